@@ -7,26 +7,21 @@
 #include "common/os/signals.h"
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
+#include "deploy/cli/launch_verdict.h"
+#include "deploy/cli/launch_world.h"
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/ready.h"
 #include "deploy/cli/stderr_filter.h"
 #include "deploy/cli/whole_lines.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <sys/prctl.h>
-#include <sys/signalfd.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <termios.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Within START_MS of the launch every rank is up. */
@@ -43,44 +38,30 @@ enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KIL
 enum { ORPHANED_MS = 10000 };
 
 struct child {
-    pid_t pid;
-    int signals;         /* signalfd */
-    int errors;          /* own end of the child's standard error */
-    unsigned asked;      /* number of times that the user asked to stop */
+    struct launch_course course;
+    const struct launch *how;
+    struct launch_world *world;
+    struct started_launcher launcher;
+    int errors;          /* launcher.errors; -1 where its other end is closed */
+    bool ended;          /* the launcher has */
+    int64_t now_ms;      /* time of the event at hand */
     bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
     int64_t ready_by_ms; /* when SIGUSR1 is sent whatever the ranks catch */
     int64_t begin_by_ms; /* when the run is ended that has not begun, though it was asked to stop; 0: it was not */
-    bool not_begun;      /* it was ended for that */
-    bool is_told_drain;  /* somebody else has sent the ranks a signal: not the launcher that was ended here */
     bool drain_is_said;  /* a line on standard error says that the run drains */
-    bool ended;
-    bool has_said;   /* it, or a rank, has printed something on standard error */
-    int status;      /* status as waitpid() gives it */
-    sigset_t before; /* the mask of signals, as it was */
     struct stderr_filter stderr_filter;
-    struct whole_lines lines; /* behind the filter */
-    int64_t errors_ms;        /* when something last came */
-    const struct launch *how;
+    struct whole_lines lines;    /* behind the filter */
+    int64_t errors_ms;           /* when something last came */
     struct launcher_watch watch; /* where how->reports */
-    int64_t end_ms;              /* when it is killed, as it was asked to end; 0: it was not */
     pid_t earlier[CHILDREN_MAX]; /* children that this process had before: of the program that has become it */
     unsigned earlier_count;
     int64_t late_ms; /* when its time is over; 0: never */
-    bool late;
-    bool outlived; /* the supermaster has said how the run went after its launcher was gone */
 };
-
-int64_t launch_clock_ms(void)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
 
 static void write_error(void *context, const char *bytes, size_t count)
 {
     struct child *child = context;
-    child->has_said |= count > 0;
+    child->course.has_said |= count > 0;
     fwrite(bytes, 1, count, child->how->log != NULL ? child->how->log : stderr);
 }
 
@@ -95,113 +76,33 @@ static void launch_say(const char *text)
     say_note("hdss", text);
 }
 
-/* The signals we take, without those that whoever started us wants ignored (nohup, a shell's background jobs). */
-static void block_signals(sigset_t *before, sigset_t *taken)
-{
-    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
-    sigemptyset(taken);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        struct sigaction action;
-        if (sigaction(numbers[i], NULL, &action) == 0 && action.sa_handler != SIG_IGN)
-            sigaddset(taken, numbers[i]);
-    }
-    signal(SIGCHLD, SIG_DFL);
-    sigaddset(taken, SIGCHLD);
-    sigprocmask(SIG_BLOCK, taken, before);
-}
-
-/* Opens a terminal like that of our standard error for the ranks' own: they look at mpirun's to see whether a progress
- * line makes sense, and how wide it may be. */
-static int launch_open_terminal(int ends[2])
-{
-    char name[64];
-    struct termios settings;
-    struct winsize size;
-    ends[0] = posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (ends[0] < 0)
-        return -1;
-    ends[1] = -1;
-    if (grantpt(ends[0]) == 0 && unlockpt(ends[0]) == 0 && ptsname_r(ends[0], name, sizeof name) == 0)
-        ends[1] = open(name, O_RDWR | O_NOCTTY | O_CLOEXEC);
-    if (ends[1] < 0 || tcgetattr(ends[1], &settings) < 0) {
-        close(ends[0]);
-        return -1;
-    }
-    cfmakeraw(&settings);
-    tcsetattr(ends[1], TCSANOW, &settings);
-    if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0)
-        ioctl(ends[1], TIOCSWINSZ, &size);
-    return 0;
-}
-
-/* Is standard output the same terminal as standard error? Then mpirun's have to go the same way, or what belongs behind
- * a progress line comes before it. */
-static bool one_terminal(void)
-{
-    struct stat output, errors;
-    return isatty(STDOUT_FILENO) && fstat(STDOUT_FILENO, &output) == 0 && fstat(STDERR_FILENO, &errors) == 0 &&
-           output.st_rdev == errors.st_rdev;
-}
-
-static int open_errors(const struct launch *how, int ends[2])
-{
-    bool shown = how->log == NULL && isatty(STDERR_FILENO);
-    return (shown && launch_open_terminal(ends) == 0) || pipe2(ends, O_CLOEXEC) == 0 ? 0 : -1;
-}
-
-static _Noreturn void launch_become(const struct child *child, char *const *argv, int errors, pid_t parent)
-{
-    int null = open("/dev/null", O_RDONLY), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
-    int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
-    setpgid(0, 0);
-    prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* the parent died before this process asked to be told */
-        _exit(EXIT_STATUS_FAILED);
-    dup2(null, STDIN_FILENO); /* the child is not in the terminal's foreground */
-    if (child->how->log != NULL)
-        dup2(fileno(child->how->log), STDOUT_FILENO);
-    else if (child->how->output == LAUNCH_OUTPUT_SILENT)
-        dup2(nowhere, STDOUT_FILENO);
-    else if (child->how->output == LAUNCH_OUTPUT_APART || one_terminal())
-        dup2(errors, STDOUT_FILENO);
-    dup2(errors, STDERR_FILENO);
-    signal(SIGTTOU, SIG_IGN);
-    sigprocmask(SIG_SETMASK, &child->before, NULL);
-    if (child->how->enter != NULL)
-        child->how->enter();
-    execvp(argv[0], argv);
-    dprintf(own, "hdss: cannot run %s: %s\n", argv[0], strerror(errno));
-    _exit(EXIT_STATUS_USAGE);
-}
-
 static int launch_start(struct child *child, char *const *argv)
 {
-    sigset_t taken;
     const struct launch *how = child->how;
-    if (how->reports && launcher_watch_init(&child->watch, how->ranks, how->rank_depth, how->remote, how->survives,
-                                            launch_clock_ms()) < 0)
+    struct launch_world *world = child->world;
+    if (how->reports &&
+        launcher_watch_init(&child->watch, world, how->ranks, how->rank_depth, how->remote, how->survives) < 0)
         return -1;
     child->watch.flat = how->flat;
-    int ends[2];
-    pid_t self = getpid();
-    if (whole_lines_init(&child->lines, how->log == NULL && colour_is_on(STDERR_FILENO), write_error, child) < 0)
+    if (whole_lines_init(&child->lines, how->log == NULL && colour_is_on(STDERR_FILENO), write_error, child) < 0 ||
+        world->prepare(world, how, &child->launcher) < 0)
         return -1;
-    block_signals(&child->before, &taken);
-    child->signals = signalfd(-1, &taken, SFD_CLOEXEC | SFD_NONBLOCK);
-    if (child->signals < 0 || open_errors(how, ends) < 0)
-        return -1;
+    child->errors = child->launcher.errors;
     if (how->side != NULL && how->side->begin != NULL)
-        how->side->begin(how->side->context, ends[1]);
-    child->earlier_count = children_of(self, child->earlier, CHILDREN_MAX);
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
-    child->pid = fork();
-    if (child->pid == 0)
-        launch_become(child, argv, ends[1], self);
-    close(ends[1]);
-    child->errors = ends[0];
-    fcntl(child->errors, F_SETFL, O_NONBLOCK);
+        how->side->begin(how->side->context, child->launcher.errors_end);
+    child->earlier_count = children_of(world, child->launcher.parent, child->earlier, CHILDREN_MAX);
     stderr_filter_init(&child->stderr_filter, join_lines, child);
-    return child->pid < 0 ? -1 : 0;
+    return world->start(world, argv, how, &child->launcher);
+}
+
+static void send_signal(const struct child *child, pid_t pid, int signal_number)
+{
+    child->world->kill(child->world, pid, signal_number);
+}
+
+static void send_ranks(const struct child *child, int signal_number)
+{
+    ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
 /* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. A launcher passes it on to
@@ -210,9 +111,10 @@ static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
     const unsigned ranks = how->reports && !how->remote && !child->watch.begun ? how->ranks : 1;
-    if (!ready_for(child->pid, how->rank_depth, ranks, SIGUSR1) && launch_clock_ms() < child->ready_by_ms)
+    if (!ready_for(child->world, child->launcher.pid, how->rank_depth, ranks, SIGUSR1) &&
+        child->now_ms < child->ready_by_ms)
         return;
-    kill(child->pid, SIGUSR1);
+    send_signal(child, child->launcher.pid, SIGUSR1);
     child->drain_waits = false;
 }
 
@@ -220,15 +122,15 @@ static void begin_drain(struct child *child)
 {
     child->drain_is_said = child->drain_waits = child->watch.asked = true;
     if (child->how->reports)
-        child->begin_by_ms = launch_clock_ms() + child->how->begin_ms;
+        child->begin_by_ms = child->now_ms + child->how->begin_ms;
     look_ready(child);
 }
 
 static void ask_to_stop(struct child *child)
 {
     char text[160];
-    child->asked += child->how->at_once && child->asked == 0 ? 2 : 1;
-    switch (child->asked) {
+    child->course.asked += child->how->at_once && child->course.asked == 0 ? 2 : 1;
+    switch (child->course.asked) {
     case 1:
         launch_say("draining: nothing begins any more, and what runs is finished and kept; once more to give it up");
         begin_drain(child);
@@ -238,9 +140,9 @@ static void ask_to_stop(struct child *child)
                  child->how->kept != NULL ? child->how->kept : "");
         launch_say(text);
         child->drain_waits = false;
-        kill(child->pid, SIGTERM);
+        send_signal(child, child->launcher.pid, SIGTERM);
         break;
-    default: kill(child->pid, SIGKILL);
+    default: send_signal(child, child->launcher.pid, SIGKILL);
     }
 }
 
@@ -250,19 +152,20 @@ static void stop(struct child *child)
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else
-        kill(child->pid, SIGTSTP);
-    raise(SIGSTOP);
+        send_signal(child, child->launcher.pid, SIGTSTP);
+    child->world->stop_self(child->world);
+    child->now_ms = child->world->now_ms(child->world);
 }
 
 static void take_signal(struct child *child, int number)
 {
     switch (number) {
-    case SIGCHLD: child->ended = waitpid(child->pid, &child->status, WNOHANG) == child->pid; break;
+    case SIGCHLD: child->ended = child->world->reap(child->world, child->launcher.pid, &child->course.status); break;
     case SIGTSTP: stop(child); break;
-    case SIGCONT: kill(child->pid, SIGCONT); break;
+    case SIGCONT: send_signal(child, child->launcher.pid, SIGCONT); break;
     case SIGUSR1:
     case SIGUSR2:
-        if (child->asked == 0)
+        if (child->course.asked == 0)
             ask_to_stop(child);
         break;
     default: ask_to_stop(child);
@@ -271,21 +174,21 @@ static void take_signal(struct child *child, int number)
 
 static void take_signals(struct child *child)
 {
-    struct signalfd_siginfo info;
-    while (!child->ended && read(child->signals, &info, sizeof info) == sizeof info)
-        take_signal(child, (int)info.ssi_signo);
+    int number;
+    while (!child->ended && (number = child->world->next_signal(child->world)) != 0)
+        take_signal(child, number);
 }
 
 static void pass_errors(struct child *child)
 {
     char bytes[4096];
     ssize_t count;
-    child->errors_ms = launch_clock_ms();
-    while ((count = read(child->errors, bytes, sizeof bytes)) > 0)
+    child->errors_ms = child->now_ms;
+    while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
     if (count == 0 || errno != EAGAIN) { /* the other end is closed; EIO for a terminal */
-        close(child->errors);
+        child->world->close(child->world, child->errors);
         child->errors = -1;
     }
 }
@@ -303,12 +206,12 @@ static void pass_progress(struct child *child)
 /* Ends a launcher that does not end by itself: it ends its ranks, or they are killed with it. */
 static void end_launcher(struct child *child)
 {
-    if (child->end_ms == 0) {
-        kill(child->pid, SIGTERM);
-        child->end_ms = launch_clock_ms() + (child->watch.cleared ? KILL_EMPTY_MS : KILL_MS);
-    } else if (launch_clock_ms() >= child->end_ms) {
-        ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
-        kill(child->pid, SIGKILL);
+    if (child->course.end_ms == 0) {
+        send_signal(child, child->launcher.pid, SIGTERM);
+        child->course.end_ms = child->now_ms + (child->watch.cleared ? KILL_EMPTY_MS : KILL_MS);
+    } else if (child->now_ms >= child->course.end_ms) {
+        send_ranks(child, SIGKILL);
+        send_signal(child, child->launcher.pid, SIGKILL);
     }
 }
 
@@ -319,9 +222,9 @@ static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
         return false;
-    ranks_signal(child->pid, child->how->rank_depth, SIGKILL);
+    send_ranks(child, SIGKILL);
     child->watch.cleared = true;
-    child->watch.changed_ms = launch_clock_ms();
+    child->watch.changed_ms = child->now_ms;
     return true;
 }
 
@@ -339,21 +242,21 @@ static void end_soon(struct child *child)
 {
     const struct launch *how = child->how;
     const bool is_simple = how->reports && how->survives && !how->remote && how->rank_depth == 1;
-    if (!how->ends_soon || !is_simple || !went_through(child) || child->end_ms != 0)
+    if (!how->ends_soon || !is_simple || !went_through(child) || child->course.end_ms != 0)
         return;
-    kill(child->pid, SIGSTOP);
-    ranks_signal(child->pid, how->rank_depth, SIGKILL);
-    kill(child->pid, SIGKILL);
-    child->end_ms = launch_clock_ms() + KILL_MS;
+    send_signal(child, child->launcher.pid, SIGSTOP);
+    send_ranks(child, SIGKILL);
+    send_signal(child, child->launcher.pid, SIGKILL);
+    child->course.end_ms = child->now_ms + KILL_MS;
 }
 
 /* Whoever is stopped for so long while the others wait for it is as good as dead. */
 static void end_stopped(struct child *child)
 {
     char text[120];
-    if (!launcher_watch_is_stopped(&child->watch, child->pid, launch_clock_ms()))
+    if (!launcher_watch_is_stopped(&child->watch, child->launcher.pid, child->now_ms))
         return;
-    const bool holds = launcher_watch_holds(&child->watch, child->pid);
+    const bool holds = launcher_watch_holds(&child->watch, child->launcher.pid);
     const bool leads = child->watch.begun && !child->watch.flat;
     snprintf(text, sizeof text, "%s has been stopped for %u seconds%s: it is ended",
              holds   ? "the launcher"
@@ -366,9 +269,9 @@ static void end_stopped(struct child *child)
     launch_say(text);
     child->watch.stopped_looks = 0;
     if (holds || leads)
-        kill(holds ? child->pid : child->watch.lead, SIGKILL);
+        send_signal(child, holds ? child->launcher.pid : child->watch.lead, SIGKILL);
     else
-        ranks_end_stopped(child->pid, child->how->rank_depth);
+        ranks_end_stopped(child->world, child->launcher.pid, child->how->rank_depth);
 }
 
 /* Says what becomes of the launch, in the place where the ranks print. */
@@ -383,8 +286,8 @@ static void launch_tell(const struct child *child, const char *text)
 /* Says, once, that the ranks drain where somebody else has asked them to. */
 static void say_drain(struct child *child)
 {
-    child->is_told_drain |= child->watch.draining && child->end_ms == 0;
-    if (!child->is_told_drain || child->drain_is_said)
+    child->course.is_told_drain |= child->watch.draining && child->course.end_ms == 0;
+    if (!child->course.is_told_drain || child->drain_is_said)
         return;
     launch_tell(child, "draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished "
                        "and kept");
@@ -393,7 +296,7 @@ static void say_drain(struct child *child)
 
 static void look_after(struct child *child)
 {
-    launcher_watch_take(&child->watch, launch_clock_ms());
+    launcher_watch_take(&child->watch, child->now_ms);
     if (!child->ended) {
         end_soon(child);
         end_stopped(child);
@@ -403,21 +306,21 @@ static void look_after(struct child *child)
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
     /* one that is stopped has what the ranks have printed */
-    if (child->watch.ended && process_state(child->pid) == PROCESS_STOPPED)
-        kill(child->pid, SIGCONT);
+    if (child->watch.ended && child->world->state(child->world, child->launcher.pid) == PROCESS_STOPPED)
+        send_signal(child, child->launcher.pid, SIGCONT);
     if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
-        ranks_rouse(child->pid, child->how->rank_depth);
-    if (child->end_ms != 0 ||
-        (launcher_watch_is_over(&child->watch, child->pid, launch_clock_ms()) && !end_ranks(child)))
+        ranks_rouse(child->world, child->launcher.pid, child->how->rank_depth);
+    if (child->course.end_ms != 0 ||
+        (launcher_watch_is_over(&child->watch, child->launcher.pid, child->now_ms) && !end_ranks(child)))
         end_launcher(child);
 }
 
 /* However it is asked to end, it does. */
 static void launch_look_at_time(struct child *child)
 {
-    if (child->ended || child->late_ms == 0 || launch_clock_ms() < child->late_ms)
+    if (child->ended || child->late_ms == 0 || child->now_ms < child->late_ms)
         return;
-    child->late = true;
+    child->course.late = true;
     end_launcher(child);
 }
 
@@ -429,15 +332,15 @@ static bool is_to_begin(const struct child *child)
 
 static void look_at_begin(struct child *child)
 {
-    child->not_begun |= is_to_begin(child) && launch_clock_ms() >= child->begin_by_ms;
-    if (child->not_begun && !child->ended)
+    child->course.not_begun |= is_to_begin(child) && child->now_ms >= child->begin_by_ms;
+    if (child->course.not_begun && !child->ended)
         end_launcher(child);
 }
 
 /* Before the time is over that somebody else has set. */
 static void drain_in_time(struct child *child)
 {
-    if (child->ended || child->asked > 0 || child->how->drain_ms == 0 || launch_clock_ms() < child->how->drain_ms)
+    if (child->ended || child->course.asked > 0 || child->how->drain_ms == 0 || child->now_ms < child->how->drain_ms)
         return;
     launch_say("the time is nearly over");
     ask_to_stop(child);
@@ -459,13 +362,13 @@ static void look_aside(struct child *child)
     }
     if (child->ended)
         return;
-    if (wish == LAUNCH_DRAINS && child->asked == 0) {
-        child->asked = 1;
+    if (wish == LAUNCH_DRAINS && child->course.asked == 0) {
+        child->course.asked = 1;
         begin_drain(child);
     } else if (wish == LAUNCH_ENDS || wish == LAUNCH_KILLS) {
         child->drain_waits = false;
         if (wish == LAUNCH_KILLS)
-            child->end_ms = launch_clock_ms();
+            child->course.end_ms = child->now_ms;
         end_launcher(child);
     }
 }
@@ -473,7 +376,7 @@ static void look_aside(struct child *child)
 static int own_longest_wait(const struct child *child)
 {
     bool looks = child->how->reports || child->late_ms > 0 || child->how->drain_ms > 0 || child->watch.ended ||
-                 is_to_begin(child) || child->not_begun;
+                 is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
     /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */
@@ -494,12 +397,13 @@ static void attend(struct child *child)
     const int said = child->how->reports ? child->watch.ends[0] : -1;
     const int shown = child->how->reports ? child->watch.progress[0] : -1;
     while (!child->ended) {
-        struct pollfd polled[4 + LAUNCH_SIDE_DESCRIPTORS] = {{.fd = child->signals, .events = POLLIN},
+        struct pollfd polled[4 + LAUNCH_SIDE_DESCRIPTORS] = {{.fd = child->launcher.signals, .events = POLLIN},
                                                              {.fd = child->errors, .events = POLLIN},
                                                              {.fd = said, .events = POLLIN},
                                                              {.fd = shown, .events = POLLIN}};
         const unsigned more = side != NULL ? side->wait_for(side->context, polled + 4) : 0;
-        poll(polled, 4 + more, longest_wait(child));
+        child->world->poll(child->world, polled, 4 + more, longest_wait(child));
+        child->now_ms = child->world->now_ms(child->world);
         take_signals(child);
         if (child->how->reports)
             look_after(child);
@@ -510,7 +414,7 @@ static void attend(struct child *child)
             pass_progress(child);
         if (child->errors >= 0 && polled[1].revents != 0)
             pass_errors(child);
-        if (whole_lines_hold(&child->lines) && launch_clock_ms() - child->errors_ms >= LINE_MS)
+        if (whole_lines_hold(&child->lines) && child->now_ms - child->errors_ms >= LINE_MS)
             whole_lines_flush(&child->lines, false);
         look_aside(child);
         if (child->drain_waits && !child->ended)
@@ -529,26 +433,28 @@ static void attend(struct child *child)
  * Nobody else may go on with the run before. */
 static void outlive(struct child *child)
 {
-    struct signalfd_siginfo info;
-    const int64_t end_ms = launch_clock_ms() + ORPHANED_MS;
-    const pid_t lead = child->watch.lead;
-    if (!child->how->reports || !child->watch.begun || child->watch.ended || has_ended(lead))
+    struct launch_world *world = child->world;
+    struct launcher_watch *watch = &child->watch;
+    const int64_t end_ms = world->now_ms(world) + ORPHANED_MS;
+    int number;
+    if (!child->how->reports || !watch->begun || watch->ended || has_ended(world, watch->lead))
         return;
-    while (!child->watch.ended && !has_ended(lead)) {
-        struct pollfd polled[] = {{.fd = child->signals, .events = POLLIN},
-                                  {.fd = child->watch.ends[0], .events = POLLIN}};
-        poll(polled, 2, END_LOOK_MS);
-        while (read(child->signals, &info, sizeof info) == sizeof info)
-            if (info.ssi_signo != SIGCHLD && info.ssi_signo != SIGCONT && info.ssi_signo != SIGTSTP)
-                kill(lead, child->asked++ == 0 ? SIGTERM : SIGKILL);
-        if (launch_clock_ms() >= end_ms)
-            kill(lead, SIGKILL);
-        launcher_watch_take(&child->watch, launch_clock_ms());
+    while (!watch->ended && !has_ended(world, watch->lead)) {
+        struct pollfd polled[] = {{.fd = child->launcher.signals, .events = POLLIN},
+                                  {.fd = watch->ends[0], .events = POLLIN}};
+        world->poll(world, polled, 2, END_LOOK_MS);
+        child->now_ms = world->now_ms(world);
+        while ((number = world->next_signal(world)) != 0)
+            if (number != SIGCHLD && number != SIGCONT && number != SIGTSTP)
+                send_signal(child, watch->lead, child->course.asked++ == 0 ? SIGTERM : SIGKILL);
+        if (child->now_ms >= end_ms)
+            send_signal(child, watch->lead, SIGKILL);
+        launcher_watch_take(watch, child->now_ms);
     }
-    launcher_watch_take(&child->watch, launch_clock_ms());
-    child->outlived = child->watch.ended;
-    if (child->outlived) {
-        const bool is_kept = launcher_watch_status(&child->watch) != EXIT_STATUS_DONE && child->how->kept != NULL;
+    launcher_watch_take(watch, child->now_ms);
+    child->course.outlived = watch->ended;
+    if (child->course.outlived) {
+        const bool is_kept = launcher_watch_status(watch) != EXIT_STATUS_DONE && child->how->kept != NULL;
         char text[200];
         snprintf(text, sizeof text, "the launcher was killed: the run ended without it%s",
                  is_kept ? child->how->kept : "");
@@ -560,27 +466,11 @@ static void outlive(struct child *child)
 static void launch_release(struct child *child)
 {
     if (child->errors >= 0)
-        close(child->errors);
-    close(child->signals);
+        child->world->close(child->world, child->errors);
     whole_lines_fini(&child->lines);
-    prctl(PR_SET_CHILD_SUBREAPER, 0);
-    sigprocmask(SIG_SETMASK, &child->before, NULL);
+    child->world->release_signals(child->world);
     if (child->how->reports)
         launcher_watch_fini(&child->watch);
-}
-
-/* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
- * left. */
-static int explain_silence(const struct child *child, struct launch *how)
-{
-    const char *leader = how->is_pod     ? "the pod ended without leaving its set"
-                         : !how->flat    ? "the run ended without its supermaster"
-                         : how->survives ? "the run ended without rank 0"
-                                         : "the run ended without one of its workers";
-    if (child->asked < 2) /* else it was given up, which was said */
-        snprintf(how->lost, sizeof how->lost, "%s",
-                 child->watch.begun ? leader : "a rank was lost before the run had begun");
-    return EXIT_STATUS_FAILED;
 }
 
 void launch_say_lost(const struct launch *how, const char *consequence)
@@ -592,112 +482,6 @@ void launch_say_lost(const struct launch *how, const char *consequence)
         snprintf(text, sizeof text, "%s%s", how->lost, consequence);
         say_error("hdss", text);
     }
-}
-
-/* A launcher that lets no rank die sends the others SIGTERM when one has died. */
-static bool was_asked(const struct child *child)
-{
-    return child->asked > 0 || (child->is_told_drain && child->how->survives);
-}
-
-/* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
- * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain; Open MPI's is 1 where mpirun was
- * sent a signal, also when all was done. */
-static bool report_counts(const struct child *child, int reported)
-{
-    const bool drained = (child->asked > 0 || child->is_told_drain) && !child->watch.degraded;
-    const bool interrupted = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
-    return child->how->survives || child->status == 0 || drained || child->watch.cleared || child->end_ms != 0 ||
-           child->outlived || (reported == EXIT_STATUS_DONE && interrupted);
-}
-
-/* Returns the signal that has ended the launcher, or by its status a process that it needs; 0: none has. */
-static int ending_signal(const struct child *child)
-{
-    return WIFSIGNALED(child->status)         ? WTERMSIG(child->status)
-           : WEXITSTATUS(child->status) > 128 ? WEXITSTATUS(child->status) - 128
-                                              : 0;
-}
-
-static bool is_draining_signal(int number)
-{
-    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
-        if (number == drain_signals[i])
-            return true;
-    return false;
-}
-
-/* True for a launcher that was sent a signal, and has passed it on and killed the ranks, or has ended by it, as MPICH's
- * does by some, while the ranks drain. One that ends its ranks because one was lost lets none die. */
-static bool is_cut(const struct child *child)
-{
-    const bool has_killed = child->is_told_drain && child->how->survives && WIFEXITED(child->status) &&
-                            WEXITSTATUS(child->status) == EXIT_STATUS_FAILED;
-    const bool drains = child->is_told_drain || child->asked > 0;
-    return child->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(child))));
-}
-
-/* True for a launcher that was sent a signal before a rank could take it: the signal has ended it, or it has ended by
- * itself, with all that it had started, and without a word. One that fails says why, and so does a rank. */
-static bool is_cut_short(const struct child *child)
-{
-    bool is_cut = WIFEXITED(child->status) && WEXITSTATUS(child->status) == EXIT_STATUS_FAILED && !child->has_said;
-    is_cut |= WIFSIGNALED(child->status) && is_draining_signal(WTERMSIG(child->status));
-    return is_cut && !child->watch.begun && child->end_ms == 0 && child->asked == 0;
-}
-
-/* True where ranks have drained before the run had begun, and one that was not ready for the signal yet died of it, so
- * that the launcher had to be ended. */
-static bool has_drained_away(const struct child *child)
-{
-    return was_asked(child) && child->end_ms != 0 && !child->watch.begun;
-}
-
-/* For one that was ended before the ranks had drained. */
-static int explain_cut(const struct child *child)
-{
-    char text[200];
-    snprintf(text, sizeof text, "the launcher was ended, and the ranks before they had drained%s",
-             child->how->kept != NULL ? child->how->kept : "");
-    launch_tell(child, text);
-    return child->how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED;
-}
-
-static int launch_explain(const struct child *child, struct launch *how)
-{
-    int reported = how->reports ? launcher_watch_status(&child->watch) : -1;
-    if (reported >= 0 && report_counts(child, reported))
-        return reported;
-    if (reported < 0 && how->reports && (!child->watch.begun || child->not_begun) &&
-        (child->asked == 1 ||
-         (child->asked == 0 && (is_cut(child) || is_cut_short(child) || has_drained_away(child))))) {
-        launch_tell(child, "stopped before the run had begun");
-        return EXIT_STATUS_DRAINED;
-    }
-    if (reported < 0 && child->watch.begun && child->asked <= 1 && is_cut(child))
-        return explain_cut(child);
-    if (how->survives && child->watch.started && (child->status == 0 || child->end_ms != 0 || child->watch.begun))
-        return explain_silence(child, how);
-    if (how->reports && child->status == 0) {
-        launch_tell(child,
-                    "the launcher has ended, and no rank has said how the run went: was it sent a signal before its "
-                    "ranks were ready, or is it not the mpirun of the MPI library that HDSS is built with?");
-        return EXIT_STATUS_FAILED;
-    }
-    int status = WIFEXITED(child->status) ? WEXITSTATUS(child->status) : 128 + WTERMSIG(child->status);
-    if (status == EXIT_STATUS_FAILED && reported < 0 && child->watch.begun)
-        return explain_silence(child, how);
-    if (status == EXIT_STATUS_FAILED && reported < 0 && child->asked == 0 && !child->late && !child->has_said)
-        launch_tell(child, child->watch.started ? "a rank was lost before the run had begun"
-                                                : "the launcher has failed, and has not said why");
-    if (status <= EXIT_STATUS_DRAINED)
-        return status;
-    int number = status - 128;
-    if (number > 0 && number < NSIG && sigabbrev_np(number) != NULL)
-        snprintf(how->lost, sizeof how->lost, "a process of the run was ended by SIG%s", sigabbrev_np(number));
-    else
-        snprintf(how->lost, sizeof how->lost, "mpirun ended with status %d", status);
-    return EXIT_STATUS_FAILED;
 }
 
 static bool is_earlier(const struct child *child, pid_t pid)
@@ -712,20 +496,21 @@ static bool is_earlier(const struct child *child, pid_t pid)
  * ended. Behind a launcher that has ended by itself nobody has anything left to do. */
 static void end_orphans(const struct child *child)
 {
-    const int64_t kill_ms = launch_clock_ms() + (WIFSIGNALED(child->status) ? KILL_MS : 0);
-    for (unsigned running = 1; running > 0 && launch_clock_ms() < kill_ms + KILL_EMPTY_MS;) {
+    struct launch_world *world = child->world;
+    const int64_t kill_ms = world->now_ms(world) + (WIFSIGNALED(child->course.status) ? KILL_MS : 0);
+    for (unsigned running = 1; running > 0 && world->now_ms(world) < kill_ms + KILL_EMPTY_MS;) {
         pid_t children[CHILDREN_MAX];
-        const unsigned count = children_of(getpid(), children, CHILDREN_MAX);
+        const unsigned count = children_of(world, child->launcher.parent, children, CHILDREN_MAX);
         running = 0;
         for (unsigned i = 0; i < count; i++) {
-            if (is_earlier(child, children[i]) || waitpid(children[i], NULL, WNOHANG) == children[i])
+            if (is_earlier(child, children[i]) || world->reap(world, children[i], NULL))
                 continue;
             running++;
-            if (launch_clock_ms() >= kill_ms)
-                kill(children[i], SIGKILL);
+            if (world->now_ms(world) >= kill_ms)
+                send_signal(child, children[i], SIGKILL);
         }
         if (running > 0)
-            poll(NULL, 0, READY_LOOK_MS);
+            world->poll(world, NULL, 0, READY_LOOK_MS);
     }
 }
 
@@ -734,12 +519,12 @@ static void end_orphans(const struct child *child)
 static void launch_clear(const struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
-    const bool in_order = child->status == 0 && told && child->end_ms == 0 && !child->watch.cleared;
+    const bool in_order = child->course.status == 0 && told && child->course.end_ms == 0 && !child->watch.cleared;
     if (!in_order) {
         end_orphans(child);
         control_clear();
         if (child->how->clear != NULL)
-            child->how->clear(child->pid);
+            child->how->clear(child->launcher.pid);
     }
     folder_clear_all();
 }
@@ -764,10 +549,12 @@ static bool launch_print_summary(struct child *child)
 
 int launch(char *const *argv, struct launch *how)
 {
-    struct child child = {
-        .errors = -1, .how = how, .ready_by_ms = launch_clock_ms() + (how->remote ? REMOTE_START_MS : START_MS)};
+    struct launch_world *world = how->world != NULL ? how->world : launch_world_real();
+    struct child child = {.how = how, .world = world, .errors = -1, .now_ms = world->now_ms(world)};
+    child.course = (struct launch_course){.how = how, .watch = &child.watch};
+    child.ready_by_ms = child.now_ms + (how->remote ? REMOTE_START_MS : START_MS);
     if (how->timeout_s > 0)
-        child.late_ms = launch_clock_ms() + 1000 * (int64_t)how->timeout_s;
+        child.late_ms = child.now_ms + 1000 * (int64_t)how->timeout_s;
     how->lost[0] = '\0';
     if (how->log != NULL)
         fflush(how->log); /* else the child would write it once more */
@@ -785,11 +572,14 @@ int launch(char *const *argv, struct launch *how)
     const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
     const bool is_printed = !how->reports || is_silent || launch_print_summary(&child);
     launch_release(&child);
-    how->asked = was_asked(&child);
-    how->late = child.late;
+    const struct launch_verdict verdict = launch_judge(&child.course);
+    how->asked = launch_was_asked(&child.course);
+    how->late = child.course.late;
     how->begun = child.watch.begun;
     how->started = child.watch.started;
     how->summarized = child.watch.text_length > 0 || child.watch.ended;
-    const int status = launch_explain(&child, how);
-    return status == EXIT_STATUS_DONE && !is_printed ? EXIT_STATUS_FAILED : status;
+    snprintf(how->lost, sizeof how->lost, "%s", verdict.lost);
+    if (verdict.told[0] != '\0')
+        launch_tell(&child, verdict.told);
+    return verdict.status == EXIT_STATUS_DONE && !is_printed ? EXIT_STATUS_FAILED : verdict.status;
 }

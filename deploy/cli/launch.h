@@ -60,8 +60,11 @@ struct launch_side {
 };
 #define LAUNCH_SIDE_DESCRIPTORS 2
 
+struct launch_world;
+
 struct launch {
-    bool remote;    /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
+    struct launch_world *world; /* borrowed; NULL: the machine that this process runs on */
+    bool remote;                /* ranks elsewhere get a fixed time to come up: nobody here sees what they catch */
     bool survives;  /* the launcher lets ranks die: launcher_watch.h looks after it, and the ranks say how it went */
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
     bool has_pods;  /* launches that are not stopped with this one may take part */

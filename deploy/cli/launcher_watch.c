@@ -3,17 +3,14 @@
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/colour.h"
 #include "common/job/status.h"
-#include "common/os/cores.h"
 #include "common/os/process.h"
 #include "common/util/error.h"
 #include "deploy/cli/ready.h"
 #include "proto/message.h"
 
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
 #define START_MS 3000
@@ -39,50 +36,34 @@
 /* Time in which a launcher ends by itself whose ranks were ended. */
 #define ALONE_MS 1000
 
-/* Opens a pipe and names it in the environment. */
-static int open_pipe(int ends[2], const char *variable)
+int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
+                        bool remote, bool survives)
 {
-    char path[64];
-    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
-        return -1;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ends[1]);
-    return setenv(variable, path, 1);
-}
-
-int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
-                        int64_t now_ms)
-{
-    *watch = (struct launcher_watch){.ends = {-1, -1},
+    *watch = (struct launcher_watch){.world = world,
+                                     .ends = {-1, -1},
                                      .summary = {-1, -1},
                                      .progress = {-1, -1},
                                      .ranks = ranks,
                                      .depth = depth,
                                      .remote = remote,
-                                     .cores = cores_usable(),
-                                     .changed_ms = now_ms};
+                                     .cores = world->cores(world),
+                                     .changed_ms = world->now_ms(world)};
     watch->taken = open_memstream(&watch->text, &watch->text_length);
     if (watch->taken == NULL || (survives && setenv(SURVIVAL_VARIABLE, "1", 1) < 0))
         return -1;
-    const bool are_there = open_pipe(watch->ends, STATUS_VARIABLE) == 0 &&
-                           open_pipe(watch->summary, SUMMARY_VARIABLE) == 0 &&
-                           open_pipe(watch->progress, PROGRESS_VARIABLE) == 0;
+    const bool are_there = world->open_pipe(world, watch->ends, STATUS_VARIABLE) == 0 &&
+                           world->open_pipe(world, watch->summary, SUMMARY_VARIABLE) == 0 &&
+                           world->open_pipe(world, watch->progress, PROGRESS_VARIABLE) == 0;
     return are_there ? 0 : -1;
 }
 
 void launcher_watch_fini(struct launcher_watch *watch)
 {
-    unsetenv(STATUS_VARIABLE);
-    unsetenv(SUMMARY_VARIABLE);
-    unsetenv(PROGRESS_VARIABLE);
+    struct launch_world *world = watch->world;
+    world->close_pipe(world, watch->ends, STATUS_VARIABLE);
+    world->close_pipe(world, watch->summary, SUMMARY_VARIABLE);
+    world->close_pipe(world, watch->progress, PROGRESS_VARIABLE);
     unsetenv(SURVIVAL_VARIABLE);
-    for (int i = 0; i < 2; i++) {
-        if (watch->ends[i] >= 0)
-            close(watch->ends[i]);
-        if (watch->summary[i] >= 0)
-            close(watch->summary[i]);
-        if (watch->progress[i] >= 0)
-            close(watch->progress[i]);
-    }
     if (watch->taken != NULL)
         fclose(watch->taken);
     free(watch->text);
@@ -132,7 +113,7 @@ static void launcher_watch_take_summary(struct launcher_watch *watch)
 {
     char bytes[512];
     ssize_t count;
-    while ((count = read(watch->summary[0], bytes, sizeof bytes)) > 0)
+    while ((count = watch->world->read(watch->world, watch->summary[0], bytes, sizeof bytes)) > 0)
         fwrite(bytes, 1, (size_t)count, watch->taken);
 }
 
@@ -140,7 +121,7 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
 {
     char bytes[512];
     ssize_t count;
-    while ((count = read(watch->ends[0], bytes, sizeof bytes)) > 0) {
+    while ((count = watch->world->read(watch->world, watch->ends[0], bytes, sizeof bytes)) > 0) {
         watch->changed_ms = now_ms;
         for (ssize_t i = 0; i < count; i++)
             take_byte(watch, bytes[i]);
@@ -150,7 +131,7 @@ void launcher_watch_take(struct launcher_watch *watch, int64_t now_ms)
 
 size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, size_t size)
 {
-    ssize_t count = read(watch->progress[0], bytes, size);
+    ssize_t count = watch->world->read(watch->world, watch->progress[0], bytes, size);
     return count > 0 ? (size_t)count : 0;
 }
 
@@ -180,7 +161,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
     if (watch->ended)
         return quiet_ms >= leaving_ms(watch);
     if (watch->begun)
-        return has_ended(watch->lead) && quiet_ms >= LOST_MS;
+        return has_ended(watch->world, watch->lead) && quiet_ms >= LOST_MS;
     if (watch->remote)
         return quiet_ms >= REMOTE_START_MS;
     return watch->started && watch->running < watch->ranks && quiet_ms >= START_MS;
@@ -188,7 +169,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
-    unsigned running = ranks_below(launcher, watch->depth);
+    unsigned running = ranks_below(watch->world, launcher, watch->depth);
     bool hurries = watch->ended && watch->remote; /* the ranks elsewhere are not seen to end, either */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
@@ -209,17 +190,18 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
-    const unsigned stopped = ranks_stopped(launcher, watch->depth, &awake);
+    const unsigned stopped = ranks_stopped(watch->world, launcher, watch->depth, &awake);
     if (launcher_watch_holds(watch, launcher))
         return awake > 0 || stopped == 0; /* it may have begun nobody yet */
     const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
     const bool is_left_alone = watch->begun && watch->running == 1 && watch->ranks > 1;
-    return (all_count || process_state(watch->lead) == PROCESS_STOPPED) && stopped > 0 && (awake > 0 || is_left_alone);
+    return (all_count || watch->world->state(watch->world, watch->lead) == PROCESS_STOPPED) && stopped > 0 &&
+           (awake > 0 || is_left_alone);
 }
 
 bool launcher_watch_holds(const struct launcher_watch *watch, pid_t launcher)
 {
-    return !watch->begun && process_state(launcher) == PROCESS_STOPPED;
+    return !watch->begun && watch->world->state(watch->world, launcher) == PROCESS_STOPPED;
 }
 
 bool launcher_watch_is_stopped(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)

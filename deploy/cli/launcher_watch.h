@@ -7,17 +7,20 @@
  * process's entry in /proc: nothing lies in a folder that could be left there. */
 #pragma once
 
+#include "deploy/cli/launch_world.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
 
 struct launcher_watch {
-    int ends[2];     /* ends of the pipe; -1 where there is none */
-    int summary[2];  /* those of the pipe that the summary comes through */
-    int progress[2]; /* those of the pipe of the progress line */
-    FILE *taken;     /* takes what has come of it */
-    char *text;      /* of `taken`; owned */
+    struct launch_world *world; /* borrowed */
+    int ends[2];                /* ends of the pipe; -1 where there is none */
+    int summary[2];             /* those of the pipe that the summary comes through */
+    int progress[2];            /* those of the pipe of the progress line */
+    FILE *taken;                /* takes what has come of it */
+    char *text;                 /* of `taken`; owned */
     size_t text_length;
     char line[64];
     unsigned length;
@@ -47,8 +50,8 @@ struct launcher_watch {
 /* Names the pipes in the environment, and says there whether the launcher survives what ranks do. -1 when files are
  * out.
  */
-int launcher_watch_init(struct launcher_watch *watch, unsigned ranks, unsigned depth, bool remote, bool survives,
-                        int64_t now_ms);
+int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
+                        bool remote, bool survives);
 void launcher_watch_fini(struct launcher_watch *watch);
 
 /* Takes what the ranks have said. */

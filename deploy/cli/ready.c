@@ -1,112 +1,55 @@
 /* SPDX-License-Identifier: MIT */
-/* mpirun and its children in /proc: see ready.h. */
+/* mpirun and its children: see ready.h. */
 #include "deploy/cli/ready.h"
 
 #include "common/os/process.h"
 
-#include <dirent.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-/* Called for each child until it returns false. */
-typedef bool visitor(pid_t child, void *context);
-
-/* The children that one thread has started. */
-static bool visit_children(const char *path, visitor *visit, void *context)
-{
-    int child;
-    bool on = true;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    while (on && fscanf(file, "%d", &child) == 1)
-        on = visit(child, context);
-    fclose(file);
-    return on;
-}
-
-/* The children of all threads. False when a visit was, or nothing can be seen. */
-static bool visit_all(pid_t parent, visitor *visit, void *context)
-{
-    char path[320];
-    bool on = true;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
-    DIR *threads = opendir(path);
-    if (threads == NULL)
-        return false;
-    for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
-        on = visit_children(path, visit, context);
-    }
-    closedir(threads);
-    return on;
-}
-
 struct below {
+    struct launch_world *world;
     unsigned depth;
-    visitor *visit;
+    process_visitor *visit;
     void *context;
 };
 
 static bool visit_below(pid_t child, void *context)
 {
     const struct below *below = context;
-    struct below next = {below->depth - 1, below->visit, below->context};
-    return below->depth <= 1 ? below->visit(child, below->context) : visit_all(child, visit_below, &next);
+    if (below->depth <= 1)
+        return below->visit(child, below->context);
+    struct below next = *below;
+    next.depth--;
+    return below->world->visit_children(below->world, child, visit_below, &next);
 }
 
 /* False when a visit was, or the launcher cannot be seen. */
-static bool visit_ranks(pid_t launcher, unsigned depth, visitor *visit, void *context)
+static bool visit_ranks(struct launch_world *world, pid_t launcher, unsigned depth, process_visitor *visit,
+                        void *context)
 {
-    struct below below = {depth, visit, context};
-    return visit_all(launcher, visit_below, &below);
-}
-
-/* Reads from /proc/PID/status which signals a process catches and its parent. False when the process has gone. */
-static bool read_status(pid_t pid, unsigned long long *caught, pid_t *parent)
-{
-    char path[64], line[256];
-    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return false;
-    *caught = 0;
-    *parent = 0;
-    while (fgets(line, sizeof line, file) != NULL)
-        if (strncmp(line, "SigCgt:", 7) == 0)
-            *caught = strtoull(line + 7, NULL, 16);
-        else if (strncmp(line, "PPid:", 5) == 0)
-            *parent = (pid_t)strtol(line + 5, NULL, 10);
-    fclose(file);
-    return true;
-}
-
-static size_t read_command_line(pid_t pid, char *line, size_t size)
-{
-    char path[64];
-    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)pid);
-    FILE *file = fopen(path, "r");
-    size_t length = file != NULL ? fread(line, 1, size, file) : 0;
-    if (file != NULL)
-        fclose(file);
-    return length;
+    struct below below = {world, depth, visit, context};
+    return world->visit_children(world, launcher, visit_below, &below);
 }
 
 /* A process that was forked and runs no program of its own yet still has the command line and the handlers of the one
  * that has forked it. Its own program begins without any; in between it has no command line. */
-static bool is_copy_of(pid_t pid, pid_t parent)
+static bool is_copy_of(struct launch_world *world, pid_t pid, pid_t parent)
 {
     char own[1024], before[1024];
-    const size_t length = read_command_line(pid, own, sizeof own);
-    return length == 0 ||
-           (length == read_command_line(parent, before, sizeof before) && memcmp(own, before, length) == 0);
+    const size_t length = world->read_command_line(world, pid, own, sizeof own);
+    return length == 0 || (length == world->read_command_line(world, parent, before, sizeof before) &&
+                           memcmp(own, before, length) == 0);
+}
+
+static bool does_catch(struct launch_world *world, pid_t pid, int signal_number)
+{
+    uint64_t caught;
+    return world->read_caught(world, pid, &caught) && (caught >> (signal_number - 1) & 1) != 0;
 }
 
 struct catching {
+    struct launch_world *world;
     int signal_number;
     unsigned ranks;
 };
@@ -114,26 +57,23 @@ struct catching {
 static bool visit_catching(pid_t child, void *context)
 {
     struct catching *catching = context;
-    unsigned long long caught;
-    pid_t parent;
+    struct launch_world *world = catching->world;
+    const pid_t parent = world->parent(world, child);
     catching->ranks++;
     /* In this order: a copy may run its own program from any moment on, and what it caught before says nothing. */
-    return read_status(child, &caught, &parent) && !is_copy_of(child, parent) && read_status(child, &caught, &parent) &&
-           (caught >> (catching->signal_number - 1) & 1) != 0;
+    return parent > 0 && !is_copy_of(world, child, parent) && does_catch(world, child, catching->signal_number);
 }
 
-bool ready_for(pid_t launcher, unsigned depth, unsigned ranks, int signal_number)
+bool ready_for(struct launch_world *world, pid_t launcher, unsigned depth, unsigned ranks, int signal_number)
 {
-    struct catching catching = {.signal_number = signal_number};
-    unsigned long long caught;
-    pid_t parent;
-    return read_status(launcher, &caught, &parent) && (caught >> (signal_number - 1) & 1) != 0 &&
-           visit_ranks(launcher, depth, visit_catching, &catching) && catching.ranks >= ranks;
+    struct catching catching = {.world = world, .signal_number = signal_number};
+    return does_catch(world, launcher, signal_number) &&
+           visit_ranks(world, launcher, depth, visit_catching, &catching) && catching.ranks >= ranks;
 }
 
-bool has_ended(pid_t pid)
+bool has_ended(struct launch_world *world, pid_t pid)
 {
-    return !process_runs(process_state(pid));
+    return !process_runs(world->state(world, pid));
 }
 
 struct children {
@@ -149,73 +89,68 @@ static bool visit_listing(pid_t child, void *context)
     return children->count < children->max;
 }
 
-unsigned children_of(pid_t parent, pid_t *children, unsigned max)
+unsigned children_of(struct launch_world *world, pid_t parent, pid_t *children, unsigned max)
 {
     struct children listed = {.pids = children, .max = max};
-    visit_all(parent, visit_listing, &listed);
+    world->visit_children(world, parent, visit_listing, &listed);
     return listed.count;
 }
 
-static bool visit_counting(pid_t child, void *context)
-{
-    *(unsigned *)context += !has_ended(child);
-    return true;
-}
-
-unsigned ranks_below(pid_t launcher, unsigned depth)
-{
-    unsigned count = 0;
-    visit_ranks(launcher, depth, visit_counting, &count);
-    return count;
-}
-
-struct stopped {
+struct count {
+    struct launch_world *world;
     unsigned stopped, awake;
 };
 
-static bool visit_counting_stopped(pid_t child, void *context)
+static bool visit_counting(pid_t child, void *context)
 {
-    struct stopped *count = context;
-    const char state = process_state(child);
+    struct count *count = context;
+    const char state = count->world->state(count->world, child);
     count->stopped += state == PROCESS_STOPPED;
     count->awake += process_runs(state) && state != PROCESS_STOPPED;
     return true;
 }
 
-unsigned ranks_stopped(pid_t launcher, unsigned depth, unsigned *awake)
+unsigned ranks_stopped(struct launch_world *world, pid_t launcher, unsigned depth, unsigned *awake)
 {
-    struct stopped count = {0};
-    visit_ranks(launcher, depth, visit_counting_stopped, &count);
+    struct count count = {.world = world};
+    visit_ranks(world, launcher, depth, visit_counting, &count);
     *awake = count.awake;
     return count.stopped;
 }
 
-static bool visit_signalling_stopped(pid_t child, void *context)
+unsigned ranks_below(struct launch_world *world, pid_t launcher, unsigned depth)
 {
-    if (process_state(child) == PROCESS_STOPPED)
-        kill(child, *(int *)context);
-    return true;
+    unsigned awake;
+    const unsigned stopped = ranks_stopped(world, launcher, depth, &awake);
+    return stopped + awake;
 }
 
-void ranks_end_stopped(pid_t launcher, unsigned depth)
-{
-    int signal_number = SIGKILL;
-    visit_ranks(launcher, depth, visit_signalling_stopped, &signal_number);
-}
-
-void ranks_rouse(pid_t launcher, unsigned depth)
-{
-    int signal_number = SIGCONT;
-    visit_ranks(launcher, depth, visit_signalling_stopped, &signal_number);
-}
+struct signalling {
+    struct launch_world *world;
+    int signal_number;
+    bool to_stopped; /* not to others */
+};
 
 static bool visit_signalling(pid_t child, void *context)
 {
-    kill(child, *(int *)context);
+    const struct signalling *signalling = context;
+    struct launch_world *world = signalling->world;
+    if (!signalling->to_stopped || world->state(world, child) == PROCESS_STOPPED)
+        world->kill(world, child, signalling->signal_number);
     return true;
 }
 
-void ranks_signal(pid_t launcher, unsigned depth, int signal_number)
+void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned depth)
 {
-    visit_ranks(launcher, depth, visit_signalling, &signal_number);
+    visit_ranks(world, launcher, depth, visit_signalling, &(struct signalling){world, SIGKILL, true});
+}
+
+void ranks_rouse(struct launch_world *world, pid_t launcher, unsigned depth)
+{
+    visit_ranks(world, launcher, depth, visit_signalling, &(struct signalling){world, SIGCONT, true});
+}
+
+void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, int signal_number)
+{
+    visit_ranks(world, launcher, depth, visit_signalling, &(struct signalling){world, signal_number, false});
 }

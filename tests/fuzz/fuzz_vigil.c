@@ -26,7 +26,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     static struct launcher_watch begun; /* the pipes are those of all inputs: each is read to its end */
     if (size == 0)
         return 0;
-    REQUIRE(begun.taken != NULL || launcher_watch_init(&begun, RANKS, 1, false, false, 0) == 0);
+    REQUIRE(begun.taken != NULL || launcher_watch_init(&begun, launch_world_real(), RANKS, 1, false, false) == 0);
     struct launcher_watch whole = begun, cut = begun;
     take(&whole, bytes + 1, size - 1, PIECE_MAX);
     take(&cut, bytes + 1, size - 1, bytes[0] % 32 + 1u);

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: MIT */
+/* The verdict on a launch: see launch_verdict.h. */
+#include "deploy/cli/launch_verdict.h"
+#include "common/os/signals.h"
+#include "common/util/error.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+/* A launcher that lets no rank die sends the others SIGTERM when one has died. */
+bool launch_was_asked(const struct launch_course *course)
+{
+    return course->asked > 0 || (course->is_told_drain && course->how->survives);
+}
+
+/* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
+ * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain; Open MPI's is 1 where mpirun was
+ * sent a signal, also when all was done. */
+static bool report_counts(const struct launch_course *course, int reported)
+{
+    const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
+    const bool interrupted = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED;
+    return course->how->survives || course->status == 0 || drained || course->watch->cleared || course->end_ms != 0 ||
+           course->outlived || (reported == EXIT_STATUS_DONE && interrupted);
+}
+
+/* Returns the signal that has ended the launcher, or by its status a process that it needs; 0: none has. */
+static int ending_signal(const struct launch_course *course)
+{
+    return WIFSIGNALED(course->status)         ? WTERMSIG(course->status)
+           : WEXITSTATUS(course->status) > 128 ? WEXITSTATUS(course->status) - 128
+                                               : 0;
+}
+
+static bool is_draining_signal(int number)
+{
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        if (number == drain_signals[i])
+            return true;
+    return false;
+}
+
+/* True for a launcher that was sent a signal, and has passed it on and killed the ranks, or has ended by it, as MPICH's
+ * does by some, while the ranks drain. One that ends its ranks because one was lost lets none die. */
+static bool is_cut(const struct launch_course *course)
+{
+    const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
+                            WEXITSTATUS(course->status) == EXIT_STATUS_FAILED;
+    const bool drains = course->is_told_drain || course->asked > 0;
+    return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
+}
+
+/* True for a launcher that was sent a signal before a rank could take it: the signal has ended it, or it has ended by
+ * itself, with all that it had started, and without a word. One that fails says why, and so does a rank. */
+static bool is_cut_short(const struct launch_course *course)
+{
+    bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
+    is_cut |= WIFSIGNALED(course->status) && is_draining_signal(WTERMSIG(course->status));
+    return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
+}
+
+/* True where ranks have drained before the run had begun, and one that was not ready for the signal yet died of it, so
+ * that the launcher had to be ended. */
+static bool has_drained_away(const struct launch_course *course)
+{
+    return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
+}
+
+static struct launch_verdict told(int status, const char *text)
+{
+    struct launch_verdict verdict = {.status = status};
+    snprintf(verdict.told, sizeof verdict.told, "%s", text);
+    return verdict;
+}
+
+/* For one that was ended before the ranks had drained. */
+static struct launch_verdict judge_cut(const struct launch *how)
+{
+    struct launch_verdict verdict = {.status = how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED};
+    snprintf(verdict.told, sizeof verdict.told, "the launcher was ended, and the ranks before they had drained%s",
+             how->kept != NULL ? how->kept : "");
+    return verdict;
+}
+
+/* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
+ * left. */
+static struct launch_verdict judge_silence(const struct launch_course *course)
+{
+    struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
+    const char *leader = course->how->is_pod     ? "the pod ended without leaving its set"
+                         : !course->how->flat    ? "the run ended without its supermaster"
+                         : course->how->survives ? "the run ended without rank 0"
+                                                 : "the run ended without one of its workers";
+    if (course->asked < 2) /* else it was given up, which was said */
+        snprintf(verdict.lost, sizeof verdict.lost, "%s",
+                 course->watch->begun ? leader : "a rank was lost before the run had begun");
+    return verdict;
+}
+
+/* For a run of which nothing is known but the launcher's own status. */
+static struct launch_verdict judge_launcher(const struct launch_course *course)
+{
+    const int status = WIFEXITED(course->status) ? WEXITSTATUS(course->status) : 128 + WTERMSIG(course->status);
+    struct launch_verdict verdict = {.status = status <= EXIT_STATUS_DRAINED ? status : EXIT_STATUS_FAILED};
+    if (status <= EXIT_STATUS_DRAINED)
+        return verdict;
+    const int number = status - 128;
+    if (number > 0 && number < NSIG && sigabbrev_np(number) != NULL)
+        snprintf(verdict.lost, sizeof verdict.lost, "a process of the run was ended by SIG%s", sigabbrev_np(number));
+    else
+        snprintf(verdict.lost, sizeof verdict.lost, "mpirun ended with status %d", status);
+    return verdict;
+}
+
+struct launch_verdict launch_judge(const struct launch_course *course)
+{
+    const struct launch *how = course->how;
+    const struct launcher_watch *watch = course->watch;
+    const int reported = how->reports ? launcher_watch_status(watch) : -1;
+    if (reported >= 0 && report_counts(course, reported))
+        return (struct launch_verdict){.status = reported};
+    if (reported < 0 && how->reports && (!watch->begun || course->not_begun) &&
+        (course->asked == 1 ||
+         (course->asked == 0 && (is_cut(course) || is_cut_short(course) || has_drained_away(course)))))
+        return told(EXIT_STATUS_DRAINED, "stopped before the run had begun");
+    if (reported < 0 && watch->begun && course->asked <= 1 && is_cut(course))
+        return judge_cut(how);
+    if (how->survives && watch->started && (course->status == 0 || course->end_ms != 0 || watch->begun))
+        return judge_silence(course);
+    if (how->reports && course->status == 0)
+        return told(EXIT_STATUS_FAILED,
+                    "the launcher has ended, and no rank has said how the run went: was it sent a signal before its "
+                    "ranks were ready, or is it not the mpirun of the MPI library that HDSS is built with?");
+    const bool fails = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED;
+    if (fails && reported < 0 && watch->begun)
+        return judge_silence(course);
+    if (fails && reported < 0 && course->asked == 0 && !course->late && !course->has_said)
+        return told(EXIT_STATUS_FAILED, watch->started ? "a rank was lost before the run had begun"
+                                                       : "the launcher has failed, and has not said why");
+    return judge_launcher(course);
+}
