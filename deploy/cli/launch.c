@@ -391,6 +391,26 @@ static int longest_wait(const struct child *child)
     return own < 0 || (other >= 0 && other < own) ? other : own;
 }
 
+/* Takes and shows what has come of all words. */
+static void pass_words(struct child *child)
+{
+    child->now_ms = child->world->now_ms(child->world);
+    if (child->how->reports) {
+        launcher_watch_take(&child->watch, child->now_ms);
+        pass_progress(child);
+    }
+    if (child->errors >= 0)
+        pass_errors(child); /* somebody may still hold the other end open */
+}
+
+static void pass_last(struct child *child)
+{
+    pass_words(child);
+    stderr_filter_flush(&child->stderr_filter);
+    whole_lines_flush(&child->lines, true); /* a rank that was ended has left its progress line */
+    fflush(stderr);
+}
+
 static void attend(struct child *child)
 {
     const struct launch_side *side = child->how->side;
@@ -420,13 +440,7 @@ static void attend(struct child *child)
         if (child->drain_waits && !child->ended)
             look_ready(child);
     }
-    if (shown >= 0)
-        pass_progress(child);
-    if (child->errors >= 0)
-        pass_errors(child); /* the last lines; somebody may still hold the other end open */
-    stderr_filter_flush(&child->stderr_filter);
-    whole_lines_flush(&child->lines, true); /* a rank that was ended has left its progress line */
-    fflush(stderr);
+    pass_last(child);
 }
 
 /* Waits for a supermaster whose launcher was killed: it ends a moment later, or has still to say how the run went.
@@ -441,17 +455,18 @@ static void outlive(struct child *child)
         return;
     while (!watch->ended && !has_ended(world, watch->lead)) {
         struct pollfd polled[] = {{.fd = child->launcher.signals, .events = POLLIN},
+                                  {.fd = child->errors, .events = POLLIN},
                                   {.fd = watch->ends[0], .events = POLLIN}};
-        world->poll(world, polled, 2, END_LOOK_MS);
+        world->poll(world, polled, 3, END_LOOK_MS);
         child->now_ms = world->now_ms(world);
         while ((number = world->next_signal(world)) != 0)
             if (number != SIGCHLD && number != SIGCONT && number != SIGTSTP)
                 send_signal(child, watch->lead, child->course.asked++ == 0 ? SIGTERM : SIGKILL);
         if (child->now_ms >= end_ms)
             send_signal(child, watch->lead, SIGKILL);
-        launcher_watch_take(watch, child->now_ms);
+        pass_words(child);
     }
-    launcher_watch_take(watch, child->now_ms);
+    pass_last(child);
     child->course.outlived = watch->ended;
     if (child->course.outlived) {
         const bool is_kept = launcher_watch_status(watch) != EXIT_STATUS_DONE && child->how->kept != NULL;
@@ -494,7 +509,7 @@ static bool is_earlier(const struct child *child, pid_t pid)
 
 /* Ranks of this machine miss a launcher that is killed, and leave; who does not, because it is stopped or hangs, is
  * ended. Behind a launcher that has ended by itself nobody has anything left to do. */
-static void end_orphans(const struct child *child)
+static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
     const int64_t kill_ms = world->now_ms(world) + (WIFSIGNALED(child->course.status) ? KILL_MS : 0);
@@ -511,12 +526,14 @@ static void end_orphans(const struct child *child)
         }
         if (running > 0)
             world->poll(world, NULL, 0, READY_LOOK_MS);
+        pass_words(child);
     }
+    pass_last(child);
 }
 
 /* Clears away what those leave who are killed: ranks all at once, or the launcher. Of one that is killed when all is
  * done the others may not hear, as long as it ends. */
-static void launch_clear(const struct child *child)
+static void launch_clear(struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
     const bool in_order = child->course.status == 0 && told && child->course.end_ms == 0 && !child->watch.cleared;

@@ -785,6 +785,24 @@ START_TEST(a_supermaster_outlives_its_launcher)
 }
 END_TEST
 
+/* What ranks say and print is taken as long as they are waited for, also where the run had not begun. */
+START_TEST(the_last_words_of_orphans_come_out)
+{
+    struct scene scene;
+    set_scene(&scene, 3);
+    scene.script.habits.is_passed_by = true;
+    scene.script.habits.miss = 3000;
+    strike(&scene, _i == 0 ? 300 : 30, BY_LAUNCHER, SIGKILL);
+    act(&scene, 1000, BY_RANK_0, SCRIPT_PRINTS, 0, "late\n");
+    act(&scene, 1065, BY_RANK_1, SCRIPT_PRINTS, 0, "later\n");
+    ck_assert_int_eq(play(&scene), EXIT_STATUS_DONE);
+    ck_assert_uint_eq(told(&scene, "late\n"), 1);
+    ck_assert_uint_eq(told(&scene, "later\n"), 1);
+    ck_assert(scene.how.begun && scene.how.lost[0] == '\0');
+    free(scene.text);
+}
+END_TEST
+
 START_TEST(a_user_need_not_wait_for_it)
 {
     struct scene scene;
@@ -954,6 +972,7 @@ int main(void)
     tcase_add_test(all, a_run_that_is_stopped_as_a_whole_goes_on);
     tcase_add_loop_test(all, ranks_whose_launcher_was_killed_are_ended, 0, 2);
     tcase_add_test(all, a_supermaster_outlives_its_launcher);
+    tcase_add_loop_test(all, the_last_words_of_orphans_come_out, 0, 2);
     tcase_add_test(all, a_user_need_not_wait_for_it);
     tcase_add_loop_test(all, a_launcher_that_crashes_at_the_end_changes_nothing, 0, 2);
     tcase_add_test(all, a_caller_sees_each_stage);
