@@ -113,14 +113,12 @@ static bool any_rank_runs(const struct script *script)
     return false;
 }
 
-/* Somebody who was lost while the others found each other is waited for in MPI, for ever; afterwards the run goes on
- * without. */
-static void lose_rank(struct script *script, int who)
+/* Who was lost while the others found each other is waited for in MPI, for ever; afterwards the run goes on without. */
+static void lose_rank(struct script *script)
 {
     script->is_degraded |= script->has_begun;
     if (script->habits.lets_none_die && runs(script, BY_LAUNCHER))
-        later(script, script->habits.end_ranks, BY_LAUNCHER, SCRIPT_PASSED, -1);
-    (void)who;
+        later(script, script->habits.end_ranks, BY_LAUNCHER, SCRIPT_ENDS_ALL, 0);
 }
 
 /* What the launcher has with it of the ranks' words comes out, or is lost. */
@@ -129,8 +127,7 @@ static void empty_launcher(struct script *script, bool comes_out)
     for (;;) {
         int first = -1;
         for (unsigned i = 0; i < script->act_count; i++)
-            if (script->acts[i].deed == SCRIPT_PASSED && script->acts[i].text != NULL &&
-                (first < 0 || script->order[i] < script->order[first]))
+            if (script->acts[i].deed == SCRIPT_PASSED && (first < 0 || script->order[i] < script->order[first]))
                 first = (int)i;
         if (first < 0)
             return;
@@ -174,10 +171,9 @@ static void end(struct script *script, int who, int status)
     else if (!is_stopped(script, process->parent))
         process->state = 0; /* its parent has asked after it */
     if (IS_RANK(who) && !process->has_left)
-        lose_rank(script, who);
+        lose_rank(script);
     if (IS_RANK(who) && runs(script, BY_LAUNCHER) && !any_rank_runs(script))
-        later(script, script->habits.end, BY_LAUNCHER, SCRIPT_EXITS,
-              script->is_degraded || script->said < 0 ? 0 : script->said);
+        later(script, script->habits.end, BY_LAUNCHER, SCRIPT_RETURNS, 0);
 }
 
 static void kill_ranks(struct script *script, int number)
@@ -193,7 +189,7 @@ static void end_ranks(struct script *script, int number)
     if (script->habits.loses_words)
         empty_launcher(script, false);
     kill_ranks(script, number);
-    later(script, script->habits.end_ranks, BY_LAUNCHER, SCRIPT_PASSED, -2);
+    later(script, script->habits.end_ranks, BY_LAUNCHER, SCRIPT_HAS_ENDED_ALL, 0);
 }
 
 static void ask_rank(struct script *script, int who)
@@ -357,19 +353,6 @@ static void come_up(struct script *script)
     }
 }
 
-/* What the launcher does behind its time. */
-static void pass(struct script *script, const struct script_act *act)
-{
-    if (act->text != NULL)
-        put_error(script, act->text);
-    else if (act->number == -1) /* one is lost: all are ended */
-        end_ranks(script, SIGTERM);
-    else {
-        kill_ranks(script, SIGKILL);
-        end(script, BY_LAUNCHER, EXIT_STATUS_FAILED << 8);
-    }
-}
-
 static void perform(struct script *script, const struct script_act *act)
 {
     const int who = act->who;
@@ -386,6 +369,8 @@ static void perform(struct script *script, const struct script_act *act)
         begin_if_all_are_there(script);
         break;
     case SCRIPT_DONE:
+        if (script->has_ended)
+            break;
         put(&script->status, "\n" STATUS_OVER "\n");
         later(script, script->habits.store, who, SCRIPT_ENDS, script->habits.status);
         break;
@@ -403,7 +388,16 @@ static void perform(struct script *script, const struct script_act *act)
             script_add(script, (struct script_act){script->now_ms + script->habits.pass, BY_LAUNCHER, SCRIPT_PASSED, 0,
                                                    act->text});
         break;
-    case SCRIPT_PASSED: pass(script, act); break;
+    case SCRIPT_PASSED: put_error(script, act->text); break;
+    case SCRIPT_ENDS_ALL: end_ranks(script, SIGTERM); break;
+    case SCRIPT_HAS_ENDED_ALL:
+        kill_ranks(script, SIGKILL);
+        end(script, BY_LAUNCHER, EXIT_STATUS_FAILED << 8);
+        break;
+    case SCRIPT_RETURNS:
+        if (!any_rank_runs(script))
+            end(script, BY_LAUNCHER, (script->is_degraded || script->said < 0 ? 0 : script->said) << 8);
+        break;
     case SCRIPT_EXITS: end(script, who, act->number << 8); break;
     case SCRIPT_CRASHES: end(script, who, act->number); break;
     case SCRIPT_SIGNALLED: deliver(script, who, act->number); break;
@@ -420,11 +414,12 @@ static const char *name_of(int who)
 static void trace(const struct script *script, const struct script_act *act)
 {
     static const char *const deeds[] = {
-        [SCRIPT_FORKED] = "is forked",  [SCRIPT_RUNS] = "runs",      [SCRIPT_CATCHES] = "catches",
-        [SCRIPT_IS_THERE] = "is there", [SCRIPT_JOINS] = "joins",    [SCRIPT_DONE] = "is done",
-        [SCRIPT_ENDS] = "says status",  [SCRIPT_LEAVES] = "leaves",  [SCRIPT_SAYS] = "says",
-        [SCRIPT_SUMS_UP] = "sums up",   [SCRIPT_PROGRESS] = "shows", [SCRIPT_PRINTS] = "prints",
-        [SCRIPT_PASSED] = "passes on",  [SCRIPT_EXITS] = "exits",    [SCRIPT_CRASHES] = "crashes",
+        [SCRIPT_FORKED] = "is forked",  [SCRIPT_RUNS] = "runs",         [SCRIPT_CATCHES] = "catches",
+        [SCRIPT_IS_THERE] = "is there", [SCRIPT_JOINS] = "joins",       [SCRIPT_DONE] = "is done",
+        [SCRIPT_ENDS] = "says status",  [SCRIPT_LEAVES] = "leaves",     [SCRIPT_SAYS] = "says",
+        [SCRIPT_SUMS_UP] = "sums up",   [SCRIPT_PROGRESS] = "shows",    [SCRIPT_PRINTS] = "prints",
+        [SCRIPT_PASSED] = "passes on",  [SCRIPT_ENDS_ALL] = "ends all", [SCRIPT_HAS_ENDED_ALL] = "has ended all",
+        [SCRIPT_RETURNS] = "returns",   [SCRIPT_EXITS] = "exits",       [SCRIPT_CRASHES] = "crashes",
         [SCRIPT_SIGNALLED] = "gets"};
     if (script->trace != NULL)
         fprintf(script->trace, "%6lld %s %s %d %s\n", (long long)script->now_ms, name_of(act->who), deeds[act->deed],
@@ -438,7 +433,7 @@ static void play(struct script *script, const struct script_act *act)
     if (act->deed == SCRIPT_SIGNALLED)
         perform(script, act);
     else if (comes ? !runs(script, BY_LAUNCHER) : !runs(script, act->who))
-        script->dropped += act->deed == SCRIPT_PASSED && act->text != NULL;
+        script->dropped += act->deed == SCRIPT_PASSED;
     else if (is_stopped(script, comes ? BY_LAUNCHER : act->who)) {
         if (script->held_count < SCRIPT_ACTS_MAX) {
             script->held[script->held_count] = *act;

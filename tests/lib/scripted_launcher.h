@@ -38,6 +38,10 @@ enum script_deed {
     SCRIPT_PROGRESS, /* on that of the progress line */
     SCRIPT_PRINTS,   /* on standard error, a rank through the launcher */
     SCRIPT_PASSED,   /* what a rank has printed comes out of the launcher */
+    /* of the launcher by itself */
+    SCRIPT_ENDS_ALL, /* as one is lost */
+    SCRIPT_HAS_ENDED_ALL,
+    SCRIPT_RETURNS, /* if none is left */
     /* of any process */
     SCRIPT_EXITS,    /* with status `number` */
     SCRIPT_CRASHES,  /* by signal `number`, whatever it catches */
@@ -54,7 +58,7 @@ struct script_act {
 
 /* What the launcher does with SIGTERM, SIGINT and SIGHUP. */
 enum script_end {
-    SCRIPT_ENDS_RANKS, /* by the same signal, and `end_ms` later by SIGKILL; then it ends with status 1 */
+    SCRIPT_ENDS_RANKS, /* by the same signal, and `end_ranks` later by SIGKILL; then it ends with status 1 */
     SCRIPT_DIES,       /* of it */
     SCRIPT_IGNORES,
 };
@@ -85,7 +89,6 @@ struct script_process {
     uint64_t caught, pending;
     int status; /* as waitpid() gives it */
     bool has_joined, is_asked, has_left;
-    unsigned held; /* acts that wait for SIGCONT: in script->held */
 };
 
 struct script_pipe {
@@ -123,12 +126,11 @@ struct script {
     unsigned sent_count;
     unsigned dropped; /* lines that the launcher had with it as it ended */
     bool is_stopped_self;
-    int waited_for; /* the caller's own descriptor that was waited for last */
-    unsigned asked; /* signals to hdss that ask it to stop */
-    int64_t
-        blamed_ms; /* when the launch first ended somebody of a run that worked and was not asked twice; -1: never */
+    int waited_for;          /* the caller's own descriptor that was waited for last */
+    unsigned asked;          /* signals to hdss that ask it to stop */
+    int64_t blamed_ms;       /* when it first ended somebody of a run that worked, and was asked once; -1: never */
     bool is_end_begun;       /* the launch has sent a signal that ends */
-    bool has_struck_unready; /* a drain that the launch has passed on has ended a rank */
+    bool has_struck_unready; /* the launch has asked ranks to drain of which one did not catch it */
     FILE *came_out;          /* borrowed; takes what has come out of the launcher; NULL: nothing does */
 };
 
