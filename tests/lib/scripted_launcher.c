@@ -215,7 +215,7 @@ static void act_on(struct script *script, int who, int number)
         if (!is_caught)
             end(script, who, number);
         else if (!script->habits.drops_drain)
-            kill_ranks(script, SIGUSR1);
+            later(script, script->habits.forward, who, SCRIPT_FORWARDS, 0);
     } else if (script->habits.on_end == SCRIPT_DIES)
         end(script, who, number);
     else if (script->habits.on_end == SCRIPT_ENDS_RANKS)
@@ -333,6 +333,7 @@ static void fork_rank(struct script *script, int who)
     script->processes[who] = (struct script_process){.state = 'S',
                                                      .parent = script->depth > 1 ? BY_PROXY : BY_LAUNCHER,
                                                      .is_copy = true,
+                                                     .has_come = true,
                                                      .caught = caught_by_ranks()};
 }
 
@@ -389,6 +390,7 @@ static void perform(struct script *script, const struct script_act *act)
                                                    act->text});
         break;
     case SCRIPT_PASSED: put_error(script, act->text); break;
+    case SCRIPT_FORWARDS: kill_ranks(script, SIGUSR1); break;
     case SCRIPT_ENDS_ALL: end_ranks(script, SIGTERM); break;
     case SCRIPT_HAS_ENDED_ALL:
         kill_ranks(script, SIGKILL);
@@ -413,14 +415,16 @@ static const char *name_of(int who)
 
 static void trace(const struct script *script, const struct script_act *act)
 {
-    static const char *const deeds[] = {
-        [SCRIPT_FORKED] = "is forked",  [SCRIPT_RUNS] = "runs",         [SCRIPT_CATCHES] = "catches",
-        [SCRIPT_IS_THERE] = "is there", [SCRIPT_JOINS] = "joins",       [SCRIPT_DONE] = "is done",
-        [SCRIPT_ENDS] = "says status",  [SCRIPT_LEAVES] = "leaves",     [SCRIPT_SAYS] = "says",
-        [SCRIPT_SUMS_UP] = "sums up",   [SCRIPT_PROGRESS] = "shows",    [SCRIPT_PRINTS] = "prints",
-        [SCRIPT_PASSED] = "passes on",  [SCRIPT_ENDS_ALL] = "ends all", [SCRIPT_HAS_ENDED_ALL] = "has ended all",
-        [SCRIPT_RETURNS] = "returns",   [SCRIPT_EXITS] = "exits",       [SCRIPT_CRASHES] = "crashes",
-        [SCRIPT_SIGNALLED] = "gets"};
+    static const char *const deeds[] = {[SCRIPT_FORKED] = "is forked",  [SCRIPT_RUNS] = "runs",
+                                        [SCRIPT_CATCHES] = "catches",   [SCRIPT_IS_THERE] = "is there",
+                                        [SCRIPT_JOINS] = "joins",       [SCRIPT_DONE] = "is done",
+                                        [SCRIPT_ENDS] = "says status",  [SCRIPT_LEAVES] = "leaves",
+                                        [SCRIPT_SAYS] = "says",         [SCRIPT_SUMS_UP] = "sums up",
+                                        [SCRIPT_PROGRESS] = "shows",    [SCRIPT_PRINTS] = "prints",
+                                        [SCRIPT_PASSED] = "passes on",  [SCRIPT_FORWARDS] = "forwards",
+                                        [SCRIPT_ENDS_ALL] = "ends all", [SCRIPT_HAS_ENDED_ALL] = "has ended all",
+                                        [SCRIPT_RETURNS] = "returns",   [SCRIPT_EXITS] = "exits",
+                                        [SCRIPT_CRASHES] = "crashes",   [SCRIPT_SIGNALLED] = "gets"};
     if (script->trace != NULL)
         fprintf(script->trace, "%6lld %s %s %d %s\n", (long long)script->now_ms, name_of(act->who), deeds[act->deed],
                 act->number, act->text != NULL ? act->text : "");
@@ -613,11 +617,14 @@ static void look_at_end(struct script *script, int number)
         script->blamed_ms = script->now_ms;
 }
 
+/* Ranks that would not take a drain: before the run has begun all must be there. */
 static unsigned count_unready(const struct script *script)
 {
     unsigned count = 0;
-    for (int who = BY_RANK_0; who < BY_PROXY; who++)
-        count += runs(script, who) && (script->processes[who].caught & BIT(SIGUSR1)) == 0;
+    for (int who = BY_RANK_0; who < BY_RANK_0 + (int)script->habits.ranks; who++) {
+        const struct script_process *process = &script->processes[who];
+        count += process->has_come ? runs(script, who) && (process->caught & BIT(SIGUSR1)) == 0 : !script->has_begun;
+    }
     return count;
 }
 

@@ -39,6 +39,7 @@ enum script_deed {
     SCRIPT_PRINTS,   /* on standard error, a rank through the launcher */
     SCRIPT_PASSED,   /* what a rank has printed comes out of the launcher */
     /* of the launcher by itself */
+    SCRIPT_FORWARDS, /* SIGUSR1 */
     SCRIPT_ENDS_ALL, /* as one is lost */
     SCRIPT_HAS_ENDED_ALL,
     SCRIPT_RETURNS, /* if none is left */
@@ -74,6 +75,7 @@ struct script_habits {
     int64_t end;                    /* of the launcher's after the last rank's */
     int64_t end_ranks;              /* between the two signals of SCRIPT_ENDS_RANKS, and after a loss */
     enum script_end on_end;
+    int64_t forward;    /* the launcher takes so long to pass a signal on */
     bool lets_none_die; /* it ends all ranks where one is lost */
     int64_t miss;       /* time in which ranks miss a launcher that has ended */
     bool loses_words;   /* it drops what it has not passed on as it ends the ranks */
@@ -88,7 +90,7 @@ struct script_process {
     bool is_copy; /* of the launcher */
     uint64_t caught, pending;
     int status; /* as waitpid() gives it */
-    bool has_joined, is_asked, has_left;
+    bool has_come, has_joined, is_asked, has_left;
 };
 
 struct script_pipe {

@@ -273,6 +273,9 @@ static const char *run(uint64_t seed, bool trace)
     for (int64_t left = one_in(&trial, 4) ? 0 : draw(&trial, 4); left > 0; left--)
         strike(&trial);
     press_keys(&trial);
+    if (one_in(&trial, 2))
+        trial.script.runs_when_read = 1 + (int)draw(&trial, trial.how.ranks);
+    trial.script.habits.forward = draw_ms(&trial, 50, 0);
     trial.how.world = &trial.script.world;
     trial.how.log = open_memstream(&trial.text, &trial.length);
     const int64_t begin_ms = trial.script.now_ms;
