@@ -91,35 +91,51 @@ static void spin_for_call(const _Atomic uint32_t *called, uint64_t spin_ns)
 }
 
 /* True where a command that was given ahead may begin by the clock. */
-static bool is_in_time(const struct channel *channel)
+static bool is_in_time(const struct channel *channel, uint64_t (*now)(void))
 {
     const uint64_t until_ns = atomic_load_explicit(&channel->until_ns, memory_order_relaxed);
-    return until_ns == UINT64_MAX || clock_ns(CLOCK_MONOTONIC) < until_ns;
+    return until_ns == UINT64_MAX || now() < until_ns;
+}
+
+bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number)
+{
+    uint32_t called = atomic_load(&channel->called);
+    while (called % CHANNEL_STEP != 0) {
+        const bool is_ready = (called & CHANNEL_READY) != 0;
+        const bool takes_next = !is_ready && goes_on && is_in_time(channel, now);
+        const uint32_t to = is_ready     ? called & ~CHANNEL_READY
+                            : takes_next ? channel_number(called) + CHANNEL_STEP
+                                         : without_next(called);
+        if (!atomic_compare_exchange_strong(&channel->called, &called, to))
+            continue;
+        *number = channel_number(to);
+        if (is_ready || takes_next)
+            return true;
+        called = to;
+    }
+    return false;
+}
+
+static uint64_t monotonic_ns(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
 }
 
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on)
 {
-    bool spins = spin_ns > 0;
-    for (;;) {
-        uint32_t called = atomic_load(&channel->called);
-        const bool is_ready = (called & CHANNEL_READY) != 0, has_next = (called & CHANNEL_NEXT) != 0;
-        const bool takes_next = !is_ready && has_next && goes_on && is_in_time(channel);
-        if (is_ready || has_next) {
-            const uint32_t to = is_ready     ? called & ~CHANNEL_READY
-                                : takes_next ? channel_number(called) + CHANNEL_STEP
-                                             : without_next(called);
-            if (atomic_compare_exchange_strong(&channel->called, &called, to) && (is_ready || takes_next))
-                return channel_number(to);
-        } else if (spins) {
-            spins = false;
-            spin_for_call(&channel->called, spin_ns);
-        } else {
-            atomic_store(&channel->helper_sleeps, 1);
-            if (atomic_load(&channel->called) == called)
-                channel_sleep(&channel->called, called, NULL);
-            atomic_store(&channel->helper_sleeps, 0);
-        }
+    uint32_t number;
+    if (channel_take_call(channel, goes_on, monotonic_ns, &number))
+        return number;
+    if (spin_ns > 0)
+        spin_for_call(&channel->called, spin_ns);
+    while (!channel_take_call(channel, goes_on, monotonic_ns, &number)) {
+        const uint32_t called = atomic_load(&channel->called);
+        atomic_store(&channel->helper_sleeps, 1);
+        if (called % CHANNEL_STEP == 0 && atomic_load(&channel->called) == called)
+            channel_sleep(&channel->called, called, NULL);
+        atomic_store(&channel->helper_sleeps, 0);
     }
+    return number;
 }
 
 void channel_wake_worker(struct channel *channel, int bell)

@@ -290,6 +290,10 @@ bool channel_withdraw(struct channel *channel, uint32_t number);
 /* Makes it the helper's in any case, as all of the command of that number is done. False where it was put back. */
 bool channel_confirm(struct channel *channel, uint32_t number);
 
+/* Takes, in the helper, a command that was given; puts one back that was given ahead, where it may not go on to that.
+ * False: there is none. */
+bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number);
+
 /* Waits, in the helper, for the next command and takes it; returns its number. `spin_ns`: looks for so long before it
  * sleeps, and gives the core away meanwhile, once at least. `goes_on`: it may take one that was given ahead. */
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);

@@ -2,25 +2,18 @@
 /* The worker's end of a helper: see helper.h. */
 #include "worker/exec/helper.h"
 
-#include "common/os/children.h"
-#include "common/os/clock.h"
 #include "common/os/cores.h"
 
 #include <assert.h>
 #include <errno.h>
-#include <poll.h>
-#include <pthread.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Time for closing the kernel when the run is over; and for that of it in which the worker waits for one that is let
@@ -62,6 +55,8 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     const size_t at = (sizeof(struct channel) + 4095) / 4096 * 4096;
     struct epoll_event news = {.events = EPOLLIN};
     *helper = (struct helper){.start = *start, .channel_bytes = at + room, .process = -1, .has_cores = has_cores()};
+    if (start->world == NULL)
+        helper->start.world = &helper_world_real;
     helper->file = memfd_create("hdss-helper", MFD_CLOEXEC);
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
@@ -86,32 +81,21 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
 
 uint64_t helper_processor_ns(const struct helper *helper)
 {
-    clockid_t clock;
-    bool runs = helper->pid > 0 && clock_getcpuclockid(helper->pid, &clock) == 0;
-    return helper->cpu_ns + (runs ? clock_ns(clock) : 0);
+    return helper->cpu_ns + (helper->pid > 0 ? helper->start.world->processor_ns(helper->pid) : 0);
 }
 
-/* Waits for the end of a process, which has to come, and ends the group that it may have led: it has its number until
- * it is waited for. Returns how it ended. */
-static int reap_process(pid_t pid)
+static void release_process(const struct helper_world *world, int process)
 {
-    siginfo_t end;
-    int status = 0;
-    while (waitid(P_PID, (id_t)pid, &end, WEXITED | WNOWAIT) < 0 && errno == EINTR)
-        ;
-    if (getpgid(pid) == pid)
-        kill(-pid, SIGKILL);
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-        ;
-    children_forget(pid);
-    return status;
+    if (process >= 0)
+        world->release(process);
 }
 
 static void reap_helper(struct helper *helper)
 {
     helper->cpu_ns = helper_processor_ns(helper);
-    helper->status = reap_process(helper->pid);
-    helper_close(&helper->process);
+    helper->status = helper->start.world->reap(helper->pid);
+    release_process(helper->start.world, helper->process);
+    helper->process = -1;
     helper->pid = 0;
     helper->killed = false;
     helper->state = HELPER_NONE;
@@ -135,8 +119,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
         atomic_store(&channel->answered, helper->current);
         return -1;
     }
-    children_note(helper->pid);
-    helper->process = (int)syscall(SYS_pidfd_open, helper->pid, 0);
+    helper->process = helper->start.world->adopt(helper->pid);
     if (helper->process >= 0)
         epoll_ctl(helper->watch, EPOLL_CTL_ADD, helper->process, &news);
     helper->state = HELPER_OPENING;
@@ -210,58 +193,40 @@ void helper_kill(struct helper *helper)
     assert(helper_is_busy(helper) && "only what runs is killed");
     helper->killed = helper->pid > 0; /* else it has died, and helper_look() tells of that */
     if (helper->killed)
-        kill(helper->pid, SIGKILL);
+        helper->start.world->kill(helper->pid);
 }
 
 /* A process that was told to leave, for the thread that waits for it. */
 struct leaving {
+    const struct helper_world *world;
     pid_t pid;
-    int process; /* pidfd; owned */
+    int process; /* its descriptor; owned */
 };
-
-/* True where it has ended within that time. */
-static bool await_leave(int process, int most_ms)
-{
-    struct pollfd end = {.fd = process, .events = POLLIN};
-    int ended;
-    while ((ended = poll(&end, 1, most_ms)) < 0 && errno == EINTR)
-        ;
-    return ended > 0;
-}
 
 static void *see_leave(void *context)
 {
     struct leaving leaving = *(struct leaving *)context;
     free(context);
-    await_leave(leaving.process, HELPER_CLOSE_MS);
-    kill(leaving.pid, SIGKILL);
-    reap_process(leaving.pid);
-    close(leaving.process);
+    leaving.world->await_end(leaving.process, HELPER_CLOSE_MS);
+    leaving.world->kill(leaving.pid);
+    leaving.world->reap(leaving.pid);
+    release_process(leaving.world, leaving.process);
     return NULL;
 }
 
-/* Leaves the process to a thread, which takes no signals. False where there can be none. */
+/* Leaves the process to a thread. False where there can be none. */
 static bool let_go(struct helper *helper)
 {
+    const uint64_t cpu_ns = helper_processor_ns(helper); /* while it has its number */
     struct leaving *leaving = malloc(sizeof *leaving);
-    pthread_attr_t attributes;
-    pthread_t thread;
-    sigset_t all, before;
     if (leaving == NULL)
         return false;
-    *leaving = (struct leaving){helper->pid, helper->process};
-    sigfillset(&all);
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    const bool is_begun = pthread_create(&thread, &attributes, see_leave, leaving) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    pthread_attr_destroy(&attributes);
-    if (!is_begun) {
+    *leaving = (struct leaving){helper->start.world, helper->pid, helper->process};
+    if (!helper->start.world->run_aside(see_leave, leaving)) {
         free(leaving);
         return false;
     }
-    helper->cpu_ns = helper_processor_ns(helper);
+    helper->cpu_ns = cpu_ns;
     helper->process = -1;
     helper->pid = 0;
     helper->state = HELPER_NONE;
@@ -271,14 +236,15 @@ static bool let_go(struct helper *helper)
 /* Waits for the process to leave after its command to do so, and kills it where it does not. */
 static void helper_leave(struct helper *helper)
 {
+    const struct helper_world *world = helper->start.world;
     if (helper->state == HELPER_READY && helper_withdraw(helper)) {
         helper_call(helper, CHANNEL_LEAVE);
         const bool waits = !helper->start.lets_go;
-        if (helper->process >= 0 && !await_leave(helper->process, waits ? HELPER_CLOSE_MS : HELPER_SOON_MS) && !waits &&
-            let_go(helper))
+        if (helper->process >= 0 && !world->await_end(helper->process, waits ? HELPER_CLOSE_MS : HELPER_SOON_MS) &&
+            !waits && let_go(helper))
             return;
     }
-    kill(helper->pid, SIGKILL); /* one that has ended is not waited for yet, and has its number still */
+    world->kill(helper->pid); /* one that has ended is not waited for yet, and has its number still */
     reap_helper(helper);
 }
 
@@ -297,9 +263,8 @@ void helper_fini(struct helper *helper)
 /* True where the process has ended; `error` says how, unless a kernel that could not be opened has said why. */
 static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
-    siginfo_t end = {0};
     if (helper->pid > 0) {
-        if (waitid(P_PID, (id_t)helper->pid, &end, WEXITED | WNOHANG | WNOWAIT) == 0 && end.si_pid == 0)
+        if (!helper->start.world->has_ended(helper->pid))
             return false;
         reap_helper(helper);
     }
@@ -338,13 +303,14 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
 
 bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR_MAX])
 {
-    uint64_t began_ns = clock_ns(CLOCK_MONOTONIC), passed_ns = 0;
+    const struct helper_world *world = helper->start.world;
+    uint64_t began_ns = world->now(), passed_ns = 0;
     if (helper_look(helper, error))
         return true;
-    for (; helper_is_busy(helper) && passed_ns < most_ns; passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns) {
+    for (; helper_is_busy(helper) && passed_ns < most_ns; passed_ns = world->now() - began_ns) {
         uint64_t left_ns = most_ns - passed_ns;
-        if (channel_await_answer(helper->channel, helper->current,
-                                 left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
+        if (world->await_answer(helper->channel, helper->current,
+                                left_ns < HELPER_LOOK_NS ? left_ns : HELPER_LOOK_NS)) {
             if (helper_look(helper, error))
                 return true;
         } else if (left_ns >= HELPER_LOOK_NS && has_died(helper, error) && !helper_is_over(helper)) {
@@ -359,7 +325,7 @@ void helper_await_moment(const struct helper *helper)
     if (!helper->has_cores) /* the helper runs on the core that is given away here, and has nobody to wake then */
         sched_yield();
     if (!helper_is_over(helper))
-        channel_await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);
+        helper->start.world->await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);
 }
 
 void helper_wake_at(struct helper *helper, uint64_t done)

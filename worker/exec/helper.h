@@ -7,6 +7,7 @@
 
 #include "hdss/kernel.h"
 #include "worker/exec/channel.h"
+#include "worker/exec/world.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,7 @@ struct helper_start {
     pid_t (*begin)(void *context, int file, int bell, char error[HDSS_ERROR_MAX]);
     void *context;
     bool lets_go; /* one that takes long to leave is not waited for, as the worker has other things to do */
+    const struct helper_world *world; /* NULL: the real one */
 };
 
 enum helper_state {
@@ -37,7 +39,7 @@ struct helper {
     int file;         /* of the shared memory */
     int bell;         /* eventfd that the helper wakes the worker with */
     int watch;        /* epoll set of the bell and the process: readable when there is news */
-    int process;      /* pidfd; -1: there is none, or the system has none */
+    int process;      /* descriptor that its world has for it; -1: there is no process, or no descriptor */
     pid_t pid;        /* 0: there is none */
     int status;       /* how the latest one ended, as waitpid() gives it */
     uint32_t current; /* number of the command that it runs, or ran last */
@@ -121,6 +123,12 @@ bool helper_rest(struct helper *helper);
 
 /* Processor time of this helper and those before it. */
 uint64_t helper_processor_ns(const struct helper *helper);
+
+/* The time in the helper's world, in ns of the clock that events carry. */
+static inline uint64_t helper_now(const struct helper *helper)
+{
+    return helper->start.world->now();
+}
 
 /* Becomes readable with news of the helper. */
 static inline int helper_descriptor(const struct helper *helper)

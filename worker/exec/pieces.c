@@ -3,7 +3,6 @@
  * pieces, and channel.h for what lies where. */
 #include "worker/exec/pieces.h"
 
-#include "common/os/clock.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/steps.h"
 
@@ -161,7 +160,7 @@ static void begin_to_watch(struct pipeline *pipeline)
     struct pipeline_shared *shared = &pipeline->shared;
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     const bool is_divisible = piece_of_rows(pipeline, chunk->count - chunk->piece) < chunk->rows;
-    exec_begin_standing(&pipeline->exec.remote.standing, clock_ns(CLOCK_MONOTONIC));
+    exec_begin_standing(&pipeline->exec.remote.standing, helper_now(&pipeline->exec.remote.helper));
     if (chunk->from == 0)
         shared->piece_ns = 0;
     shared->earlier_ns = is_divisible ? 0 : shared->piece_ns;
@@ -291,7 +290,7 @@ void pieces_look(struct pipeline *pipeline)
     if (!helper_is_over(helper) && expected_ns > 0 && expected_ns < CHANNEL_SHORT_NS)
         helper_await_moment(&exec->remote.helper);
     if (exec->config.limit_ns > 0)
-        exec_look_at_standing(&exec->remote.standing);
+        exec_look_at_standing(&exec->remote.standing, helper_now(helper));
     bool died = helper_look(helper, why);
     if (!died && helper->state == HELPER_RUNNING) {
         if (exec->config.limit_ns > 0)

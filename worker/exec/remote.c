@@ -21,7 +21,6 @@
  * its core, blames nobody for that. A worker that sleeps looks up every 20 ms. */
 #include "worker/exec/steps.h"
 
-#include "common/os/clock.h"
 #include "worker/exec/blocks.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/output.h"
@@ -162,9 +161,8 @@ void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns)
     standing->looked_ns = now_ns;
 }
 
-void exec_look_at_standing(struct exec_standing *standing)
+void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns)
 {
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
     standing->ns += exec_least(now_ns - standing->looked_ns, LIMIT_LOOK_NS);
     standing->looked_ns = now_ns;
 }
@@ -192,7 +190,7 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
     const uint64_t limit_ns = exec_limit_of_iteration(exec, begun != done);
-    exec_look_at_standing(standing);
+    exec_look_at_standing(standing, helper_now(&exec->remote.helper));
     if (done != standing->done)
         exec_learn_longest(standing, standing->ns);
     if (begun != standing->begun || done != standing->done) {
@@ -280,7 +278,7 @@ static void post_command(struct exec *exec)
     }
     if (remote->helper.state != HELPER_READY)
         return; /* it opens the kernel */
-    const uint64_t left = chunk->count - chunk->done, now_ns = clock_ns(CLOCK_MONOTONIC);
+    const uint64_t left = chunk->count - chunk->done, now_ns = helper_now(&remote->helper);
     const uint64_t most = exec->config.collect && !exec->records.variable ? exec_least(left, exec_room(exec)) : left;
     const uint64_t singly = chunk->is_reset > chunk->done ? chunk->is_reset - chunk->done : 0;
     const uint64_t count = fill_command(exec, chunk->first + chunk->done, most, singly, exec_next_records(exec));
@@ -378,7 +376,7 @@ static void drop_next(struct exec *exec)
     struct exec_remote *remote = &exec->remote;
     char unused[HDSS_ERROR_MAX];
     if (remote->helper.has_next && helper_go_on(&remote->helper))
-        exec_begin_standing(&remote->standing, clock_ns(CLOCK_MONOTONIC));
+        exec_begin_standing(&remote->standing, helper_now(&remote->helper));
     helper_look(&remote->helper, unused);
     remote->drops_next = remote->helper.state == HELPER_RUNNING;
     if (remote->drops_next && exec->config.limit_ns > 0) {
@@ -418,7 +416,7 @@ static void take_done(struct exec *exec)
     chunk->digest += now.digest - remote->taken.digest;
     chunk->compute_ns += took_ns;
     exec->executor.spent_ns += took_ns;
-    exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
+    exec->ended_ns = helper_now(&remote->helper);
     exec->iteration_ns = (double)took_ns / (double)count;
     remote->taken = now;
     remote->deaths = 0;
@@ -653,7 +651,7 @@ static bool post_probe(struct exec *exec)
         return false;
     atomic_store(&channel->probing, 0);
     atomic_store(&channel->probed, 0);
-    remote->probe_began_ns = clock_ns(CLOCK_MONOTONIC);
+    remote->probe_began_ns = helper_now(&remote->helper);
     exec_begin_standing(&remote->standing, remote->probe_began_ns);
     helper_wake_at(&remote->helper, UINT64_MAX);
     helper_call(&remote->helper, CHANNEL_PROBE);
@@ -695,7 +693,7 @@ bool exec_remote_probe_turn(struct exec *exec)
         return post_probe(exec);
     if (!helper_is_over(helper))
         return probe_again(exec);
-    exec_learn_longest(&remote->standing, clock_ns(CLOCK_MONOTONIC) - remote->probe_began_ns);
+    exec_learn_longest(&remote->standing, helper_now(&remote->helper) - remote->probe_began_ns);
     return end_probe(exec, &helper->channel->speed);
 }
 

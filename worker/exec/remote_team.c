@@ -2,7 +2,6 @@
 /* The worker's end of threads in a helper: see remote_team.h. */
 #include "worker/exec/remote_team.h"
 
-#include "common/os/clock.h"
 #include "common/util/error.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/steps.h"
@@ -166,7 +165,7 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
     struct remote_team *remote = pool->remote;
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC),
+    const uint64_t now_ns = helper_now(&remote->exec.remote.helper),
                    passed_ns = exec_least(now_ns - remote->looked_ns, TEAM_LIMIT_LOOK_NS);
     bool is_over = false;
     remote->looked_ns = now_ns;
@@ -213,7 +212,7 @@ void remote_team_turn(struct thread_pool *pool)
         give_up_team(pool, why);
     if (helper->state == HELPER_READY && !pool->executor.is_put_off) {
         remote->posted = true;
-        remote->looked_ns = clock_ns(CLOCK_MONOTONIC);
+        remote->looked_ns = helper_now(helper);
         helper_wake_at(helper, UINT64_MAX);
         helper_call(helper, CHANNEL_TEAM);
     } else if (remote->posted && remote->standing != NULL) {

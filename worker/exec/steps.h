@@ -90,7 +90,7 @@ void exec_remote_look(struct exec *exec);
 /* How long what the helper computes stands: begins with a command, adds the time since the latest look, takes in that
  * all iterations of a while were over after `ns`, by itself the time of the longest at most. */
 void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
-void exec_look_at_standing(struct exec_standing *standing);
+void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 
 /* The time that an iteration may take, or, until one has begun, the helper may; UINT64_MAX: any. */
