@@ -16,10 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Time for closing the kernel when the run is over; and for that of it in which the worker waits for one that is let
- * go. */
-#define HELPER_CLOSE_MS 10000
-#define HELPER_SOON_MS  20
+/* Time for closing the kernel when the run is over; for that of it in which the worker waits for one that is let go;
+ * and for leaving behind a kernel that could not be opened. */
+#define HELPER_CLOSE_MS  10000
+#define HELPER_SOON_MS   20
+#define HELPER_REFUSE_MS 1000
 /* Time between two looks at whether the helper lives, where the worker waits for it. */
 #define HELPER_LOOK_NS 20000000u
 /* The longest that a worker waits for a command which is expected to be short. The end of a wait that lies before the
@@ -233,15 +234,18 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Waits for the process to leave after its command to do so, and kills it where it does not. */
-static void helper_leave(struct helper *helper)
+/* Waits for the process to leave after its command to do so. Then it is left to a thread where it may be, else it is
+ * killed. Where another one follows it is not left to itself before it has answered: it would take the commands of that
+ * one. */
+static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;
+    const bool lets_go = helper->start.lets_go || !is_last;
+    const int most_ms = helper->start.lets_go ? HELPER_SOON_MS : is_last ? HELPER_CLOSE_MS : HELPER_REFUSE_MS;
     if (helper->state == HELPER_READY && helper_withdraw(helper)) {
         helper_call(helper, CHANNEL_LEAVE);
-        const bool waits = !helper->start.lets_go;
-        if (helper->process >= 0 && !world->await_end(helper->process, waits ? HELPER_CLOSE_MS : HELPER_SOON_MS) &&
-            !waits && let_go(helper))
+        if (helper->process >= 0 && !world->await_end(helper->process, most_ms) && lets_go &&
+            (is_last || helper_is_over(helper)) && let_go(helper))
             return;
     }
     world->kill(helper->pid); /* one that has ended is not waited for yet, and has its number still */
@@ -251,7 +255,7 @@ static void helper_leave(struct helper *helper)
 void helper_fini(struct helper *helper)
 {
     if (helper->pid > 0)
-        helper_leave(helper);
+        helper_leave(helper, true);
     if (helper->channel != NULL)
         munmap(helper->channel, helper->channel_bytes);
     helper_close(&helper->file);
@@ -290,7 +294,7 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         if (opened)
             return false;
         snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, helper_work(helper)->error);
-        helper_leave(helper);
+        helper_leave(helper, false);
         return true;
     }
     /* a system call: only where the worker has slept */
