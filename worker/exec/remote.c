@@ -344,7 +344,7 @@ struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_next *next = &exec->next;
-    const bool is_taken = !helper_withdraw(&remote->helper);
+    const bool is_taken = !remote->drops_next && !helper_withdraw(&remote->helper);
     _Atomic uint64_t *claims = &helper_next_work(&remote->helper)->claims;
     const uint64_t seen = is_taken ? channel_begun(atomic_load(claims)) : 0, count = next->count;
     const uint64_t least = is_taken || !exec->chunk.running, begun = seen > least ? seen : least;
