@@ -613,14 +613,19 @@ void exec_remote_end(struct exec *exec)
 bool exec_remote_has_ended(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
+    struct helper *helper = &remote->helper;
     char unused[HDSS_ERROR_MAX];
-    helper_look(&remote->helper, unused);
-    if (helper_is_busy(&remote->helper))
+    helper_look(helper, unused);
+    if (helper_is_busy(helper))
         return false;
-    remote->drops_next = false;
     if (remote->posted)
         end_command(exec);
-    return true;
+    if (helper->has_next && helper_go_on(helper)) { /* it had come to what nobody wants any more */
+        helper_kill(helper);
+        helper_look(helper, unused);
+    }
+    exec->executor.is_away = remote->drops_next = helper_is_busy(helper);
+    return !remote->drops_next;
 }
 
 /* --- probing --- */
