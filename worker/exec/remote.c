@@ -456,6 +456,8 @@ static void blame_iterations(struct exec *exec)
     struct exec_chunk *chunk = &exec->chunk;
     const uint64_t begun = remote->base + begun_of_command(remote);
     assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
+    if (begun > chunk->done)
+        remote->deaths = 0;
     bool moved = remote->standing.over_ns > 0 && remote->taken.count != remote->standing.done;
     if (begun > chunk->done + 1 || moved)
         chunk->is_reset = begun;
