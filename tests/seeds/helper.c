@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#define LIMIT_NS UINT64_C(100000000)
+/* Time between two looks at an iteration. */
+#define LOOK_NS 25000000u
 /* The helpers behind these meet with nothing. */
 #define HARD_HELPERS 40
 
@@ -77,6 +80,8 @@ static void make_world(struct random *random, const struct hardships *hard)
     for (unsigned i = 0; i < HELPERS_LOOP; i++) {
         struct helpers_iteration *iteration = &helpers.iteration[i];
         iteration->ns = one_in(random, 20) ? any_ns(random) / 10 : random_between(random, 1000, 20000);
+        if (helpers.limit_ns > 0 && one_in(random, 15)) /* it may be over just as its helper is killed */
+            iteration->ns = helpers.limit_ns + random_between(random, 0, LOOK_NS);
         if (hard->fates && one_in(random, 12))
             iteration->fate =
                 (enum helpers_fate)random_between(random, FATE_DIES, hard->hangs ? FATE_HANGS : FATE_FAILS_FOR_GOOD);
@@ -179,7 +184,8 @@ static const char *run(uint64_t seed, bool trace)
                                                .has_effects = one_in(&random, 3),
                                                .lets_go = one_in(&random, 2),
                                                .begins_late = one_in(&random, 3),
-                                               .limit_ns = has_limit ? UINT64_C(100000000) : 0};
+                                               .limit_ns = has_limit ? LIMIT_NS : 0};
+    helpers.limit_ns = config.limit_ns;
     make_world(&random, &hard);
     if (rank_open(&rank, &config) == 0) {
         rank.send_ns = one_in(&random, 2) ? 0 : any_ns(&random) / 100;

@@ -127,6 +127,7 @@ static void note_death(struct process *p)
     const uint64_t begun = !has_run(p) ? 0 : p->step == STEP_WAKE ? done : p->claimed;
     const unsigned idle = helpers.death.idle;
     helpers.death.status = p->status;
+    helpers.death.by_worker = p->killed_ns != HELPERS_NEVER;
     helpers.death.first = has_run(p) ? p->work->first + done : 0;
     helpers.death.count = begun - done;
     helpers.death.stood_ns = helpers.now_ns - p->moved_ns;
@@ -140,9 +141,9 @@ static void die(struct process *p, int status)
     const uint64_t one = 1;
     p->ended = true;
     p->status = status;
-    p->due_ns = p->killed_ns = HELPERS_NEVER;
     helpers.ended++;
     note_death(p);
+    p->due_ns = p->killed_ns = HELPERS_NEVER;
     helpers_tell("helper %u ends with %d, %" PRIu64 " iterations from %" PRIu64 " on in the air", index_of(p), status,
                  helpers.death.count, helpers.death.first);
     if (p->process >= 0 && write(p->process, &one, sizeof one) < 0)

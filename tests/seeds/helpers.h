@@ -82,6 +82,7 @@ struct helpers {
     uint64_t waited_ns; /* in which the worker waited for a helper, since this was set to 0 */
     struct {
         int status;
+        bool by_worker;        /* it was killed by its worker */
         uint64_t first, count; /* iterations that had begun and were not done */
         uint64_t stood_ns;     /* for so long */
         unsigned idle;         /* such deaths in a row with none, and nothing done before, this one included */

@@ -68,6 +68,9 @@ static void check_blame(uint64_t i)
     if (!is_alone && (helpers.death.count > 0 || helpers.death.idle < DEATHS_MAX))
         helpers_blame("iteration %" PRIu64 " is blamed for %" PRIu64 " in the air, the %u. time in a row", i,
                       helpers.death.count, helpers.death.idle);
+    if (is_alone && helpers.death.by_worker && helpers.death.stood_ns < helpers.limit_ns)
+        helpers_blame("iteration %" PRIu64 " is blamed, and was in the air for %.3f s only", i,
+                      (double)helpers.death.stood_ns / 1e9);
     if (helpers.death.count == 0)
         helpers.death.idle = 0;
 }

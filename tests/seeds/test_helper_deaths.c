@@ -284,6 +284,26 @@ START_TEST(a_hang_costs_the_next_chunk_nothing)
 }
 END_TEST
 
+/* The signal takes its time: an iteration that is over meanwhile is done, and those behind it have lost nothing. */
+START_TEST(an_iteration_may_be_over_as_its_helper_is_killed)
+{
+    for (uint64_t late_ns = 0; late_ns < 60000000; late_ns += 500000) {
+        renew();
+        helpers.script[0].call = 1;
+        helpers.script[0].is_slow_to_die = true;
+        helpers.iteration[2].ns = LIMIT_NS + late_ns;
+        helpers.iteration[3].ns = helpers.iteration[4].ns = 1500000;
+        open_rank(&(struct helpers_rank_config){
+            .collect = true, .limit_ns = LIMIT_NS, .has_effects = true, .variable = _i > 0});
+        rank_begin(&rank, 0, 3, 0);
+        run_chunk(3, 3);
+        ck_assert_uint_eq(rank.failures, rank.end[2] == END_DIED);
+        check_ends(0, 6, 2, (enum helpers_end)rank.end[2]);
+        close_rank();
+    }
+}
+END_TEST
+
 /* The time for which nobody looked is not the iteration's. */
 START_TEST(a_worker_that_was_stopped_blames_no_iteration)
 {
@@ -503,6 +523,7 @@ int main(void)
     tcase_add_test(all, an_iteration_that_hangs_has_its_limit_and_no_more);
     tcase_add_test(all, iterations_that_keep_within_their_limit_do_not_fail);
     tcase_add_test(all, a_hang_costs_the_next_chunk_nothing);
+    tcase_add_loop_test(all, an_iteration_may_be_over_as_its_helper_is_killed, 0, 2);
     tcase_add_test(all, a_worker_that_was_stopped_blames_no_iteration);
     tcase_add_loop_test(all, a_helper_that_is_silent_is_ended, 0, 3);
     tcase_add_test(all, a_limit_adapts_to_what_was_seen);

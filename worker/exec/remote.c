@@ -184,6 +184,27 @@ uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun)
     return !has_begun && limit_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : limit_ns;
 }
 
+/* Iterations of the command that have begun. */
+static uint64_t begun_of_command(const struct exec_remote *remote)
+{
+    return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
+}
+
+/* Has no other iteration of the command begin: one that did, before the signal gets there, would be taken for the one
+ * that took too long. False where the helper has gone on since the latest look. */
+static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
+{
+    struct exec_remote *remote = &exec->remote;
+    struct channel_work *work = helper_work(&remote->helper);
+    struct channel_done now;
+    if (work->command != CHANNEL_RUN)
+        return true;
+    channel_cut(&work->claims, 0);
+    remote->ends_soon = true;
+    channel_look(work, &now);
+    return begun_of_command(remote) == begun && now.count == done;
+}
+
 /* Kills the helper where its iterations, of which so many have begun and are done, have stood there for longer than the
  * limit. */
 static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
@@ -197,8 +218,9 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
         standing->begun = begun;
         standing->done = done;
         standing->ns = 0;
-    } else if (standing->ns > limit_ns)
+    } else if (standing->ns > limit_ns && stop_before_kill(exec, begun, done)) {
         exec_kill_overdue(exec, limit_ns);
+    }
 }
 
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
@@ -218,12 +240,6 @@ void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
 }
 
 /* --- commands --- */
-
-/* Iterations of the command that have begun. */
-static uint64_t begun_of_command(const struct exec_remote *remote)
-{
-    return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
-}
 
 /* Fills in the next command for iterations from `first` on, whose records go to `records`, as many of `count` as it may
  * have, and `singly` of them one by one. Returns how many those are. */
@@ -448,8 +464,7 @@ static void take_next_back(struct exec *exec)
 
 /* Finds the iteration that killed the helper: the one that had begun. It may be tried again, also where the chunk is to
  * be run with care: another helper costs no worker, and a copy is run with care that has killed nobody. Where several
- * had they are run again one by one, and where none had the helper died of something else. So they are where the one
- * that took too long was done just before the helper was killed for it. */
+ * had they are run again one by one, and where none had the helper died of something else. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -458,8 +473,7 @@ static void blame_iterations(struct exec *exec)
     assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
     if (begun > chunk->done)
         remote->deaths = 0;
-    bool moved = remote->standing.over_ns > 0 && remote->taken.count != remote->standing.done;
-    if (begun > chunk->done + 1 || moved)
+    if (begun > chunk->done + 1)
         chunk->is_reset = begun;
     else if (begun == chunk->done + 1 || ++remote->deaths == REMOTE_DEATHS_MAX)
         chunk->failed = chunk->done < chunk->count;
