@@ -4,16 +4,16 @@
 
 #include "common/stream/greeting.h"
 #include "common/stream/tls.h"
+#include "common/stream/world.h"
 #include "common/util/error.h"
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-int channel_init(struct channel *channel, int fd, struct tls *tls)
+int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls)
 {
-    *channel = (struct channel){.fd = fd};
-    return tls != NULL && (channel->tls = tls_session_new(tls, fd)) == NULL ? -1 : 0;
+    *channel = (struct channel){.ops = ops, .fd = fd};
+    return tls != NULL && (channel->tls = tls_session_new(tls, ops, fd)) == NULL ? -1 : 0;
 }
 
 void channel_fini(struct channel *channel)
@@ -21,7 +21,7 @@ void channel_fini(struct channel *channel)
     greeting_free(channel->greeting);
     tls_session_free(channel->tls);
     if (channel->fd >= 0)
-        close(channel->fd);
+        channel->ops->close(channel->fd);
     *channel = (struct channel){.fd = -1};
 }
 
@@ -32,7 +32,7 @@ int channel_handshake(struct channel *channel, struct error *error)
     if (channel->tls == NULL)
         return 0;
     if (greeting != NULL && !greeting->is_over) {
-        result = greeting_go_on(greeting, channel->fd, error);
+        result = greeting_go_on(greeting, channel->ops, channel->fd, error);
         if (result == 0 && greeting->has_key && tls_session_take_key(channel->tls, greeting->key) < 0)
             result = CHANNEL_BROKEN; /* memory is out */
     }
@@ -64,7 +64,7 @@ ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size)
 {
     if (channel->tls != NULL)
         return tls_read(channel->tls, bytes, size);
-    const ssize_t count = recv(channel->fd, bytes, size, 0);
+    const ssize_t count = channel->ops->receive(channel->fd, bytes, size, 0);
     if (count > 0)
         return count;
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_READS : CHANNEL_BROKEN;
@@ -74,7 +74,7 @@ ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_
 {
     if (channel->tls != NULL)
         return tls_write(channel->tls, bytes, size);
-    const ssize_t count = send(channel->fd, bytes, size, MSG_NOSIGNAL);
+    const ssize_t count = channel->ops->send(channel->fd, bytes, size, MSG_NOSIGNAL);
     if (count > 0)
         return count;
     return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_WRITES : CHANNEL_BROKEN;

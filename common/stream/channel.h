@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 struct greeting;
+struct stream_world_ops;
 struct tls;
 struct tls_session;
 
@@ -22,6 +23,7 @@ enum channel_result {
 };
 
 struct channel {
+    const struct stream_world_ops *ops;
     int fd;                    /* owned */
     struct tls_session *tls;   /* owned; NULL: bare */
     struct greeting *greeting; /* owned; NULL: none, or the handshake is over */
@@ -29,7 +31,7 @@ struct channel {
 
 /* Takes the socket. With `tls` not NULL it speaks TLS, as the end that listens or connects, by what that is for. -1
  * when memory is out: then the socket is still the caller's. */
-int channel_init(struct channel *channel, int fd, struct tls *tls);
+int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
 /* Has a greeting, which it takes, go before TLS. */

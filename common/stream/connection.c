@@ -1,36 +1,44 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection and its two events: see connection.h. Input is read into one block and taken from there frame by frame.
+/* A connection and its two watches: see connection.h. Input is read into one block and taken from there frame by frame.
  * Output is written from where it lies: first frames that are no part of the session, then the session's own memory, so
  * that nothing waits in a second place. A connection that is closed while one of its functions runs is freed when that
  * returns. */
 #include "common/stream/connection.h"
 
-#include "common/os/clock.h"
 #include "common/stream/channel.h"
 #include "common/stream/endpoint.h"
 #include "common/stream/fifo.h"
 #include "common/stream/session.h"
+#include "common/stream/world.h"
 #include "common/util/error.h"
 #include "proto/frame.h"
 
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
-#include <unistd.h>
 
 static void connection_free(struct connection *connection)
 {
+    const struct stream_world_ops *ops = connection->world->ops;
     channel_fini(&connection->channel);
     if (connection->readable != NULL)
-        event_free(connection->readable);
+        ops->watch_free(connection->readable);
     if (connection->writable != NULL)
-        event_free(connection->writable);
+        ops->watch_free(connection->writable);
     if (connection->awaited != NULL)
-        event_free(connection->awaited);
+        ops->watch_free(connection->awaited);
     fifo_fini(&connection->output);
     free(connection->input);
     free(connection);
+}
+
+static void watch_on(const struct connection *connection, struct stream_watch *watch)
+{
+    connection->world->ops->watch_on(watch);
+}
+
+static void watch_off(const struct connection *connection, struct stream_watch *watch)
+{
+    connection->world->ops->watch_off(watch);
 }
 
 void connection_close(struct connection *connection)
@@ -38,10 +46,10 @@ void connection_close(struct connection *connection)
     if (connection == NULL || connection->state == CONNECTION_CLOSED)
         return;
     connection->state = CONNECTION_CLOSED;
-    event_del(connection->readable);
-    event_del(connection->writable);
+    watch_off(connection, connection->readable);
+    watch_off(connection, connection->writable);
     if (connection->awaited != NULL)
-        event_del(connection->awaited); /* its descriptor is the channel's */
+        watch_off(connection, connection->awaited); /* its descriptor is the channel's */
     channel_fini(&connection->channel);
     if (!connection->is_busy)
         connection_free(connection);
@@ -75,9 +83,9 @@ static void connection_end(struct connection *connection, const char *why)
 static void wait_to_write(struct connection *connection, bool waits)
 {
     if (waits && !connection->waits)
-        event_add(connection->writable, NULL);
+        watch_on(connection, connection->writable);
     else if (!waits && connection->waits)
-        event_del(connection->writable);
+        watch_off(connection, connection->writable);
     connection->waits = waits;
 }
 
@@ -107,7 +115,7 @@ static void pump(struct connection *connection)
     while ((count = write_some(connection)) > 0)
         has_written = true;
     if (has_written)
-        connection->sent_ns = clock_ns(CLOCK_MONOTONIC);
+        connection->sent_ns = world_now(connection->world);
     if (count == CHANNEL_BROKEN || count == CHANNEL_FAILED)
         connection_end(connection, NULL);
     else
@@ -213,23 +221,22 @@ static void read_all(struct connection *connection)
             return;
         }
         connection->input_end += (size_t)count;
-        connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
+        connection->heard_ns = world_now(connection->world);
         take_frames(connection);
     } while (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel));
 }
 
-/* --- the events --- */
+/* --- the watches --- */
 
 static void shake(struct connection *connection);
 
-static void on_awaited(int fd, short what, void *context)
+static void on_awaited(void *context)
 {
     struct connection *connection = context;
     const bool was_busy = begin_work(connection);
-    (void)fd, (void)what;
-    event_free(connection->awaited);
+    connection->world->ops->watch_free(connection->awaited);
     connection->awaited = NULL;
-    event_add(connection->readable, NULL);
+    watch_on(connection, connection->readable);
     shake(connection);
     end_work(connection, was_busy);
 }
@@ -237,13 +244,13 @@ static void on_awaited(int fd, short what, void *context)
 /* Nothing is read of the socket meanwhile. */
 static void await(struct connection *connection)
 {
-    event_del(connection->readable);
-    connection->awaited = event_new(event_get_base(connection->readable), channel_awaits(&connection->channel), EV_READ,
-                                    on_awaited, connection);
+    watch_off(connection, connection->readable);
+    connection->awaited = connection->world->ops->watch_new(
+        connection->world, STREAM_WATCH_READ, channel_awaits(&connection->channel), on_awaited, connection);
     if (connection->awaited == NULL)
         connection_end(connection, NULL);
     else
-        event_add(connection->awaited, NULL);
+        watch_on(connection, connection->awaited);
 }
 
 static void shake(struct connection *connection)
@@ -260,16 +267,15 @@ static void shake(struct connection *connection)
     if (result != 0)
         return;
     connection->state = CONNECTION_OPEN;
-    connection->heard_ns = connection->sent_ns = clock_ns(CLOCK_MONOTONIC);
+    connection->heard_ns = connection->sent_ns = world_now(connection->world);
     if (connection->user->opened != NULL)
         connection->user->opened(connection, connection->context);
 }
 
-static void on_readable(int fd, short what, void *context)
+static void on_readable(void *context)
 {
     struct connection *connection = context;
     const bool was_busy = begin_work(connection);
-    (void)fd, (void)what;
     if (connection->state == CONNECTION_SHAKES)
         shake(connection);
     if (connection->state == CONNECTION_OPEN)
@@ -286,19 +292,18 @@ void connection_look(struct connection *connection)
     end_work(connection, false);
 }
 
-static void on_writable(int fd, short what, void *context)
+static void on_writable(void *context)
 {
     struct connection *connection = context;
     const bool was_busy = begin_work(connection);
-    (void)what;
     if (connection->state == CONNECTION_CONNECTS) {
         wait_to_write(connection, false);
-        connection->refusal = endpoint_connected(fd);
+        connection->refusal = connection->world->ops->connected(connection->channel.fd);
         if (connection->refusal != 0)
             connection_end(connection, NULL);
         else {
             connection->state = CONNECTION_SHAKES;
-            event_add(connection->readable, NULL);
+            watch_on(connection, connection->readable);
         }
     }
     if (connection->state == CONNECTION_SHAKES)
@@ -315,7 +320,7 @@ void connection_pause(struct connection *connection)
     if (connection->is_paused)
         return;
     connection->is_paused = true;
-    event_del(connection->readable);
+    watch_off(connection, connection->readable);
 }
 
 void connection_resume(struct connection *connection)
@@ -324,40 +329,41 @@ void connection_resume(struct connection *connection)
         return;
     const bool was_busy = begin_work(connection);
     connection->is_paused = false;
-    connection->heard_ns = clock_ns(CLOCK_MONOTONIC);
-    event_add(connection->readable, NULL);
+    connection->heard_ns = world_now(connection->world);
+    watch_on(connection, connection->readable);
     take_frames(connection);
     if (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel))
-        event_active(connection->readable, EV_READ, 0);
+        connection->world->ops->watch_call(connection->readable);
     end_work(connection, was_busy);
 }
 
 /* --- from the beginning --- */
 
-struct connection *connection_new(struct event_base *base, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
+struct connection *connection_new(struct stream_world *world, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
                                   const struct connection_user *user, void *context)
 {
+    const struct stream_world_ops *ops = world->ops;
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) {
-        close(fd);
+        ops->close(fd);
         return NULL;
     }
-    *connection = (struct connection){.user = user, .context = context, .channel = {.fd = -1}};
+    *connection = (struct connection){.world = world, .user = user, .context = context, .channel = {.fd = -1}};
     connection->state = is_connecting ? CONNECTION_CONNECTS : CONNECTION_SHAKES;
-    connection->readable = event_new(base, fd, EV_READ | EV_PERSIST, on_readable, connection);
-    connection->writable = event_new(base, fd, EV_WRITE | EV_PERSIST, on_writable, connection);
+    connection->readable = ops->watch_new(world, STREAM_WATCH_READ, fd, on_readable, connection);
+    connection->writable = ops->watch_new(world, STREAM_WATCH_WRITE, fd, on_writable, connection);
     if (connection->readable == NULL || connection->writable == NULL ||
-        connection_widen(connection, FRAME_HELLO_MAX) < 0 || channel_init(&connection->channel, fd, tls) < 0) {
-        close(fd);
+        connection_widen(connection, FRAME_HELLO_MAX) < 0 || channel_init(&connection->channel, ops, fd, tls) < 0) {
+        ops->close(fd);
         connection->channel.fd = -1;
         connection_free(connection);
         return NULL;
     }
-    endpoint_prepare(fd, is_tcp, connection->name);
+    ops->prepare(fd, is_tcp, connection->name);
     /* Without TLS it is writable at once, and then open: so no user is called before this has returned. */
     wait_to_write(connection, true);
     if (!is_connecting)
-        event_add(connection->readable, NULL);
+        watch_on(connection, connection->readable);
     return connection;
 }
 

@@ -14,8 +14,8 @@
 #include <stdint.h>
 
 struct connection;
-struct event;
-struct event_base;
+struct stream_watch;
+struct stream_world;
 
 /* What becomes of a frame that has come. */
 enum connection_verdict {
@@ -39,15 +39,16 @@ enum connection_state { CONNECTION_CONNECTS, CONNECTION_SHAKES, CONNECTION_OPEN,
 
 struct connection {
     enum connection_state state;
+    struct stream_world *world; /* borrowed */
     struct channel channel;
     const struct connection_user *user;
     void *context;
-    struct event *readable, *writable; /* owned */
-    struct event *awaited;             /* what the handshake waits for beside the socket; owned; NULL: nothing */
-    bool is_busy;                      /* a function of it is running, which frees it if it is closed */
-    bool is_paused;                    /* nothing is read */
-    bool waits;                        /* to be writable */
-    unsigned char *input;              /* [input_capacity] owned; from input_begin to input_end is to be taken */
+    struct stream_watch *readable, *writable; /* owned */
+    struct stream_watch *awaited;             /* what the handshake waits for beside the socket; owned; NULL: nothing */
+    bool is_busy;                             /* a function of it is running, which frees it if it is closed */
+    bool is_paused;                           /* nothing is read */
+    bool waits;                               /* to be writable */
+    unsigned char *input;                     /* [input_capacity] owned; from input_begin to input_end is to be taken */
     size_t input_begin, input_end, input_capacity;
     struct fifo output;      /* frames that are no part of a session */
     struct session *session; /* borrowed; NULL: none yet */
@@ -57,7 +58,7 @@ struct connection {
 };
 
 /* Takes a socket, with TLS where `tls` is not NULL. NULL when memory is out: then the socket is closed. */
-struct connection *connection_new(struct event_base *base, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
+struct connection *connection_new(struct stream_world *world, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
                                   const struct connection_user *user, void *context);
 
 /* Closes it at once. NULL is fine. */

@@ -3,6 +3,7 @@
 #include "common/stream/greeting.h"
 
 #include "common/stream/channel.h"
+#include "common/stream/world.h"
 #include "proto/frame.h"
 
 #include <errno.h>
@@ -46,10 +47,11 @@ static void end_asking(struct greeting *greeting)
 
 /* --- bringing --- */
 
-static int greeting_write(struct greeting *greeting, int fd)
+static int greeting_write(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     while (greeting->done < greeting->size) {
-        const ssize_t count = send(fd, greeting->bytes + greeting->done, greeting->size - greeting->done, MSG_NOSIGNAL);
+        const ssize_t count =
+            ops->send(fd, greeting->bytes + greeting->done, greeting->size - greeting->done, MSG_NOSIGNAL);
         if (count <= 0)
             return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_WRITES : CHANNEL_BROKEN;
         greeting->done += (size_t)count;
@@ -79,10 +81,10 @@ static int get_credential(struct greeting *greeting, struct error *error)
 /* --- taking --- */
 
 /* Reads up to `size` bytes. */
-static int greeting_read(struct greeting *greeting, int fd)
+static int greeting_read(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     while (greeting->done < greeting->size) {
-        const ssize_t count = recv(fd, greeting->bytes + greeting->done, greeting->size - greeting->done, 0);
+        const ssize_t count = ops->receive(fd, greeting->bytes + greeting->done, greeting->size - greeting->done, 0);
         if (count <= 0)
             return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_READS : CHANNEL_BROKEN;
         greeting->done += (size_t)count;
@@ -91,10 +93,10 @@ static int greeting_read(struct greeting *greeting, int fd)
 }
 
 /* Looks at the first byte, and leaves it there. */
-static int tell_kind(struct greeting *greeting, int fd)
+static int tell_kind(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     unsigned char first;
-    const ssize_t count = recv(fd, &first, 1, MSG_PEEK);
+    const ssize_t count = ops->receive(fd, &first, 1, MSG_PEEK);
     if (count <= 0)
         return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_READS : CHANNEL_BROKEN;
     greeting->is_over = first != FRAME_GREETING_BEGIN;
@@ -132,24 +134,24 @@ static int open_credential(struct greeting *greeting)
     return 0;
 }
 
-static int take_greeting(struct greeting *greeting, int fd, struct error *error)
+static int take_greeting(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error)
 {
-    int result = greeting->done == 0 ? tell_kind(greeting, fd) : 0;
+    int result = greeting->done == 0 ? tell_kind(greeting, ops, fd) : 0;
     if (result != 0 || greeting->is_over)
         return result;
-    result = greeting_read(greeting, fd);
+    result = greeting_read(greeting, ops, fd);
     if (result == 0 && greeting->size == FRAME_GREETING_BYTES && (result = take_head(greeting, error)) == 0)
-        result = greeting_read(greeting, fd);
+        result = greeting_read(greeting, ops, fd);
     return result == 0 ? open_credential(greeting) : result;
 }
 
-int greeting_go_on(struct greeting *greeting, int fd, struct error *error)
+int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error)
 {
     int result = 0;
     if (!greeting->brings)
-        result = take_greeting(greeting, fd, error);
+        result = take_greeting(greeting, ops, fd, error);
     else if (greeting->size > 0 || (result = get_credential(greeting, error)) == 0)
-        result = greeting_write(greeting, fd);
+        result = greeting_write(greeting, ops, fd);
     if (result == 0)
         greeting->is_over = true;
     return result;

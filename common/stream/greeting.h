@@ -13,6 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct stream_world_ops;
+
 struct greeting {
     bool brings; /* the end that connects; the other one takes it */
     bool is_over;
@@ -29,7 +31,7 @@ struct greeting *greeting_new(bool brings);
 
 /* Goes on with it. 0 when it is over; else a channel_result, with one line where that is CHANNEL_FAILED. With
  * CHANNEL_WAITS it is to be called again when the descriptor of `asking` can be read. */
-int greeting_go_on(struct greeting *greeting, int fd, struct error *error);
+int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
 /* NULL is fine. */
 void greeting_free(struct greeting *greeting);

@@ -14,10 +14,8 @@
 #include "proto/frame.h"
 
 #include <errno.h>
-#include <event2/event.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NS_PER_MS 1000000
 /* Beats without any of which the other end is silent. */
@@ -34,7 +32,7 @@ static struct peer *joined_peer(const struct streams *streams)
 static void try_later(struct streams *streams)
 {
     struct joiner *joiner = streams->joiner;
-    joiner->retry_ns = streams_now() + joiner->backoff_ns;
+    joiner->retry_ns = streams_now(streams) + joiner->backoff_ns;
     joiner->backoff_ns = joiner->backoff_ns * 2 < STREAM_RETRY_MOST_NS ? joiner->backoff_ns * 2 : STREAM_RETRY_MOST_NS;
     streams_wake(streams, joiner->retry_ns);
 }
@@ -81,7 +79,7 @@ static void send_hello(struct connection *connection, void *context)
     } else
         joiner->deadline_ns = STREAM_NEVER; /* the answer takes as long as it takes, up to the end of patience */
     frame_hello_encode(&hello, body);
-    joiner->beaten_ns = streams_now();
+    joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
     if (connection_send(connection, FRAME_HELLO, body, sizeof body) < 0)
         error_set(&joiner->reason, "out of memory");
@@ -185,25 +183,26 @@ static const struct connection_user joiner_user = {
 void joiner_try(struct streams *streams)
 {
     struct joiner *joiner = streams->joiner;
+    const struct stream_world_ops *ops = streams->world->ops;
     const bool is_tcp = stream_address_is_tcp(&joiner->address);
     uid_t user;
     joiner->retry_ns = STREAM_NEVER;
-    const int fd = endpoint_connect(&joiner->target);
+    const int fd = ops->connect(&joiner->target);
     if (fd < 0) {
         error_set(&joiner->reason, "%s", strerror(errno));
         try_later(streams);
         return;
     }
-    if (!is_tcp && !endpoint_is_own(fd, &user)) {
+    if (!is_tcp && !ops->is_own(fd, &user)) {
         struct error line;
         error_set(&line, "whoever listens there is of user %u", (unsigned)user);
         stop_joining(streams, JOINER_MET_OTHER, line.text);
-        close(fd);
+        ops->close(fd);
         return;
     }
     const bool brings_credential = is_tcp && streams->setup.key == NULL;
     struct greeting *greeting = brings_credential ? greeting_new(true) : NULL;
-    joiner->connection = connection_new(streams->setup.base, fd, is_tcp, true, streams->tls, &joiner_user, streams);
+    joiner->connection = connection_new(streams->world, fd, is_tcp, true, streams->tls, &joiner_user, streams);
     if (joiner->connection == NULL || (brings_credential && greeting == NULL) ||
         connection_widen(joiner->connection, FRAME_BODY_MAX) < 0) {
         greeting_free(greeting);
@@ -214,7 +213,7 @@ void joiner_try(struct streams *streams)
         return;
     }
     channel_greet(&joiner->connection->channel, greeting);
-    joiner->deadline_ns = streams_now() + streams->times.hello_ns;
+    joiner->deadline_ns = streams_now(streams) + streams->times.hello_ns;
     streams_wake(streams, joiner->deadline_ns);
 }
 
@@ -308,40 +307,64 @@ static int joiner_new(struct streams *streams, const struct stream_address *addr
     return endpoint_resolve(&joiner->target, address, error);
 }
 
-struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
-                             const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
-                             struct error *error)
+struct streams *joiner_begin(const struct streams_setup *setup, const struct stream_address *address,
+                             const struct stream_lineup *lineup, uint64_t patience_ns, struct error *error)
 {
     struct streams *streams = streams_new(setup, error);
-    char text[STREAM_ADDRESS_TEXT_MAX];
     if (streams == NULL || joiner_new(streams, address, lineup, error) < 0) {
         streams_free(streams);
         errno = 0;
         return NULL;
     }
     struct joiner *joiner = streams->joiner;
-    joiner->until_ns = streams_now();
-    joiner->until_ns = patience_ns < STREAM_NEVER - joiner->until_ns ? joiner->until_ns + patience_ns : STREAM_NEVER;
+    const uint64_t now = streams_now(streams);
+    joiner->until_ns = patience_ns < STREAM_NEVER - now ? now + patience_ns : STREAM_NEVER;
     streams_wake(streams, joiner->until_ns);
     joiner_try(streams);
-    while (streams->peer_count == 0 && joiner->answer == JOINER_NO_ANSWER && streams_now() < joiner->until_ns &&
-           event_base_loop(setup->base, EVLOOP_ONCE) == 0 && !event_base_got_break(setup->base) &&
-           !event_base_got_exit(setup->base))
-        ;
-    if (streams->peer_count > 0) {
-        *welcome = joiner->welcome;
-        return streams;
-    }
-    stream_address_print(address, text);
+    return streams;
+}
+
+bool joiner_waits(const struct streams *streams)
+{
+    const struct joiner *joiner = streams->joiner;
+    return streams->peer_count == 0 && joiner->answer == JOINER_NO_ANSWER && streams_now(streams) < joiner->until_ns;
+}
+
+static void tell_why_not(const struct joiner *joiner, struct error *error)
+{
+    char text[STREAM_ADDRESS_TEXT_MAX];
+    stream_address_print(&joiner->address, text);
     if (joiner->answer != JOINER_NO_ANSWER)
         error_set(error, "%s", joiner->reason.text);
     else if (joiner->reason.text[0] != '\0')
         error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
     else
         error_set(error, "cannot join at %s: nobody answers", text);
+}
+
+struct streams *joiner_end(struct streams *streams, struct stream_welcome *welcome, struct error *error)
+{
     static const int reasons[] = {[JOINER_NO_ANSWER] = ETIMEDOUT, [JOINER_REFUSED] = 0, [JOINER_MET_OTHER] = EACCES};
+    const struct joiner *joiner = streams->joiner;
+    if (streams->peer_count > 0) {
+        *welcome = joiner->welcome;
+        return streams;
+    }
     const enum joiner_answer answer = joiner->answer;
+    tell_why_not(joiner, error);
     streams_free(streams);
     errno = reasons[answer];
     return NULL;
+}
+
+struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
+                             const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
+                             struct error *error)
+{
+    struct streams *streams = joiner_begin(setup, address, lineup, patience_ns, error);
+    if (streams == NULL)
+        return NULL;
+    while (joiner_waits(streams) && streams->world->ops->turn(streams->world, true))
+        ;
+    return joiner_end(streams, welcome, error);
 }

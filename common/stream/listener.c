@@ -12,11 +12,9 @@
 #include "common/util/error.h"
 #include "proto/frame.h"
 
-#include <event2/event.h>
-#include <event2/listener.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define NS_PER_MS 1000000
 /* Time without new connections after there was no descriptor for one. */
@@ -30,7 +28,7 @@ static struct stranger *stranger_new(struct streams *streams)
     if (stranger == NULL)
         return NULL;
     stranger->streams = streams;
-    stranger->deadline_ns = streams_now() + streams->times.hello_ns;
+    stranger->deadline_ns = streams_now(streams) + streams->times.hello_ns;
     stranger->next = streams->strangers;
     stranger->link = &streams->strangers;
     if (stranger->next != NULL)
@@ -182,26 +180,23 @@ static const struct connection_user stranger_user = {.receive = receive_hello, .
 
 /* --- listening --- */
 
-static void on_accept(struct evconnlistener *event, evutil_socket_t fd, struct sockaddr *address, int size,
-                      void *context)
+static void accept_one(struct listener *listener, int fd)
 {
-    struct listener *listener = context;
     struct streams *streams = listener->streams;
     const bool is_tcp = stream_address_is_tcp(&listener->address);
     struct stranger *stranger;
     uid_t user;
-    (void)event, (void)address, (void)size;
-    if (!is_tcp && !endpoint_is_own(fd, &user)) {
+    if (!is_tcp && !streams->world->ops->is_own(fd, &user)) {
         streams_warn(streams, "a stranger was sent away: it is of user %u", (unsigned)user);
-        close(fd);
+        streams->world->ops->close(fd);
         return;
     }
     if (streams->waiting >= STRANGERS_MAX || (stranger = stranger_new(streams)) == NULL) {
-        close(fd);
+        streams->world->ops->close(fd);
         return;
     }
     stranger->connection =
-        connection_new(streams->setup.base, fd, is_tcp, false, is_tcp ? streams->tls : NULL, &stranger_user, stranger);
+        connection_new(streams->world, fd, is_tcp, false, is_tcp ? streams->tls : NULL, &stranger_user, stranger);
     struct greeting *greeting = is_tcp ? greeting_new(false) : NULL;
     if (stranger->connection == NULL || (is_tcp && greeting == NULL)) {
         greeting_free(greeting);
@@ -211,12 +206,24 @@ static void on_accept(struct evconnlistener *event, evutil_socket_t fd, struct s
     channel_greet(&stranger->connection->channel, greeting);
 }
 
-static void on_no_descriptor(struct evconnlistener *event, void *context)
+/* There is no descriptor for a connection. */
+static void pause_listening(struct streams *streams)
+{
+    for (size_t i = 0; i < streams->listener_count; i++)
+        streams->world->ops->watch_off(streams->listeners[i].watch);
+    streams->listens_ns = streams_now(streams) + LISTEN_AGAIN_NS;
+    streams_wake(streams, streams->listens_ns);
+}
+
+static void on_connections(void *context)
 {
     struct listener *listener = context;
-    evconnlistener_disable(event);
-    listener->streams->listens_ns = streams_now() + LISTEN_AGAIN_NS;
-    streams_wake(listener->streams, listener->streams->listens_ns);
+    const struct stream_world_ops *ops = listener->streams->world->ops;
+    int fd;
+    while ((fd = ops->accept(listener->fd)) >= 0)
+        accept_one(listener, fd);
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+        pause_listening(listener->streams);
 }
 
 uint64_t listeners_tick(struct streams *streams, uint64_t now)
@@ -225,13 +232,14 @@ uint64_t listeners_tick(struct streams *streams, uint64_t now)
         return streams->listens_ns;
     streams->listens_ns = 0;
     for (size_t i = 0; i < streams->listener_count; i++)
-        evconnlistener_enable(streams->listeners[i].event);
+        streams->world->ops->watch_on(streams->listeners[i].watch);
     return STREAM_NEVER;
 }
 
 static int listener_init(struct listener *listener, struct streams *streams, const struct stream_address *address,
                          struct error *error)
 {
+    const struct stream_world_ops *ops = streams->world->ops;
     char text[STREAM_ADDRESS_TEXT_MAX];
     *listener = (struct listener){.streams = streams, .address = *address};
     stream_address_print(address, text);
@@ -240,24 +248,25 @@ static int listener_init(struct listener *listener, struct streams *streams, con
     if (stream_address_is_tcp(address) && streams->tls == NULL &&
         (streams->tls = tls_new(streams->setup.key, true, error)) == NULL)
         return -1;
-    const int fd = endpoint_listen(&listener->address, &listener->file, error);
-    if (fd < 0)
+    listener->fd = ops->listen(&listener->address, &listener->file, error);
+    if (listener->fd < 0)
         return -1;
-    listener->event = evconnlistener_new(streams->setup.base, on_accept, listener,
-                                         LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-    if (listener->event == NULL) {
-        close(fd);
-        endpoint_unlink(&listener->address, &listener->file);
+    listener->watch = ops->watch_new(streams->world, STREAM_WATCH_READ, listener->fd, on_connections, listener);
+    if (listener->watch == NULL) {
+        ops->close(listener->fd);
+        ops->unlink(&listener->address, &listener->file);
         return error_set(error, "cannot listen at %s: out of memory", text);
     }
-    evconnlistener_set_error_cb(listener->event, on_no_descriptor);
+    ops->watch_on(listener->watch);
     return 0;
 }
 
 void listener_fini(struct listener *listener)
 {
-    evconnlistener_free(listener->event);
-    endpoint_unlink(&listener->address, &listener->file);
+    const struct stream_world_ops *ops = listener->streams->world->ops;
+    ops->watch_free(listener->watch);
+    ops->close(listener->fd);
+    ops->unlink(&listener->address, &listener->file);
 }
 
 struct streams *streams_listen(const struct streams_setup *setup, const struct stream_address *addresses, size_t count,

@@ -19,9 +19,9 @@ void tls_free(struct tls *tls)
     (void)tls;
 }
 
-struct tls_session *tls_session_new(struct tls *tls, int fd)
+struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd)
 {
-    (void)tls, (void)fd;
+    (void)tls, (void)ops, (void)fd;
     return NULL;
 }
 

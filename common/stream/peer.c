@@ -139,7 +139,7 @@ static void end_peers_connection(struct connection *connection, void *context, c
         peer_end(peer, true, STREAM_LOST);
         return;
     }
-    const uint64_t now = streams_now();
+    const uint64_t now = streams_now(streams);
     const bool has_patience = peer->is_silent || streams_have_stood(streams, now); /* it was closed for that, maybe */
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;

@@ -7,6 +7,7 @@
 #include "common/stream/fifo.h"
 #include "common/stream/session.h"
 #include "common/stream/stream.h"
+#include "common/stream/world.h"
 #include "common/util/error.h"
 #include "proto/frame.h"
 
@@ -14,8 +15,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct event;
-struct evconnlistener;
 struct tls;
 
 /* Strangers, and peers that wait for an answer, together: more are sent away. */
@@ -81,7 +80,8 @@ struct listener {
     struct streams *streams;
     struct stream_address address;
     struct endpoint_file file;
-    struct evconnlistener *event; /* owned */
+    int fd;                     /* owned */
+    struct stream_watch *watch; /* owned */
 };
 
 enum joiner_answer {
@@ -109,6 +109,8 @@ struct joiner {
 
 struct streams {
     struct streams_setup setup;
+    struct stream_world machine; /* the real one; not used by an end that was given another */
+    struct stream_world *world;  /* borrowed */
     struct stream_times times;
     struct tls *tls; /* owned; NULL: none */
     struct listener *listeners;
@@ -117,23 +119,23 @@ struct streams {
     unsigned waiting;    /* strangers and peers that ask */
     struct peer **peers; /* [peer_count] in the order of their numbers; owned */
     size_t peer_count, peer_capacity;
-    unsigned next_number;   /* of the next peer: none is given twice */
-    size_t gone;            /* peers in the list that are gone for good */
-    size_t due;             /* peers of which something is to be told, and nothing is kept */
-    struct fifo inbox;      /* messages as they come */
-    struct fifo polled;     /* those that streams_poll() is at */
-    size_t polled_bytes;    /* of the message that it has returned last */
-    bool is_full;           /* connections are paused */
-    bool gathers;           /* messages are kept until streams_flush() */
-    struct peer *unflushed; /* those to which some were sent since; borrowed */
-    struct joiner *joiner;  /* owned; NULL at the end that listens */
-    struct event *timer;    /* owned */
-    uint64_t wakes_ns;      /* when it goes off */
-    uint64_t due_ns;        /* the same, not before it was set */
-    uint64_t stood_ns;      /* when this end last was found to have stood still; 0: never */
-    uint64_t warned_ns;     /* when it was last warned of a stranger */
-    unsigned unwarned;      /* strangers since then of which nothing was said */
-    uint64_t listens_ns;    /* when connections are taken again; 0: they are */
+    unsigned next_number;       /* of the next peer: none is given twice */
+    size_t gone;                /* peers in the list that are gone for good */
+    size_t due;                 /* peers of which something is to be told, and nothing is kept */
+    struct fifo inbox;          /* messages as they come */
+    struct fifo polled;         /* those that streams_poll() is at */
+    size_t polled_bytes;        /* of the message that it has returned last */
+    bool is_full;               /* connections are paused */
+    bool gathers;               /* messages are kept until streams_flush() */
+    struct peer *unflushed;     /* those to which some were sent since; borrowed */
+    struct joiner *joiner;      /* owned; NULL at the end that listens */
+    struct stream_watch *timer; /* owned */
+    uint64_t wakes_ns;          /* when it goes off */
+    uint64_t due_ns;            /* the same, not before it was set */
+    uint64_t stood_ns;          /* when this end last was found to have stood still; 0: never */
+    uint64_t warned_ns;         /* when it was last warned of a stranger */
+    unsigned unwarned;          /* strangers since then of which nothing was said */
+    uint64_t listens_ns;        /* when connections are taken again; 0: they are */
 };
 
 /* --- streams.c --- */
@@ -141,7 +143,7 @@ struct streams {
 /* An end with nothing in it. NULL with one line. */
 struct streams *streams_new(const struct streams_setup *setup, struct error *error);
 
-uint64_t streams_now(void);
+uint64_t streams_now(const struct streams *streams);
 
 /* Has the timer go off at `at_ns` or before. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
@@ -198,6 +200,12 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
 uint64_t listeners_tick(struct streams *streams, uint64_t now);
 
 /* --- joiner.c --- */
+
+/* The parts of streams_join(): it begins, waits while this is true, and ends; see there. */
+struct streams *joiner_begin(const struct streams_setup *setup, const struct stream_address *address,
+                             const struct stream_lineup *lineup, uint64_t patience_ns, struct error *error);
+bool joiner_waits(const struct streams *streams);
+struct streams *joiner_end(struct streams *streams, struct stream_welcome *welcome, struct error *error);
 
 /* Begins an attempt to connect, or notes when the next one is to begin. */
 void joiner_try(struct streams *streams);

@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 struct event_base;
+struct stream_world;
 struct streams;
 
 #define STREAM_NAME_MAX  64
@@ -61,11 +62,12 @@ struct stream_event {
 
 /* Common to both ends. */
 struct streams_setup {
-    struct event_base *base;  /* borrowed */
-    const unsigned char *key; /* [STREAM_KEY_BYTES] pre-shared key; NULL: nothing listens at a port, and a port is
-                                 joined by a credential of munge */
-    uint64_t grace_ns;        /* how long a peer that has fallen silent may take to come back */
-    uint64_t closed_ns;       /* the same of one whose connection was closed, as that of a process that ends is */
+    struct event_base *base;    /* borrowed */
+    struct stream_world *world; /* borrowed; NULL: this machine, by way of the base. Tests have another one: world.h */
+    const unsigned char *key;   /* [STREAM_KEY_BYTES] pre-shared key; NULL: nothing listens at a port, and a port is
+                                   joined by a credential of munge */
+    uint64_t grace_ns;          /* how long a peer that has fallen silent may take to come back */
+    uint64_t closed_ns;         /* the same of one whose connection was closed, as that of a process that ends is */
     void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
     void *context;
 };

@@ -4,25 +4,21 @@
  * message that was returned stays where it is. */
 #include "common/stream/stream.h"
 
-#include "common/os/clock.h"
 #include "common/stream/connection.h"
 #include "common/stream/fifo.h"
 #include "common/stream/peer.h"
 #include "common/stream/session.h"
 #include "common/stream/tls.h"
+#include "common/stream/world.h"
 #include "proto/frame.h"
 
 #include <assert.h>
-#include <event2/event.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 
-#define NS_PER_US 1000
-#define US_PER_S  1000000
 #define NS_PER_MS 1000000
 /* A time that is longer than any run, and to which another can be added. */
 #define LONGEST_NS (UINT64_C(1) << 62)
@@ -39,23 +35,23 @@ struct kept_message {
     size_t size;
 };
 
-uint64_t streams_now(void)
+uint64_t streams_now(const struct streams *streams)
 {
-    return clock_ns(CLOCK_MONOTONIC);
+    return world_now(streams->world);
 }
 
 /* --- time --- */
 
 void streams_wake(struct streams *streams, uint64_t at_ns)
 {
-    const uint64_t now = streams_now(), wait_us = at_ns > now ? (at_ns - now + NS_PER_US - 1) / NS_PER_US : 0;
+    const uint64_t now = streams_now(streams);
     if (at_ns >= streams->wakes_ns)
         return;
     const uint64_t due_ns = at_ns > now ? at_ns : now;
     if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* one that is late already stays so */
         streams->due_ns = due_ns;
     streams->wakes_ns = at_ns;
-    event_add(streams->timer, &(struct timeval){(time_t)(wait_us / US_PER_S), (suseconds_t)(wait_us % US_PER_S)});
+    streams->world->ops->watch_at(streams->timer, due_ns - now);
 }
 
 /* True where the timer is so late that this end has stood still: others take it for silent soon, or do already. */
@@ -81,12 +77,11 @@ static void forgive_silence(struct streams *streams, uint64_t now)
         peer_wait_longer(streams->peers[i], now, now - streams->due_ns);
 }
 
-static void on_streams_time(int fd, short what, void *context)
+static void on_streams_time(void *context)
 {
     struct streams *streams = context;
-    const uint64_t now = streams_now();
+    const uint64_t now = streams_now(streams);
     uint64_t next = STREAM_NEVER, at;
-    (void)fd, (void)what;
     forgive_silence(streams, now);
     streams->wakes_ns = 0; /* nobody sets the timer meanwhile */
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
@@ -110,7 +105,7 @@ static void on_streams_time(int fd, short what, void *context)
 
 void streams_warn(struct streams *streams, const char *format, ...)
 {
-    const uint64_t now = streams_now();
+    const uint64_t now = streams_now(streams);
     struct error line;
     char text[sizeof line.text / 2];
     if (streams->setup.warn == NULL)
@@ -143,7 +138,10 @@ struct streams *streams_new(const struct streams_setup *setup, struct error *err
             streams->setup.grace_ns = LONGEST_NS;
         streams->times = (struct stream_times){STREAM_BEAT_NS, STREAM_SILENCE_NS, STREAM_HELLO_NS};
         streams->wakes_ns = STREAM_NEVER;
-        streams->timer = event_new(setup->base, -1, 0, on_streams_time, streams);
+        streams->machine = (struct stream_world){&stream_machine_ops, setup->base};
+        streams->world = setup->world != NULL ? setup->world : &streams->machine;
+        streams->timer =
+            streams->world->ops->watch_new(streams->world, STREAM_WATCH_TIME, -1, on_streams_time, streams);
         if (streams->timer != NULL)
             return streams;
     }
@@ -165,7 +163,7 @@ void streams_free(struct streams *streams)
     joiner_free(streams->joiner);
     fifo_fini(&streams->inbox);
     fifo_fini(&streams->polled);
-    event_free(streams->timer);
+    streams->world->ops->watch_free(streams->timer);
     tls_free(streams->tls);
     free(streams->listeners);
     free(streams->peers);
@@ -301,7 +299,7 @@ void streams_look(struct streams *streams)
         for (unsigned i = 0; i < count; i++)
             connection_look(few[i]);
     else
-        event_base_loop(streams->setup.base, EVLOOP_NONBLOCK);
+        streams->world->ops->turn(streams->world, false);
 }
 
 /* --- what is sent --- */

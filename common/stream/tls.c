@@ -12,6 +12,7 @@
 #include "common/stream/channel.h"
 #include "common/stream/fifo.h"
 #include "common/stream/stream.h"
+#include "common/stream/world.h"
 #include "common/util/error.h"
 
 #include <errno.h>
@@ -40,7 +41,8 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key;              /* of this connection alone; owned; NULL: none */
+    SSL_SESSION *key; /* of this connection alone; owned; NULL: none */
+    const struct stream_world_ops *ops;
     int fd;                        /* borrowed */
     struct fifo output;            /* records that the socket has not taken */
     unsigned char *input;          /* [TLS_INPUT_BYTES] owned */
@@ -104,7 +106,7 @@ static int send_records(struct tls_session *session)
 {
     struct fifo *output = &session->output;
     while (fifo_size(output) > 0) {
-        const ssize_t count = send(session->fd, fifo_first(output), fifo_size(output), MSG_NOSIGNAL);
+        const ssize_t count = session->ops->send(session->fd, fifo_first(output), fifo_size(output), MSG_NOSIGNAL);
         if (count <= 0)
             return count < 0 && (errno == EAGAIN || errno == EINTR) ? CHANNEL_WRITES : CHANNEL_BROKEN;
         fifo_drop(output, (size_t)count);
@@ -133,7 +135,7 @@ static ssize_t receive_block(struct tls_session *session)
         return -1;
     }
     session->may_receive = false;
-    const ssize_t count = recv(session->fd, session->input, TLS_INPUT_BYTES, 0);
+    const ssize_t count = session->ops->receive(session->fd, session->input, TLS_INPUT_BYTES, 0);
     session->input_begin = 0;
     session->input_end = count > 0 ? (size_t)count : 0;
     return count;
@@ -232,11 +234,12 @@ void tls_free(struct tls *tls)
 
 /* --- one connection --- */
 
-struct tls_session *tls_session_new(struct tls *tls, int fd)
+struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd)
 {
     struct tls_session *session = calloc(1, sizeof *session);
     if (session == NULL)
         return NULL;
+    session->ops = ops;
     session->fd = fd;
     fifo_init(&session->output);
     session->input = malloc(TLS_INPUT_BYTES);

@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+struct stream_world_ops;
 struct tls;
 struct tls_session;
 
@@ -18,7 +19,7 @@ struct tls *tls_new(const unsigned char *key, bool listens, struct error *error)
 void tls_free(struct tls *tls);
 
 /* One connection, over a socket that it borrows. NULL when memory is out. */
-struct tls_session *tls_session_new(struct tls *tls, int fd);
+struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd);
 void tls_session_free(struct tls_session *session);
 
 /* Gives the connection a key of its own, which is copied: the end that connects offers it in place of the common one,

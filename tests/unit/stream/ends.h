@@ -3,6 +3,7 @@
  * wait for has come. */
 #pragma once
 
+#include "common/os/clock.h"
 #include "common/stream/peer.h"
 #include "common/stream/stream.h"
 
@@ -37,6 +38,11 @@ struct ends {
     struct error warning; /* the last one */
 };
 
+static inline uint64_t ends_now(void)
+{
+    return clock_ns(CLOCK_MONOTONIC);
+}
+
 /* A set that listens at a socket in a folder, or at a port of this machine. */
 void ends_init(struct ends *ends, bool is_tcp);
 void ends_fini(struct ends *ends);
@@ -53,9 +59,9 @@ void ends_turn(struct ends *ends);
 /* Turns until the condition holds. */
 #define ENDS_WAIT(ends, condition)                                                                                     \
     do {                                                                                                               \
-        const uint64_t until_ns_ = streams_now() + PATIENCE_NS;                                                        \
+        const uint64_t until_ns_ = ends_now() + PATIENCE_NS;                                                           \
         while (!(condition)) {                                                                                         \
-            ck_assert_msg(streams_now() < until_ns_, "waits for " #condition);                                         \
+            ck_assert_msg(ends_now() < until_ns_, "waits for " #condition);                                            \
             ends_turn(ends);                                                                                           \
         }                                                                                                              \
     } while (0)

@@ -12,7 +12,6 @@
 
 #include <errno.h>
 #include <event2/event.h>
-#include <event2/listener.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -184,15 +183,15 @@ START_TEST(a_look_finds_what_has_come)
     streams_look(ends.set);
     ck_assert(!streams_poll(ends.set, &event));
     ends_send(ends.pod[pods - 1], 0, 0);
-    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.set, &event);) {
-        ck_assert_msg(streams_now() < until_ns, "waits for a message");
+    for (const uint64_t until_ns = ends_now() + PATIENCE_NS; !streams_poll(ends.set, &event);) {
+        ck_assert_msg(ends_now() < until_ns, "waits for a message");
         streams_look(ends.set);
     }
     ck_assert_int_eq(event.type, STREAM_MESSAGE);
     ck_assert_uint_eq(event.peer, pods - 1);
     ends_send(ends.set, pods - 1, 0);
-    for (const uint64_t until_ns = streams_now() + PATIENCE_NS; !streams_poll(ends.pod[pods - 1], &event);) {
-        ck_assert_msg(streams_now() < until_ns, "waits for the answer");
+    for (const uint64_t until_ns = ends_now() + PATIENCE_NS; !streams_poll(ends.pod[pods - 1], &event);) {
+        ck_assert_msg(ends_now() < until_ns, "waits for the answer");
         streams_look(ends.pod[pods - 1]);
     }
     ck_assert_int_eq(event.type, STREAM_MESSAGE);
@@ -412,7 +411,7 @@ START_TEST(silence_breaks_a_connection)
     ends_joined(&ends, 0);
     ck_assert_uint_eq(ends.pod[0]->times.beat_ns, SECOND_NS / 100);
     const struct peer *peer = ends.set->peers[0];
-    const uint64_t began_ns = streams_now();
+    const uint64_t began_ns = ends_now();
     ENDS_WAIT(&ends, peer->connection != NULL && peer->connection->heard_ns > began_ns + 2 * SECOND_NS / 4);
     ends.pod[0]->times.beat_ns = PATIENCE_NS;
     ENDS_WAIT(&ends, peer->connection == NULL);
@@ -459,12 +458,12 @@ START_TEST(a_pod_that_comes_back_waits_in_silence)
     for (unsigned i = 0; i < 3; i++)
         ends_send(ends.set, 0, i);
     ENDS_WAIT(&ends, streams_are_flushed(ends.set));
-    evconnlistener_disable(ends.set->listeners[0].event);
+    ends.set->world->ops->watch_off(ends.set->listeners[0].watch);
     ends_cut(ends.set, 0);
     ENDS_WAIT(&ends, ends.pod[0]->joiner->connection != NULL);
-    const uint64_t began_ns = streams_now();
-    ENDS_WAIT(&ends, streams_now() > began_ns + 5 * ends.pod[0]->times.beat_ns);
-    evconnlistener_enable(ends.set->listeners[0].event);
+    const uint64_t began_ns = ends_now();
+    ENDS_WAIT(&ends, ends_now() > began_ns + 5 * ends.pod[0]->times.beat_ns);
+    ends.set->world->ops->watch_on(ends.set->listeners[0].watch);
     ends_send(ends.set, 0, 3);
     ENDS_WAIT(&ends, ends.to[0].messages == 4 || ends.from[0].lost > 0);
     ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
@@ -599,7 +598,7 @@ START_TEST(connections_are_taken_again_when_there_are_descriptors)
     ENDS_WAIT(&ends, ends.set->listens_ns != 0);
     ck_assert_uint_eq(ends.set->waiting, 0);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
-    ends.set->listens_ns = streams_now();
+    ends.set->listens_ns = ends_now();
     streams_wake(ends.set, 0);
     ENDS_WAIT(&ends, ends.set->waiting == 1);
     ck_assert_uint_eq(ends.set->listens_ns, 0);
