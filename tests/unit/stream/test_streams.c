@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams over sockets: who joins and who is sent away, messages in bulk, connections that break and come back or do
- * not, and leaving. What can be had of a port as well as of a folder is run over both. */
+/* Streams over real sockets: who joins and who is sent away, messages in bulk, connections that break and come back,
+ * and leaving. What can be had of a port as well as of a folder is run over both. How long an end waits is tested under
+ * virtual time, in test_stream_time.c. */
 #include "common/stream/peer.h"
 #include "common/stream/stream.h"
 #include "common/util/random.h"
@@ -59,30 +60,6 @@ START_TEST(a_pod_that_is_refused_is_told_why)
     ck_assert_int_eq(streams_send(ends.set, 0, (const unsigned char *)"x", 1), 0); /* to nobody */
     ck_assert(streams_are_flushed(ends.set));
     ENDS_WAIT(&ends, ends.set->waiting == 0);
-    ends_fini(&ends);
-}
-END_TEST
-
-/* Who is to answer takes longer than a silence may be. */
-static void answer_late(int fd, short what, void *context)
-{
-    struct ends *ends = context;
-    (void)fd, (void)what;
-    event_add(ends->attending, &(struct timeval){0, 200});
-}
-
-START_TEST(an_answer_may_come_late)
-{
-    struct ends ends;
-    ends_init(&ends, false);
-    ends.set->times.silence_ns = STREAM_SILENCE_NS;
-    event_del(ends.attending);
-    struct event *late = event_new(ends.base, -1, 0, answer_late, &ends);
-    event_add(late, &(struct timeval){1, 300000});
-    ends_joined(&ends, 0);
-    ck_assert_uint_eq(ends.from[0].joins, 1);
-    ck_assert_uint_eq(ends.from[0].lost, 0);
-    event_free(late);
     ends_fini(&ends);
 }
 END_TEST
@@ -270,29 +247,6 @@ START_TEST(data_come_in_order_with_messages_and_once)
 }
 END_TEST
 
-START_TEST(who_leaves_in_order_has_said_all)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends_joined(&ends, 0);
-    for (uint64_t i = 0; i < 1000; i++)
-        ends_send(ends.pod[0], 0, i);
-    streams_part(ends.pod[0], 0);
-    ck_assert(!streams_is_open(ends.pod[0], 0));
-    ends_cut(ends.pod[0], 0); /* even now */
-    ENDS_WAIT(&ends, streams_are_flushed(ends.pod[0]));
-    ENDS_WAIT(&ends, ends.from[0].left == 1);
-    ck_assert_uint_eq(ends.from[0].messages, 1000);
-    ck_assert(!streams_is_open(ends.set, 0));
-    streams_free(ends.pod[0]);
-    ends.pod[0] = NULL;
-    ENDS_WAIT(&ends, ends.set->peers[0]->connection == NULL);
-    ends_turn(&ends);
-    ck_assert_uint_eq(ends.from[0].lost, 0);
-    ends_fini(&ends);
-}
-END_TEST
-
 /* A set that takes one message where one comes always has one that waits. */
 START_TEST(who_comes_or_goes_is_told_while_others_send)
 {
@@ -340,52 +294,6 @@ START_TEST(both_may_leave_at_once)
 }
 END_TEST
 
-START_TEST(a_pod_that_does_not_come_back_is_lost)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends_joined(&ends, 0);
-    ends_send(ends.pod[0], 0, 0);
-    ends.set->setup.grace_ns = ends.set->setup.closed_ns = SECOND_NS / 10;
-    streams_free(ends.pod[0]);
-    ends.pod[0] = NULL;
-    ENDS_WAIT(&ends, ends.from[0].lost == 1);
-    ck_assert_uint_eq(ends.from[0].messages, 1); /* all that it has said */
-    ck_assert(!streams_is_open(ends.set, 0) && streams_are_flushed(ends.set));
-    ends_fini(&ends);
-}
-END_TEST
-
-START_TEST(a_set_that_is_gone_is_lost_to_its_pods)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends.grace_ns = SECOND_NS / 10;
-    ends_joined(&ends, 0);
-    streams_free(ends.set);
-    ends.set = NULL;
-    ends_send(ends.pod[0], 0, 0);
-    ENDS_WAIT(&ends, ends.to[0].lost == 1);
-    ck_assert(!streams_is_open(ends.pod[0], 0) && streams_are_flushed(ends.pod[0]));
-    ends_fini(&ends);
-}
-END_TEST
-
-START_TEST(who_was_taken_for_lost_is_not_taken_back)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends_joined(&ends, 0);
-    ends.set->setup.grace_ns = ends.set->setup.closed_ns = 0;
-    ends_cut(ends.set, 0);
-    ENDS_WAIT(&ends, ends.to[0].lost == 1);
-    ck_assert_uint_eq(ends.from[0].lost, 1);
-    ck_assert_ptr_nonnull(strstr(ends.warning.text, ": this set has taken the pod for lost"));
-    ends_joined(&ends, 1); /* anew it may */
-    ends_fini(&ends);
-}
-END_TEST
-
 START_TEST(who_is_dropped_is_not_heard_of_again)
 {
     struct ends ends;
@@ -396,78 +304,6 @@ START_TEST(who_is_dropped_is_not_heard_of_again)
     ck_assert(!streams_is_open(ends.set, 0));
     ENDS_WAIT(&ends, ends.to[0].lost == 1);
     ck_assert_uint_eq(ends.from[0].messages + ends.from[0].lost + ends.from[0].left, 0);
-    ends_fini(&ends);
-}
-END_TEST
-
-/* Both ends of a pod are quiet for longer than a silent one may be, as they send BEATs; without any the connection is
- * taken for broken. */
-START_TEST(silence_breaks_a_connection)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends.set->times.beat_ns = SECOND_NS / 100;
-    ends.set->times.silence_ns = SECOND_NS / 4;
-    ends_joined(&ends, 0);
-    ck_assert_uint_eq(ends.pod[0]->times.beat_ns, SECOND_NS / 100);
-    const struct peer *peer = ends.set->peers[0];
-    const uint64_t began_ns = ends_now();
-    ENDS_WAIT(&ends, peer->connection != NULL && peer->connection->heard_ns > began_ns + 2 * SECOND_NS / 4);
-    ends.pod[0]->times.beat_ns = PATIENCE_NS;
-    ENDS_WAIT(&ends, peer->connection == NULL);
-    ENDS_WAIT(&ends, peer->connection != NULL); /* it comes back */
-    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
-    ends_fini(&ends);
-}
-END_TEST
-
-/* Both ends stand still for longer than either waits for the other, as on a machine that is stopped: neither takes that
- * for the other's silence, nor for the time that one may take to come back. */
-START_TEST(a_machine_that_stands_still_loses_nobody)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends.grace_ns = ends.set->setup.grace_ns = ends.set->setup.closed_ns = SECOND_NS / 5;
-    ends.set->times.beat_ns = SECOND_NS / 50;
-    ends.set->times.silence_ns = SECOND_NS / 10;
-    ends_joined(&ends, 0);
-    ends.pod[0]->times.silence_ns = SECOND_NS / 10;
-    const struct connection *connection = ends.set->peers[0]->connection;
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    ends_send(ends.set, 0, 0);
-    ends_send(ends.pod[0], 0, 0);
-    ENDS_WAIT(&ends, ends.to[0].messages == 1 && ends.from[0].messages == 1);
-    ck_assert_ptr_eq(ends.set->peers[0]->connection, connection);
-    ends_cut(ends.set, 0);
-    ENDS_WAIT(&ends, ends.set->peers[0]->connection == NULL);
-    nanosleep(&(struct timespec){.tv_nsec = 500000000}, NULL);
-    ends_send(ends.set, 0, 1);
-    ENDS_WAIT(&ends, ends.to[0].messages == 2 || ends.from[0].lost + ends.to[0].lost > 0);
-    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
-    ends_fini(&ends);
-}
-END_TEST
-
-/* A set that does not turn for some beats while a pod comes back finds nothing wrong with it. */
-START_TEST(a_pod_that_comes_back_waits_in_silence)
-{
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends.set->times.beat_ns = SECOND_NS / 100;
-    ends_joined(&ends, 0);
-    for (unsigned i = 0; i < 3; i++)
-        ends_send(ends.set, 0, i);
-    ENDS_WAIT(&ends, streams_are_flushed(ends.set));
-    ends.set->world->ops->watch_off(ends.set->listeners[0].watch);
-    ends_cut(ends.set, 0);
-    ENDS_WAIT(&ends, ends.pod[0]->joiner->connection != NULL);
-    const uint64_t began_ns = ends_now();
-    ENDS_WAIT(&ends, ends_now() > began_ns + 5 * ends.pod[0]->times.beat_ns);
-    ends.set->world->ops->watch_on(ends.set->listeners[0].watch);
-    ends_send(ends.set, 0, 3);
-    ENDS_WAIT(&ends, ends.to[0].messages == 4 || ends.from[0].lost > 0);
-    ck_assert_uint_eq(ends.from[0].lost + ends.to[0].lost, 0);
-    ck_assert_uint_eq(ends.warnings, 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -544,43 +380,6 @@ START_TEST(junk_is_answered_with_nothing)
     ck_assert_ptr_nonnull(strstr(ends.warning.text, "a stranger at this machine was sent away: "));
     close(fd);
     ends_joined(&ends, 0);
-    ends_fini(&ends);
-}
-END_TEST
-
-START_TEST(who_says_nothing_has_not_long)
-{
-    unsigned char answer[10];
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    ends.set->times.hello_ns = SECOND_NS / 10;
-    const int silent = ends_connect(&ends), half = ends_connect(&ends);
-    ck_assert_int_eq(send(half, is_tcp(_i) ? "\x16\x03\x01" : "\x01\x6c\0", 3, 0), 3);
-    ck_assert_uint_eq(ends_read(&ends, silent, answer, sizeof answer), 0);
-    ck_assert_uint_eq(ends_read(&ends, half, answer, sizeof answer), 0);
-    ck_assert_uint_eq(ends.set->waiting, 0);
-    close(silent);
-    close(half);
-    ends_fini(&ends);
-}
-END_TEST
-
-START_TEST(there_are_few_strangers_at_a_time)
-{
-    int fds[STRANGERS_MAX + 1];
-    unsigned char answer[10];
-    struct ends ends;
-    ends_init(&ends, is_tcp(_i));
-    for (unsigned i = 0; i < STRANGERS_MAX; i++)
-        fds[i] = ends_connect(&ends);
-    ENDS_WAIT(&ends, ends.set->waiting == STRANGERS_MAX);
-    fds[STRANGERS_MAX] = ends_connect(&ends);
-    ck_assert_uint_eq(ends_read(&ends, fds[STRANGERS_MAX], answer, sizeof answer), 0);
-    ck_assert_uint_eq(ends.set->waiting, STRANGERS_MAX);
-    for (unsigned i = 0; i <= STRANGERS_MAX; i++)
-        close(fds[i]);
-    ends_joined(&ends, 0);
-    ENDS_WAIT(&ends, ends.set->waiting == 0);
     ends_fini(&ends);
 }
 END_TEST
@@ -951,19 +750,9 @@ int main(void)
     tcase_add_loop_test(all, a_look_finds_that_a_peer_has_gone, 0, kinds);
     tcase_add_loop_test(all, a_connection_that_breaks_loses_nothing, 0, kinds);
     tcase_add_loop_test(all, data_come_in_order_with_messages_and_once, 0, kinds);
-    tcase_add_loop_test(all, who_leaves_in_order_has_said_all, 0, kinds);
     tcase_add_test(all, who_comes_or_goes_is_told_while_others_send);
     tcase_add_loop_test(all, both_may_leave_at_once, 0, kinds);
-    tcase_add_loop_test(all, a_pod_that_does_not_come_back_is_lost, 0, kinds);
-    tcase_add_loop_test(all, a_set_that_is_gone_is_lost_to_its_pods, 0, kinds);
-    tcase_add_loop_test(all, who_was_taken_for_lost_is_not_taken_back, 0, kinds);
     tcase_add_loop_test(all, who_is_dropped_is_not_heard_of_again, 0, kinds);
-    tcase_add_loop_test(all, silence_breaks_a_connection, 0, kinds);
-    tcase_add_loop_test(all, a_machine_that_stands_still_loses_nobody, 0, kinds);
-    tcase_add_loop_test(all, a_pod_that_comes_back_waits_in_silence, 0, kinds);
-    tcase_add_loop_test(all, who_says_nothing_has_not_long, 0, kinds);
-    tcase_add_loop_test(all, there_are_few_strangers_at_a_time, 0, kinds);
-    tcase_add_test(folder, an_answer_may_come_late);
     tcase_add_test(folder, another_version_is_told_so);
     tcase_add_loop_test(folder, junk_is_answered_with_nothing, 0, sizeof junk / sizeof *junk);
     tcase_add_test(folder, connections_are_taken_again_when_there_are_descriptors);
