@@ -85,6 +85,11 @@ int channel_flush(struct channel *channel)
     return channel->tls != NULL ? tls_flush(channel->tls) : 0;
 }
 
+bool channel_has_heard(const struct channel *channel)
+{
+    return channel->tls != NULL && tls_has_heard(channel->tls);
+}
+
 bool channel_has_more(const struct channel *channel)
 {
     return channel->tls != NULL && tls_has_more(channel->tls);

@@ -52,5 +52,8 @@ ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_
 /* Has the socket take all that was written. 0 when it has, else a channel_result. */
 int channel_flush(struct channel *channel);
 
+/* True where the last channel_read() has received something of the other end, be it less than it could give. */
+bool channel_has_heard(const struct channel *channel);
+
 /* True where there are bytes to read of which the socket shows nothing. */
 bool channel_has_more(const struct channel *channel);

@@ -210,6 +210,8 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
+        if (count > 0 || channel_has_heard(&connection->channel)) /* a part of a record of TLS may take long to come */
+            connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
             return;
         if (count == CHANNEL_WRITES) {
@@ -221,7 +223,6 @@ static void read_all(struct connection *connection)
             return;
         }
         connection->input_end += (size_t)count;
-        connection->heard_ns = world_now(connection->world);
         take_frames(connection);
     } while (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel));
 }

@@ -65,3 +65,9 @@ bool tls_has_more(const struct tls_session *session)
     (void)session;
     return false;
 }
+
+bool tls_has_heard(const struct tls_session *session)
+{
+    (void)session;
+    return false;
+}

@@ -48,6 +48,7 @@ struct tls_session {
     unsigned char *input;          /* [TLS_INPUT_BYTES] owned */
     size_t input_begin, input_end; /* the bytes of the input that OpenSSL has not taken */
     bool may_receive;              /* the socket has not been read since the caller asked for it */
+    bool has_heard;                /* the last read has received something */
     bool has_more;                 /* the last read has ended before all was opened that had been received */
 };
 
@@ -138,6 +139,7 @@ static ssize_t receive_block(struct tls_session *session)
     const ssize_t count = session->ops->receive(session->fd, session->input, TLS_INPUT_BYTES, 0);
     session->input_begin = 0;
     session->input_end = count > 0 ? (size_t)count : 0;
+    session->has_heard = count > 0;
     return count;
 }
 
@@ -328,6 +330,7 @@ ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size)
     size_t done = 0;
     int count;
     ERR_clear_error();
+    session->has_heard = false;
     session->may_receive = true;
     do {
         count = SSL_read(session->ssl, bytes + done, size_for_openssl(size - done));
@@ -360,4 +363,9 @@ int tls_flush(struct tls_session *session)
 bool tls_has_more(const struct tls_session *session)
 {
     return session->has_more;
+}
+
+bool tls_has_heard(const struct tls_session *session)
+{
+    return session->has_heard;
 }

@@ -32,3 +32,4 @@ ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size)
 ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_t size);
 int tls_flush(struct tls_session *session);
 bool tls_has_more(const struct tls_session *session);
+bool tls_has_heard(const struct tls_session *session);

@@ -240,6 +240,23 @@ START_TEST(who_is_not_read_is_not_silent)
 }
 END_TEST
 
+/* A frame, and a record of TLS, take longer to come than a silence may be. */
+START_TEST(a_slow_line_is_not_silent)
+{
+    set_up(_i);
+    struct scene_pod *pod = scene_joined(&scene);
+    const struct net_socket *socket = scene_socket(&scene, pod, SCENE_SET);
+    scene.net.room = 500;
+    scene.net.delay_least_ns = 40 * MS_NS;
+    scene.net.delay_most_ns = 50 * MS_NS;
+    scene_send(&scene, pod, SCENE_POD, 3, STREAM_DATA_MAX, true);
+    settle();
+    ck_assert_ptr_eq(scene_socket(&scene, pod, SCENE_SET), socket);
+    ck_assert_uint_eq(scene.came, 3);
+    tear_down();
+}
+END_TEST
+
 /* --- coming back --- */
 
 /* A set that does not turn for some beats while a pod comes back finds nothing wrong with it. */
@@ -486,6 +503,7 @@ int main(void)
     tcase_add_loop_test(tests, a_set_that_stood_still_lets_nobody_go, 0, kinds);
     tcase_add_loop_test(tests, who_closes_for_that_has_long_to_come_back, 0, kinds);
     tcase_add_loop_test(tests, who_is_not_read_is_not_silent, 0, kinds);
+    tcase_add_loop_test(tests, a_slow_line_is_not_silent, 0, kinds);
     tcase_add_loop_test(tests, a_pod_that_comes_back_waits_in_silence, 0, kinds);
     for (int end = 0; end < 2; end++) {
         tcase_add_loop_test(tests, one_end_may_find_the_connection_broken, 2 * end, 2 * end + kinds);
