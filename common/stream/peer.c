@@ -227,6 +227,11 @@ static uint64_t keep_alive(struct peer *peer, uint64_t now)
     struct connection *connection = peer->connection;
     if (connection->is_paused) /* what it says waits to be read */
         connection->heard_ns = now;
+    if (now >= connection->heard_ns + times->silence_ns) { /* or what it says has not been read: others came first */
+        connection_look(connection);
+        if (peer->connection != connection)
+            return now;
+    }
     if (now >= connection->heard_ns + times->silence_ns) {
         peer->is_silent = true;
         connection->user->ended(connection, connection->context, NULL);

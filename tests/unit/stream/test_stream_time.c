@@ -220,6 +220,29 @@ START_TEST(who_closes_for_that_has_long_to_come_back)
 }
 END_TEST
 
+/* What they said came while the set was still, which had not heard of them for long before: it reads that of one alone
+ * in a turn. */
+START_TEST(who_has_spoken_is_not_silent)
+{
+    struct scene_pod *pods[4];
+    const struct net_socket *sockets[4];
+    set_up(_i);
+    for (unsigned i = 0; i < 4; i++)
+        pods[i] = scene_joined(&scene);
+    for (unsigned i = 0; i < 4; i++)
+        sockets[i] = scene_socket(&scene, pods[i], SCENE_SET);
+    scene.net.ready_most = 1;
+    net_cut(&scene.net, &scene.set_machine);
+    scene_run(&scene, STREAM_SILENCE_NS - STREAM_BEAT_NS - 2 * SOON_NS);
+    net_mend(&scene.net, &scene.set_machine);
+    net_stand(&scene.net, &scene.set_machine, STREAM_SILENCE_NS / 2 - SOON_NS, false);
+    scene_run(&scene, S_NS);
+    for (unsigned i = 0; i < 4; i++)
+        ck_assert_ptr_eq(scene_socket(&scene, pods[i], SCENE_SET), sockets[i]);
+    tear_down();
+}
+END_TEST
+
 /* The program around the set takes nothing, so the set reads nothing from some point on. */
 START_TEST(who_is_not_read_is_not_silent)
 {
@@ -503,6 +526,7 @@ int main(void)
     tcase_add_loop_test(tests, a_set_that_stood_still_lets_nobody_go, 0, kinds);
     tcase_add_loop_test(tests, who_closes_for_that_has_long_to_come_back, 0, kinds);
     tcase_add_loop_test(tests, who_is_not_read_is_not_silent, 0, kinds);
+    tcase_add_loop_test(tests, who_has_spoken_is_not_silent, 0, kinds);
     tcase_add_loop_test(tests, a_slow_line_is_not_silent, 0, kinds);
     tcase_add_loop_test(tests, a_pod_that_comes_back_waits_in_silence, 0, kinds);
     for (int end = 0; end < 2; end++) {
