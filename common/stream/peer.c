@@ -262,8 +262,8 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    if (now < peer->gone_ns)
-        return peer->gone_ns;
+    if (now < peer->gone_ns) /* a look now and then notices whether this end stands still */
+        return earlier_ns(peer->gone_ns, now + peer->streams->times.beat_ns);
     peer_end(peer, true, STREAM_LOST);
     return STREAM_NEVER;
 }

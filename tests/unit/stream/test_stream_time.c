@@ -184,6 +184,28 @@ START_TEST(a_machine_that_stands_still_loses_nobody)
 }
 END_TEST
 
+/* The same while a pod has no connection: neither its time to come back passes, nor that which it waits for the set. */
+START_TEST(nor_does_one_without_a_connection)
+{
+    const uint64_t least_ns = STREAM_SILENCE_NS, most_ns = 2 * STREAM_CLOSED_NS, step_ns = 100 * MS_NS;
+    for (uint64_t for_ns = least_ns; for_ns <= most_ns; for_ns += step_ns) {
+        set_up(_i);
+        struct scene_pod *pod = scene_joined(&scene);
+        net_reset(&scene.net, scene_socket(&scene, pod, SCENE_SET), true, true);
+        net_cut(&scene.net, &pod->machine);
+        scene_run(&scene, STREAM_BEAT_NS + SOON_NS);
+        net_mend(&scene.net, &pod->machine);
+        net_stand(&scene.net, &pod->machine, for_ns, false);
+        net_stand(&scene.net, &scene.set_machine, for_ns, false);
+        scene_run(&scene, for_ns);
+        send_both_ways(pod, 1);
+        settle();
+        ck_assert_uint_eq(scene.lost, 0);
+        tear_down();
+    }
+}
+END_TEST
+
 /* The pods take the set for silent and try to come back all the while. */
 START_TEST(a_set_that_stood_still_lets_nobody_go)
 {
@@ -523,6 +545,7 @@ int main(void)
     tcase_add_loop_test(tests, who_was_taken_for_lost_is_not_taken_back, 0, kinds);
     for (int way = 0; way < 4; way++)
         tcase_add_loop_test(tests, a_machine_that_stands_still_loses_nobody, 2 * way, 2 * way + kinds);
+    tcase_add_loop_test(tests, nor_does_one_without_a_connection, 0, kinds);
     tcase_add_loop_test(tests, a_set_that_stood_still_lets_nobody_go, 0, kinds);
     tcase_add_loop_test(tests, who_closes_for_that_has_long_to_come_back, 0, kinds);
     tcase_add_loop_test(tests, who_is_not_read_is_not_silent, 0, kinds);
