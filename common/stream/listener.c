@@ -109,6 +109,10 @@ static enum connection_verdict take_returning(struct streams *streams, struct co
         stranger_refuse(streams, connection, "this set has taken the pod for lost");
         return FRAME_IS_GOOD;
     }
+    if (hello->received < peer->session.acknowledged) { /* it has come back since by a connection that was faster */
+        connection_close(connection);
+        return FRAME_IS_GOOD;
+    }
     if (!session_can_resume(&peer->session, hello->received)) {
         streams_warn(streams, "pod %s at %s has broken the protocol: it has received what it was not sent",
                      peer->lineup.name, connection->name);

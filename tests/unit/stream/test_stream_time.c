@@ -383,6 +383,28 @@ START_TEST(so_may_one_over_which_a_pod_joins_or_comes_back)
 }
 END_TEST
 
+/* A set that stood still finds the HELLOs of several attempts, and may read an old one after the pod has come back by a
+ * newer one, and has received more since. */
+START_TEST(a_hello_that_is_out_of_date_loses_nobody)
+{
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        scene_init(&scene, seed, false);
+        struct scene_pod *pod = scene_joined(&scene);
+        scene.net.ready_most = 1;
+        scene.net.turn_most_ns = 5 * MS_NS;
+        net_lose(&scene.net, scene_socket(&scene, pod, SCENE_SET));
+        scene_send(&scene, pod, SCENE_SET, 2 * SESSION_ACK_BYTES / MESSAGE_MAX, MESSAGE_MAX, false);
+        net_stand(&scene.net, &scene.set_machine, 3 * STREAM_HELLO_NS, false);
+        scene_run(&scene, 3 * STREAM_HELLO_NS);
+        send_both_ways(pod, 1);
+        settle();
+        ck_assert_uint_eq(scene.came, 2 * SESSION_ACK_BYTES / MESSAGE_MAX + 2);
+        ck_assert_uint_eq(scene.lost + scene.warnings, 0);
+        tear_down();
+    }
+}
+END_TEST
+
 /* Attempts are 50 ms apart and then twice as long each time, up to 500 ms. */
 START_TEST(attempts_to_come_back_are_apart)
 {
@@ -558,6 +580,7 @@ int main(void)
     }
     tcase_add_test(tests, a_connection_may_break_at_any_byte);
     tcase_add_loop_test(tests, so_may_one_over_which_a_pod_joins_or_comes_back, 0, 2);
+    tcase_add_test(tests, a_hello_that_is_out_of_date_loses_nobody);
     tcase_add_test(tests, attempts_to_come_back_are_apart);
     tcase_add_test(tests, pauses_are_short_again_after_a_success);
     tcase_add_loop_test(tests, an_answer_may_come_late, 0, kinds);
