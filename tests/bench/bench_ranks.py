@@ -70,7 +70,7 @@ def launched(nodes, ranks, masters):
         pass
     process = start(compose(nodes, [(1, [SUPERMASTER, *words]), (masters, [MASTER]), (workers, [WORKER])], ranks))
     began = os.times().elapsed
-    wait_until(lambda: process.poll() is not None or has_begun(), f'the begin of {ranks} ranks', TIMEOUT_S)
+    wait_until(lambda: process.poll() is not None or has_begun(), f'the begin of {ranks} ranks', share=5)
     used = memory(process)
     result = finish(process, TIMEOUT_S)
     assert result.status == 0, result

@@ -12,7 +12,7 @@ import shutil
 import subprocess
 import time
 
-TIMEOUT_S = 60
+TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
 PROGRAMS = ('chromium', 'chromium-browser', 'google-chrome')
 # What keys are called by the protocol: code, and the number that scripts of old times saw.
 KEYS = {'Enter': ('Enter', 13), 'Escape': ('Escape', 27), 'Tab': ('Tab', 9), 'Home': ('Home', 36), 'End': ('End', 35), 'ArrowLeft': ('ArrowLeft', 37),

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 
 import munged
-from launch import HDSS, TIMEOUT_S, environment, wait_until
+from launch import HDSS, environment, wait_until
 from nodes import Nodes, inside
 
 # The states in which a job has not ended. One that is COMPLETING has, but Slurm waits for its nodes.
@@ -165,7 +165,7 @@ class Slurm:
     def wait(self, job):
         """The exit status of the job, or the signal of which it died as a negative number; and what it has printed."""
         try:
-            wait_until(lambda: not self.is_there(job), f'the end of job {job}', TIMEOUT_S)
+            wait_until(lambda: not self.is_there(job), f'the end of job {job}', share=1)
         except AssertionError as late:
             self.ask('scancel', job)
             raise AssertionError(f'{late}\n{text_of("job.out")}\n{self.last_words()}') from None

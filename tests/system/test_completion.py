@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, main, techniques
+from launch import HDSS, TIMEOUT_S, main, techniques
 
 COMPLETIONS = os.path.join(os.environ['BUILD_ROOT'], 'deploy/completions')
 BASH, FISH, ZSH = (shutil.which(name) for name in ('bash', 'fish', 'zsh'))
@@ -108,9 +108,9 @@ def typed(command, setup, lines, expected):
     try:
         for line, wanted in [(setup + '; echo re""ady', 'ready'), *zip(lines, expected)]:
             os.write(terminal, line.encode() + b'\n')
-            end, begun = time.monotonic() + 30, len(shown)
+            end, begun = time.monotonic() + TIMEOUT_S, len(shown)
             while not re.search(wanted, shown[begun:]):
-                assert time.monotonic() < end and select.select([terminal], [], [], 30)[0], (line, shown[begun:])
+                assert time.monotonic() < end and select.select([terminal], [], [], TIMEOUT_S)[0], (line, shown[begun:])
                 shown += os.read(terminal, 4096).decode(errors='replace')
     finally:
         os.kill(pid, signal.SIGKILL)

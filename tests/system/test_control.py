@@ -14,13 +14,13 @@ import time
 import urllib.error
 import urllib.request
 
-from launch import (HDSS, SUPERMASTER, finish, job, kill_tree, long, main, ranks_of, run, start, wait_until)
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, finish, job, kill_tree, long, main, ranks_of, run, start, wait_until
 
 NOBODY = 65534
 
 
 # A run that goes on until it is cancelled.
-SLEEPING = [HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=100000', 'mean=1000', 'distribution=constant',
+SLEEPING = [HDSS, 'run', '--workers', '2', '--power', 'equal', '--technique', 'ss', 'synthetic', 'iterations=100000', 'mean=10000', 'distribution=constant',
             'mode=sleep']
 
 
@@ -76,7 +76,7 @@ except OSError as error:
 
 
 def stranger(path):
-    return subprocess.run([sys.executable, '-c', STRANGER, path], capture_output=True, text=True, check=False, timeout=60).stdout.strip()
+    return subprocess.run([sys.executable, '-c', STRANGER, path], capture_output=True, text=True, check=False, timeout=TIMEOUT_S).stdout.strip()
 
 
 def refuse_a_stranger(folder, path):
@@ -161,7 +161,7 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
     assert len(lines) == 2 and lines[1].split()[:3] == [name, 'synthetic', 'running'] and lines[1].endswith(os.getcwd()), lines
     told = json.loads(run([HDSS, 'show', str(supermaster), '--format', 'json']).out)
     assert told['session'] == name and told['total'] == 100000 and told['workers'] == 2 and told['technique'] == 'ss', told
-    assert told['command'][-4:] == ['iterations=100000', 'mean=1000', 'distribution=constant', 'mode=sleep'] and told['status'] is None, told
+    assert told['command'][-4:] == ['iterations=100000', 'mean=10000', 'distribution=constant', 'mode=sleep'] and told['status'] is None, told
     assert f'{name}: synthetic, running\n' in run([HDSS, 'show']).out
     wrong = run([HDSS, 'show', 'x'])
     assert wrong.status == 2 and wrong.err == ["hdss show: 'x' is no run of yours on this machine; `hdss jobs` lists those that are there"], wrong
@@ -199,7 +199,7 @@ def test_what_a_killed_run_leaves_is_removed():
 def ask_port(url, headers):
     """Status and headers of an answer, with its body."""
     try:
-        with urllib.request.urlopen(urllib.request.Request(f'{url}/jobs/1', headers=headers), timeout=30) as answer:
+        with urllib.request.urlopen(urllib.request.Request(f'{url}/jobs/1', headers=headers), timeout=TIMEOUT_S) as answer:
             return answer.status, answer.headers, answer.read()
     except urllib.error.HTTPError as refused:
         with refused:

@@ -21,7 +21,7 @@ from faults import is_complete
 from isolation import hostile
 from journals import head_of
 from kernels import built
-from launch import (MASTER, PROGRAM, SUPERMASTER, WORKER, descendants, finish, hdss, job, kill_tree, launched, main, mpirun_line,
+from launch import (MASTER, PROGRAM, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, job, kill_tree, launched, main, mpirun_line,
                     python_is_there, report, run, shared_memory, start)
 from loops import DEADLY_PYTHON
 from openmpi import IS_5, RECOVERING
@@ -36,8 +36,8 @@ JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
 ONLY = os.environ.get('HDSS_TEST_ONLY')
 MPICH = 'MPIRUN' in os.environ
 OWN = ' '.join([*PROGRAM, os.path.abspath(__file__)])
-LIMIT_S = 60     # what takes longer behind its event hangs
-LEAVE_S = 10     # in which all processes of a command that is back have left
+LIMIT_S = TIMEOUT_S / 2   # what takes longer behind its event hangs
+LEAVE_S = TIMEOUT_S / 12  # in which all processes of a command that is back have left
 LAUNCHES_MOST = 6
 IMPATIENT_S = 5  # behind which somebody drains a run that the manual says waits
 

@@ -12,7 +12,7 @@ import random
 import signal
 import time
 
-from launch import HDSS, SUPERMASTER, WORKER, descendants, finish, kill_tree, launched, main, ranks_of, report, start, wait_until
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, kill_tree, launched, main, ranks_of, report, start, wait_until
 
 TASKS = int(os.environ.get('HDSS_TEST_TASKS', '200'))
 KILLS = int(os.environ.get('HDSS_TEST_KILLS', '2'))
@@ -20,7 +20,7 @@ SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 WORKERS = 2
 CAUGHT = 3  # tasks of a worker that may run once more after a kill: one that has ended, and two that it had asked for ahead
 DONE = 3    # the status of a list with tasks that fail
-TIMEOUT_S = 120 + TASKS / 50
+LIMIT_S = TIMEOUT_S + TASKS / 50
 TARGETS = ['hdss', 'hdss asked', 'mpirun', 'mpirun asked', 'supermaster', 'worker', 'workers', 'all']
 # The last that a task does is to say that it has run to its end.
 LINE = 'echo out {}; case {} in (*3) echo bad {} >&2; echo {} >>ended; exit 7;; esac; echo {} >>ended'
@@ -91,7 +91,7 @@ def launch(chance, killed):
             killed.append(chance.choice(TARGETS))
             disturb(process, killed[-1])
             time.sleep(chance.uniform(0, 0.5))
-    run = finish(process, TIMEOUT_S)
+    run = finish(process, LIMIT_S)
     wait_until(lambda: not is_left(), f'the end of all processes, {killed}')
     return run
 

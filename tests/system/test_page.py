@@ -11,7 +11,7 @@ import socket
 import threading
 
 import chromium
-from launch import HDSS, finish, kill_tree, long, main, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, finish, kill_tree, long, main, run, start, wait_until
 
 NO_BROWSER = 'no Chromium'
 JOBS = 32
@@ -58,7 +58,7 @@ class Page:
 
     def ask(self, target, method='GET', **headers):
         """The status and the body."""
-        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=30)
+        connection = http.client.HTTPConnection('127.0.0.1', self.port, timeout=TIMEOUT_S)
         with contextlib.closing(connection):
             connection.request(method, target, headers={'Authorization': f'Bearer {self.token}', **headers})
             answer = connection.getresponse()

@@ -15,7 +15,7 @@ import tempfile
 import threading
 import time
 
-from launch import HDSS, SUPERMASTER, finish, main, run, start, wait_until
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, finish, main, run, start, wait_until
 from munged import PROGRAM, Munged
 from pods import join, pods
 from sets import down, here, well
@@ -53,7 +53,7 @@ def resident():
 def say(data, number=None):
     """Says that to the set, and no more. All that it answers."""
     answer = b''
-    with socket.create_connection(('127.0.0.1', number or port()), timeout=30) as stranger:
+    with socket.create_connection(('127.0.0.1', number or port()), timeout=TIMEOUT_S) as stranger:
         try:
             stranger.sendall(data)
             stranger.shutdown(socket.SHUT_WR)

@@ -20,7 +20,7 @@ import sys
 import time
 
 from kernels import built
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, launched, main, python_is_there, run, start
+from launch import HDSS, MASTER, SUPERMASTER, TIMEOUT_S, WORKER, finish, launched, main, python_is_there, run, start
 from loops import DEADLY_PYTHON
 from processes import HELPER, children, members, name_of, send
 from results import read
@@ -32,9 +32,9 @@ SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
 ONLY = os.environ.get('HDSS_TEST_ONLY')
 SMALL = os.environ.get('HDSS_TEST_SMALL')
-LIMIT_S = 150  # what takes longer hangs
-STILL_S = 90   # as long nothing may happen while jobs are not over
-LEAVE_S = 15   # in which all processes of a set that has ended have left
+LIMIT_S = 1.25 * TIMEOUT_S   # what takes longer hangs
+STILL_S = 0.75 * TIMEOUT_S   # as long nothing may happen while jobs are not over
+LEAVE_S = 0.125 * TIMEOUT_S  # in which all processes of a set that has ended have left
 LAUNCHES_MOST = 15
 WORKERS_MOST = 4
 TASKS = 40

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 
-from launch import HDSS, finish, main, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, finish, main, run, start, wait_until
 from set_double import SetDouble
 
 JOB = ['--technique', 'ss', 'synthetic', 'iterations=10']
@@ -109,7 +109,7 @@ def test_a_terminal_shows_the_progress():
         assert b'5 of 10' in shown and b'4 of 4 busy' in shown, shown
         assert double.submissions[0]['words'] == ['--progress', 'never', *JOB], 'the job writes no log beside it'
         double.end(1, 'done', 0)
-        assert process.communicate(timeout=30)[0] == b'done: all of it\n' and process.returncode == 0
+        assert process.communicate(timeout=TIMEOUT_S)[0] == b'done: all of it\n' and process.returncode == 0
         os.close(end)
         os.close(terminal)
 

@@ -9,7 +9,7 @@ import signal
 import socket
 import subprocess
 
-from launch import HDSS, WORKER, environment, finish, kill_tree, main, ranks_of, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, WORKER, environment, finish, kill_tree, main, ranks_of, run, start, wait_until
 from set_double import SetDouble
 
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
@@ -202,7 +202,7 @@ class Screen:
         self.words = ['tmux', '-f', '/dev/null', '-S', os.path.join(os.getcwd(), f'tmux-{Screen.number}')]
         line = f'{before} {shlex.join([HDSS, "top", "--interval", "0.2", *words])}{after}'
         env = {name: value for name, value in environment().items() if name != 'TMUX'}
-        subprocess.run([*self.words, 'new-session', '-d', '-x', str(columns), '-y', str(lines), line], env=env, check=True, timeout=30)
+        subprocess.run([*self.words, 'new-session', '-d', '-x', str(columns), '-y', str(lines), line], env=env, check=True, timeout=TIMEOUT_S)
 
     def __enter__(self):
         return self
@@ -211,7 +211,7 @@ class Screen:
         self.tell('kill-server', check=False)
 
     def tell(self, *words, check=True):
-        return subprocess.run([*self.words, *words], capture_output=True, text=True, check=check, timeout=30).stdout
+        return subprocess.run([*self.words, *words], capture_output=True, text=True, check=check, timeout=TIMEOUT_S).stdout
 
     def press(self, *keys):
         self.tell('send-keys', *keys)
@@ -226,7 +226,7 @@ class Screen:
             shown[:] = self.lines()
             return condition(shown)
         try:
-            wait_until(is_there, what, timeout=30)
+            wait_until(is_there, what)
         except AssertionError as problem:
             raise AssertionError('\n'.join([str(problem), *shown])) from None
         return shown
