@@ -4,9 +4,10 @@ import struct
 
 from launch import report
 
-# 40 ms an iteration, 1,000 of them: the run is in its middle whenever the signal comes.
-LONG = ['--overwrite', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json',
-        'synthetic', 'iterations=1000', 'mean=40000', 'distribution=constant', 'mode=sleep']
+# 40 ms an iteration: the run is in its middle whenever the signal comes.
+ITERATIONS = 20000
+ENDLESS = ['--overwrite', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json',
+           'synthetic', f'iterations={ITERATIONS}', 'mean=40000', 'distribution=constant', 'mode=sleep']
 
 
 def results_have_come():
@@ -27,8 +28,8 @@ def check_drained(result):
     assert result.status == 4, result
     figures = report()
     done = sum(row['iterations'] for row in figures['worker_stats'])
-    assert 0 < done < 1000, figures
-    assert figures['outcome'] == 'drained' and figures['done'] == done and figures['iterations'] == 1000, figures
-    assert f'{1000 - done} of its records not computed' in result.out, result
+    assert 0 < done < ITERATIONS, figures
+    assert figures['outcome'] == 'drained' and figures['done'] == done and figures['iterations'] == ITERATIONS, figures
+    assert f'{ITERATIONS - done:,} of its records not computed' in result.out, result
     assert stored_records() == done, (stored_records(), done)
     assert 'checksum' in result.out, result

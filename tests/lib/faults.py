@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
 """Losses of ranks: how they are brought about, and how a run tells of them."""
+import contextlib
 import os
 import signal
 
 from journals import wait_for_records
-from launch import finish, report, start
+from launch import finish, hurried, report, start
 from loops import SLOW, STEADY
 from processes import pids
 
@@ -13,14 +14,16 @@ def job_words(*more):
     return [*STEADY, '--output', 'out.npy', *more, *SLOW]
 
 
-def disturbed(line, program, places, number=signal.SIGKILL):
-    """Runs it, and sends the signal to the ranks of the program at these places once something is done."""
+def disturbed(line, program, places, number=signal.SIGKILL, goes_on=True):
+    """Runs it, and sends the signal to the ranks of the program at these places once something is done. A loop that waits for it is hurried
+    from then on, if the run is to go on."""
     process = start(line)
     wait_for_records(process)
     running = pids(process, program)
     for place in places:
         os.kill(running[place], number)
-    return finish(process)
+    with hurried() if goes_on else contextlib.nullcontext():
+        return finish(process)
 
 
 def clear():

@@ -4,6 +4,7 @@
 The programs come from the environment (SUPERMASTER, MASTER, WORKER, HDSS), which Meson sets. A run that does not end is
 killed with all of its ranks and fails its test; nothing here sleeps to give something time.
 """
+import contextlib
 import glob
 import json
 import os
@@ -258,9 +259,14 @@ def report(path='report.json'):
         return json.load(file)
 
 
-def unhurried(iterations=40000, sleep_us=5000, elements=1):
-    """The words of a loop whose iterations take that time until hurry(), and none from then on: it is not over before what a test does to it."""
-    return [os.environ['UNHURRIED'], f'iterations={iterations}', f'sleep={sleep_us}', f'elements={elements}', 'until=hurry']
+def unhurried(iterations=40000, sleep_us=5000, elements=1, held=0):
+    """The words of a loop whose iterations take that time until hurry(), and none from then on: it is not over before what a test does to
+    it. `held`: so many at its end wait for hurry() however long."""
+    return [os.environ['UNHURRIED'], f'iterations={iterations}', f'sleep={sleep_us}', f'elements={elements}', f'held={held}', 'until=hurry']
+
+
+# Of a task: the same for a command of a shell.
+UNTIL_HURRY = 'while ! [ -e hurry ]; do sleep 0.05; done'
 
 
 def hurry():

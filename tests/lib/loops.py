@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Loops and options that several test programs run."""
+from launch import unhurried
 
-# Two workers and more take a second and more: it is not over before what a test does to it, though the machine pauses for a while.
-SLOW = ['synthetic', 'iterations=300', 'mean=10000', 'distribution=exponential', 'mode=sleep']
+# None of these is over before hurry(). SLOW and LONG go on to their ends then, which no drain comes to without it; ENDLESS is for drains.
+SLOW = unhurried(iterations=300, sleep_us=10000, held=100)
 # Longer, to be killed several times.
-LONG = ['synthetic', 'iterations=1000', 'mean=8000', *SLOW[3:]]
-STEADY = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json']
+LONG = unhurried(iterations=1000, sleep_us=8000, held=200)
+ENDLESS_ITERATIONS = 40000
+ENDLESS = unhurried(ENDLESS_ITERATIONS, sleep_us=10000)
+STEADY = ['--isolate', 'off', '--power', 'equal', '--technique', 'ss', '--report', 'report.json']
 SLEEPING = ['--technique', 'ss', '--power', 'equal', 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=1000']
 SLEEPY = '''
 import array, os, time

@@ -5,13 +5,14 @@ import shutil
 import signal
 import subprocess
 
-from drains import LONG, check_drained, results_have_come
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, catches, finish, job, main, mpirun_line, ranks_of, report, run_job, start, wait_until
+from drains import ENDLESS, check_drained, results_have_come
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, ranks_of, report, run_job, start,
+                    unhurried, wait_until)
 from openmpi import WITHOUT_FILES
 
 
 def drain_by(send, masters, command=None):
-    process = start(command or job(masters, 3, LONG))
+    process = start(command or job(masters, 3, ENDLESS))
     wait_until(results_have_come, 'the first result')
     send(process)
     check_drained(finish(process))
@@ -35,14 +36,14 @@ def test_a_signal_that_mpirun_forwards_drains():
 
 def test_interrupting_hdss_run_drains():
     for number in (signal.SIGINT, signal.SIGTERM):
-        command = [HDSS, 'run', '--masters', '1', '--workers', '2', *LONG]
+        command = [HDSS, 'run', '--masters', '1', '--workers', '2', *ENDLESS]
         drain_by(lambda process: process.send_signal(number), 1, command)
         os.remove('out.bin')
 
 
 def test_a_second_interrupt_says_what_is_kept():
-    # Tasks of 4 s that run: the first interrupt does not end the run before the second comes.
-    words = ['--power', 'equal', 'exec', 'command=sleep 4', 'count=100']
+    # Tasks that run: the first interrupt does not end the run before the second comes.
+    words = ['--power', 'equal', 'exec', 'command=sleep 1000', 'count=100']
     for output, told in ((['--output', 'kept.out'], 'the same line with --resume goes on with it'), (['--journal', 'off'], 'without a journal the run cannot go on')):
         process = start([HDSS, 'run', '--workers', '2', *output, *words])
         wait_until(lambda: len(ranks_of(process, shutil.which('sleep'))) == 2, 'the first tasks')
@@ -65,7 +66,7 @@ def children(pid):
 
 def test_interrupting_hdss_run_drains_while_it_starts():
     """A rank that mpirun has just forked still has mpirun's handlers, and another one may be there without its own."""
-    command = [HDSS, 'run', '--workers', '3', *LONG]
+    command = [HDSS, 'run', '--workers', '3', *ENDLESS]
     for ranks in (1, 1, 1, 1, 1, 1, 2, 2, 3, 4):
         process = start(command)
         while process.poll() is None and not any(len(children(pid)) >= ranks for pid in children(process.pid)):
@@ -76,9 +77,9 @@ def test_interrupting_hdss_run_drains_while_it_starts():
 
 
 def test_a_second_signal_changes_nothing():
-    # Long iterations: three of four workers compute on while the fourth has left already.
-    process = start(job(1, 4, ['--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json', 'synthetic',
-                               'iterations=3', 'mean=4e6', 'mode=sleep', 'distribution=constant']))
+    # Three of four workers compute on while the fourth has left already.
+    process = start(job(1, 4, ['--isolate', 'off', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json',
+                               *unhurried(iterations=3, held=3)]))
     wait_until(lambda: len(ranks_of(process, WORKER)) == 4, 'the workers')
     workers = ranks_of(process, WORKER)
     pids = [*ranks_of(process, SUPERMASTER), *ranks_of(process, MASTER), *workers]
@@ -86,26 +87,27 @@ def test_a_second_signal_changes_nothing():
     process.send_signal(signal.SIGUSR1)
     wait_until(lambda: any(not catches(pid, signal.SIGUSR1) for pid in workers), 'a worker to leave')
     process.send_signal(signal.SIGUSR1)
-    result = finish(process)
-    assert result.status in (0, 4), result
+    with hurried():
+        result = finish(process)
+    assert result.status == 4 or (result.status == 0 and report()['done'] == 3), (result, report())
     assert report()['done'] == sum(row['iterations'] for row in report()['worker_stats'])
 
 
 def test_a_drain_gives_up_chunks_that_take_too_long():
-    # One chunk of 20 s for each worker; what was sent of it counts.
+    # One chunk for each worker; what was sent of it counts.
     for masters in (0, 1):
-        words = [word if word != 'ss' else 'static' for word in LONG]
+        words = [word if word != 'ss' else 'static' for word in ENDLESS]
         process = start(job(masters, 2, ['--drain-time', '0.5', *words]))
         wait_until(results_have_come, 'the first result')
         os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
         result = finish(process)
         check_drained(result)
-        assert report()['done'] < 600 and report()['faults']['lost_workers'] == 0, report()
+        assert report()['faults']['lost_workers'] == 0, report()
         os.remove('out.bin')
 
 
 def test_a_drain_before_the_first_result():
-    process = start(job(1, 2, ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=10', 'mean=1e6',
+    process = start(job(1, 2, ['--power', 'equal', '--report', 'report.json', 'synthetic', 'iterations=1000', 'mean=1e6',
                                'mode=sleep', 'distribution=constant']))
     wait_until(lambda: len(ranks_of(process, SUPERMASTER)) == 1, 'the supermaster')
     pid = ranks_of(process, SUPERMASTER)[0]

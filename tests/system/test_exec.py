@@ -5,8 +5,8 @@ import os
 import signal
 import stat
 
-from launch import (HDSS, SUPERMASTER, WORKER, finish, gone, job, kill_tree, launched, long, main, mpirun_line, ranks_of, report, run, run_job,
-                    start, wait_until)
+from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, finish, gone, hurry, job, kill_tree, launched, long, main, mpirun_line,
+                    ranks_of, report, run, run_job, start, wait_until)
 from openmpi import RANK_VARIABLE, RECOVERING
 
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
@@ -275,8 +275,8 @@ def test_a_task_whose_output_cannot_be_kept_has_failed():
     assert read('kept/2.out') == 'two\n'
 
 
-# Each task says that it has begun, and how often it has run to its end.
-STEADY = 'sh -c "echo x >> begun; sleep 0.25; echo {} >> ended; echo {}"'
+# Each task says that it has begun, and how often it has run to its end; those behind the twentieth wait for hurry().
+STEADY = f'sh -c "echo x >> begun; sleep 0.25; [ {{}} -le 20 ] || {UNTIL_HURRY}; echo {{}} >> ended; echo {{}}"'
 
 
 def lines_of(name):
@@ -338,6 +338,7 @@ def test_a_run_that_was_killed_is_resumed_with_what_is_left():
     kill_tree(process.pid)
     process.communicate()
     before = lines_of('ended')
+    hurry()
     result = check(run_job(0, 2, ['--resume', '--report', 'report.json', *words]))
     assert read('o') == ''.join(f'{i}\n' for i in range(1, count + 1)), result
     assert report()['faults']['resumed_iterations'] > 0

@@ -2,25 +2,24 @@
 """Ranks that die on other nodes, where no kernel tells of it: each kind of them, a whole node, and one that is only stopped. The nodes are
 pretended (nodes.py). A loss takes ten seconds to be noticed; everything else is as on one node.
 """
+import contextlib
 import os
 import signal
 import time
 
 from faults import lines_with
 from journals import wait_for_records
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, launched, main, mpirun_line, report, run, start, wait_until
-from loops import STEADY
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurried, launched, main, mpirun_line, report, run, start,
+                    unhurried, wait_until)
+from loops import SLOW, STEADY
 from nodes import Nodes
 from openmpi import IS_5, OVER_TCP, RECOVERING, RECOVERING_FAR
 from processes import pid_of
 from results import check, undisturbed
 
-# Three seconds and more, in which to find out who is where.
-JOB = ['synthetic', 'iterations=300', 'mean=60000', 'distribution=exponential', 'mode=sleep']
-
 
 def words(*more):
-    return [*STEADY, '--output', 'out.npy', *more, *JOB]
+    return [*STEADY, '--output', 'out.npy', *more, *SLOW]
 
 
 def on_nodes(test, count=3):
@@ -37,14 +36,15 @@ def far(ranks, program, place=0):
     return found[place]
 
 
-def disturbed(nodes, line, kill, number=signal.SIGKILL):
-    """Runs it; once something is done `kill` says which process is sent the signal, or does it itself."""
+def disturbed(nodes, line, kill, goes_on=True):
+    """Runs it; once something is done `kill` says which process is killed, or does it itself."""
     process = start(line)
     wait_for_records(process)
     pid = kill(nodes.ranks())
     if pid is not None:
-        os.kill(pid, number)
-    return finish(process)
+        os.kill(pid, signal.SIGKILL)
+    with hurried() if goes_on else contextlib.nullcontext():
+        return finish(process)
 
 
 def mpirun_below(process):
@@ -52,7 +52,7 @@ def mpirun_below(process):
 
 
 def check_survived(result, workers=0, masters=0):
-    check(result, undisturbed(*JOB))
+    check(result, undisturbed(*SLOW))
     figures = report()
     assert figures['outcome'] == 'done' and figures['done'] == 300, figures
     told = figures['faults']
@@ -62,7 +62,8 @@ def check_survived(result, workers=0, masters=0):
 
 
 def resumed():
-    check(run([HDSS, 'run', '--masters', 0, '--workers', 3, *words('--resume')]), undisturbed(*JOB))
+    with hurried():
+        check(run([HDSS, 'run', '--masters', 0, '--workers', 3, *words('--resume')]), undisturbed(*SLOW))
     assert report()['faults']['resumed_iterations'] > 0, report()
     os.remove('out.npy')
 
@@ -96,7 +97,8 @@ def test_a_far_master():
 @launched
 def test_a_whole_node():
     def test(nodes):
-        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2))
+        result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2),
+                           goes_on=not IS_5)
         if IS_5:  # "We cannot recover from this failure", says its launcher, whatever it is told, and sends a signal that drains
             assert result.status in (1, 4) and len(lines_with(result, 'hdss: ')) == 1, result
         elif result.status != 4:
@@ -120,14 +122,15 @@ def test_a_node_is_lost_while_mpirun_is_busy():
         wait_for_records(process)
         os.kill(mpirun_below(process), signal.SIGSTOP)
         nodes.kill(2)
-        check_survived(finish(process), workers=2, masters=1)  # hdss ends mpirun when all is done
+        with hurried():
+            check_survived(finish(process), workers=2, masters=1)  # hdss ends mpirun when all is done
     return on_nodes(test)
 
 
 @launched
 def test_a_far_supermaster():
     def test(nodes):
-        result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: ranks[0][0])
+        result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: ranks[0][0], goes_on=False)
         assert result.status == 1 and len(lines_with(result, 'the run ended without its supermaster')) == 1, result
     answer = on_nodes(test)
     if answer is None:
@@ -139,7 +142,7 @@ def test_a_far_supermaster():
 def test_a_far_supermaster_is_started_again_on_the_same_nodes():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
-        check(result, undisturbed(*JOB))
+        check(result, undisturbed(*SLOW))
         assert len(lines_with(result, 'starting again where it was, 1 of 3 times')) == 1, result
         assert report()['nodes'] == 3 and report()['masters'] == 3 and report()['faults']['resumed_iterations'] > 0, report()
     return on_nodes(test)
@@ -150,7 +153,7 @@ def test_what_a_line_written_by_hand_does_not_survive():
     def test(nodes):
         contexts = [(1, [SUPERMASTER, *words('--overwrite')]), (2, [MASTER]), (6, [WORKER])]
         for kill in (lambda ranks: ranks[0][0], lambda ranks: nodes.kill(1)):
-            result = disturbed(nodes, nodes.line(contexts, options=RECOVERING_FAR), kill)
+            result = disturbed(nodes, nodes.line(contexts, options=RECOVERING_FAR), kill, goes_on=False)
             assert (IS_5 or result.status not in (0, 2)) and 'iterations done in' not in result.out, result  # version 5 says 0 of a lost node
             resumed()
     return on_nodes(test)
@@ -163,7 +166,8 @@ def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
         wait_for_records(process)
         pid = far(nodes.ranks(), WORKER)
         os.kill(pid, signal.SIGSTOP)
-        result = finish(process)
+        with hurried():
+            result = finish(process)
         check_survived(result, workers=0 if lines_with(result, 'it goes on, to leave') and not report()['faults']['lost_workers'] else 1)
         wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'its end')
     return on_nodes(test, 2)
@@ -172,7 +176,7 @@ def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
 @launched
 def test_a_cut_of_four_seconds_costs_nothing_else():
     """TCP has sent again by then, whatever moment the cut began at; it would not have after eight seconds, see heartbeat.c."""
-    loop = ['synthetic', 'iterations=1200', 'mean=40000', 'distribution=exponential', 'mode=sleep']
+    loop = unhurried(iterations=1200, sleep_us=40000, held=200)
 
     def test(nodes):
         for masters in (0, 3):
@@ -181,7 +185,8 @@ def test_a_cut_of_four_seconds_costs_nothing_else():
             nodes.cut(2)
             time.sleep(4)
             nodes.mend(2)
-            result = finish(process)
+            with hurried():
+                result = finish(process)
             check(result, undisturbed(*loop))
             told = report()['faults']
             assert told['lost_masters'] == told['lost_workers'] == told.get('late_workers', 0) == 0, (told, result)
@@ -200,7 +205,8 @@ def test_where_ranks_do_not_see_each_others_processes():
     process = start(mpirun_line(contexts, options, {**OVER_TCP, **more}))
     wait_for_records(process)
     os.kill(pid_of(process, WORKER), signal.SIGKILL)
-    check_survived(finish(process), workers=1)
+    with hurried():
+        check_survived(finish(process), workers=1)
     return None
 
 

@@ -5,43 +5,46 @@ import shutil
 import signal
 
 from journals import wait_for_records
-from launch import HDSS, SUPERMASTER, WORKER, finish, job, main, report, run, run_job, start, wait_until
-from loops import STEADY
+from launch import HDSS, SUPERMASTER, WORKER, finish, hurried, job, main, report, run, run_job, start, wait_until
+from loops import ENDLESS, SLOW, STEADY
 from processes import pid_of
 from results import check, undisturbed
 
-JOB = ['synthetic', 'iterations=300', 'mean=20000', 'distribution=exponential', 'mode=sleep']
 WORDS = [*STEADY, '--output', 'out.npy']
 
 
 def test_a_run_with_masters_is_that_without():
-    result = run_job(2, 3, [*WORDS, *JOB])
-    check(result, undisturbed(*JOB))
+    with hurried():
+        result = run_job(2, 3, [*WORDS, *SLOW])
+    check(result, undisturbed(*SLOW))
 
 
 def test_a_loss_ends_the_run_and_resume_goes_on():
     for program, options in ((WORKER, []), (SUPERMASTER, []), (WORKER, ['-disable-auto-cleanup'])):
-        process = start(job(1, 3, [*WORDS, '--overwrite', *JOB], options=options))
+        process = start(job(1, 3, [*WORDS, '--overwrite', *SLOW], options=options))
         wait_for_records(process)
         os.kill(pid_of(process, program), signal.SIGKILL)
-        result = finish(process, timeout=60)
+        result = finish(process)
         assert result.status not in (0, 2) and 'iterations done in' not in result.out, result
-        check(run_job(0, 3, [*WORDS, '--resume', *JOB]), undisturbed(*JOB))
+        with hurried():
+            check(run_job(0, 3, [*WORDS, '--resume', *SLOW]), undisturbed(*SLOW))
         assert report()['faults']['resumed_iterations'] > 0, report()
 
 
 def test_hdss_run_finds_the_launcher_of_mpich():
-    reference = undisturbed(*JOB)
+    reference = undisturbed(*SLOW)
     for words in (['--workers', '3'], ['--masters', '2', '--workers', '3'], ['--workers', '2', '--threads', '2']):
-        result = run([HDSS, 'run', '-v', *words, *WORDS, '--overwrite', *JOB])
+        with hurried():
+            result = run([HDSS, 'run', '-v', *words, *WORDS, '--overwrite', *SLOW])
         check(result, reference)
         assert result.raw_err.startswith('mpiexec') and len(result.err) == 1, result
-    result = run([HDSS, 'run', '--workers', '2', '--dca', 'two-sided', *JOB])
+    with hurried():
+        result = run([HDSS, 'run', '--workers', '2', '--dca', 'two-sided', *SLOW])
     assert result.status == 0 and not result.err, result
 
 
 def test_hdss_run_returns_what_the_ranks_say():
-    process = start([HDSS, 'run', '--workers', '2', *WORDS, '--technique', 'ss', 'synthetic', 'iterations=3000', 'mean=10000', 'mode=sleep'])
+    process = start([HDSS, 'run', '--workers', '2', *WORDS, *ENDLESS])
     wait_until(lambda: os.path.exists('out.npy.journal') and os.path.getsize('out.npy.journal') > 500, 'records')
     process.send_signal(signal.SIGINT)
     result = finish(process)
@@ -51,14 +54,14 @@ def test_hdss_run_returns_what_the_ranks_say():
 
 
 def test_hdss_run_says_what_mpich_cannot():
-    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:4', *JOB])
+    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:4', *SLOW])
     assert result.status == 2 and len(result.err) == 1 and 'as many ranks on each host' in result.err[0], result
-    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:2', *JOB])
+    result = run([HDSS, 'run', '--dry-run', '--one-launch', '--hosts', 'a:2,b:2', *SLOW])
     assert result.status == 0 and '-ppn 1' in result.out, result
     mpirun = shutil.which('mpirun.openmpi')
     if mpirun is None:
         return 'there is no mpirun.openmpi'
-    result = run([HDSS, 'run', '--mpirun', mpirun, *JOB])
+    result = run([HDSS, 'run', '--mpirun', mpirun, *SLOW])
     assert result.status == 2 and len(result.err) == 1, result
     assert 'Open MPI' in result.err[0] and 'built with MPICH' in result.err[0] and '--mpirun mpiexec' in result.err[0], result
 

@@ -180,7 +180,7 @@ def test_a_step_that_is_refused_ends_the_run():
 def test_time_steps_go_on_after_losses_and_ends():
     kernel, words = example('cc', 'heat.so', 'heat.c'), ['cells=400', 'steps=4000']
     assert run_job(0, 1, [*EQUAL, '--output', 'whole.bin', kernel, *words]).status == 0
-    process = start([HDSS, 'run', '--masters', 1, '--workers', 3, *EQUAL, '--output', 'heat.bin', kernel, *words])
+    process = start([HDSS, 'run', '--masters', 1, '--workers', 3, '--slowdown', 1000, *EQUAL, '--output', 'heat.bin', kernel, *words])
     wait_until(lambda: os.path.exists('heat.bin.journal') and os.path.getsize('heat.bin.journal') > head_of('heat.bin.journal'), 'a record')
     os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
     wait_until(lambda: len(ranks_of(process, WORKER)) < 3, 'its end')

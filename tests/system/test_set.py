@@ -12,7 +12,7 @@ import struct
 import sys
 
 from kernels import built
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurry, long, main, python_is_there, ranks_of, run, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, hurry, long, main, python_is_there, ranks_of, run, start,
                     unhurried, wait_until)
 from loops import SLEEPING, SLEEPY
 from processes import members, name_of, pids_in
@@ -49,7 +49,7 @@ def test_jobs_go_through_a_set():
         assert together.status == 0 and together.checksum() == alone.checksum(), together
         with open('alone.npy', 'rb') as one, open('inside/together.npy', 'rb') as other:
             assert one.read() == other.read()
-        assert well(['submit', *SLEEPING, 'iterations=100000']) == 'main/3\n'
+        assert well(['submit', *SLEEPING, 'iterations=1000000']) == 'main/3\n'
         assert well(['submit', '--after', '3', 'synthetic', 'iterations=1']) == 'main/4\n'
         wait_until(lambda: job('3')['done'] > 0, 'a job that runs')
         urgent = run([HDSS, 'submit', '--wait', '--priority', '1', *SLEEPING, 'iterations=20'])
@@ -100,7 +100,7 @@ def test_a_cancelled_job_ends_at_once():
         assert said.startswith('exec: cancelled, and what ran was ended\n') and 'failed' not in said.partition('ledger')[0], said
         with open('tasks.txt', encoding='ascii') as file:
             assert file.read() == '1\n2\n'
-        well(['submit', *SLEEPING, 'iterations=100000'])
+        well(['submit', *SLEEPING, 'iterations=1000000'])
         wait_until(lambda: job('2')['done'] > 0, 'a job that runs')
         assert well(['cancel', '--finish', '2']) == 'main/2 drains: what runs is finished and kept\n'
         assert run([HDSS, 'wait', '2']).status == 4 and 'after a clean drain' in well(['output', '2'])
@@ -213,13 +213,17 @@ def test_long_chunks_share_their_workers():
     """Each job has its loop in one chunk for each worker, which a helper computes: with nearly all of the weight one takes as long as it would
     alone, and the other both. Then helpers whose chunk is put off, and a worker, are killed, which costs no result."""
     here()
-    words = ['--isolate', 'on', '--technique', 'static', *SLEEPING[2:], 'iterations=1800']
-    assert run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *words]).status == 0
+    def words(sleep_us):
+        return ['--isolate', 'on', '--technique', 'static', '--power', 'equal', *unhurried(iterations=1800, sleep_us=sleep_us)]
+
+    with hurried():
+        assert run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *words(0)]).status == 0
     process = start([HDSS, 'up', '--workers', '2', '--foreground'])
     assert process.stdout.readline().startswith('main is up')
     try:
         for kills in (False, True):
-            both = [dict(submission(['--output', f'{name}{kills}.npy', *words]), weight=weight) for name, weight in (('light', 1), ('heavy', 50))]
+            both = [dict(submission(['--output', f'{name}{kills}.npy', *words(50000 if kills else 1000)]), weight=weight)
+                    for name, weight in (('light', 1), ('heavy', 50))]
             light, heavy = [str(one['id']) for one in post(both)]
             if kills:
                 helper = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
@@ -229,7 +233,8 @@ def test_long_chunks_share_their_workers():
                         if b'lightTrue.npy' in line.read().split(b'\0'):
                             os.kill(pid, signal.SIGKILL)
                 os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
-            assert run([HDSS, 'wait', heavy, light]).status == 0
+            with hurried() if kills else contextlib.nullcontext():
+                assert run([HDSS, 'wait', heavy, light]).status == 0
             for name in ('light', 'heavy'):
                 with open('alone.npy', 'rb') as right, open(f'{name}{kills}.npy', 'rb') as got:
                     assert right.read() == got.read(), (name, kills)
@@ -530,7 +535,7 @@ def test_a_job_that_hangs_at_its_end_holds_up_no_other():
     assert process.stdout.readline().startswith('main is up')
     try:
         well(['submit', '--wait', hostile, 'iterations=4', 'at=1', 'mode=atexit'])
-        beside = well(['submit', *SLEEPING, 'iterations=100000']).split('/')[1].strip()
+        beside = well(['submit', *SLEEPING, 'iterations=1000000']).split('/')[1].strip()
         wait_until(lambda: job(beside)['done'] > 0, 'a job that runs')
         assert [pid for pid in members(os.getcwd()) if name_of(pid).startswith('hdss-helper')], 'the other one is there still'
         wait_until(lambda: not [pid for pid in members(os.getcwd()) if name_of(pid).startswith('hdss-helper')], 'its end')

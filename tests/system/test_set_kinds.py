@@ -60,7 +60,7 @@ def test_a_loop_with_dependencies_runs_alone():
     runs = [run([HDSS, 'run', '--workers', '3', '--output', f'{name}.npy', name]) for name in (DITHER, HYDRO)]
     process = up('--workers', '3')
     try:
-        well(['submit', *SLEEPING, 'iterations=100000'])
+        well(['submit', *SLEEPING, 'iterations=1000000'])
         wait_until(lambda: done('1') > 0, 'a job that runs')
         well(['submit', '--output', 'dithered.npy', DITHER])
         well(['submit', 'synthetic', 'iterations=1'])
@@ -184,7 +184,7 @@ def test_no_two_jobs_write_the_same_output():
     process = up('--workers', '2')
     try:
         for journal in (['--journal', 'off'], []):
-            first = well(['submit', *journal, '--output', 'same.npy', '--overwrite', *SLEEPING, 'iterations=100000']).strip()
+            first = well(['submit', *journal, '--output', 'same.npy', '--overwrite', *SLEEPING, 'iterations=1000000']).strip()
             wait_until(lambda: job(first.split('/')[1])['done'] > 0, 'a job that runs')
             second = submit(*journal, '--output', './same.npy', '--overwrite', *SMALL)
             assert second.status == 2 and len(second.err) == 1 and second.err[0].endswith('another run is writing it'), second

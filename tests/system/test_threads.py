@@ -5,12 +5,12 @@ import os
 import signal
 import struct
 
-from launch import HDSS, WORKER, finish, launched, let_user_code_crash, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, WORKER, finish, hurried, launched, let_user_code_crash, main, ranks_of, report, run, start, wait_until
+from loops import ENDLESS, ENDLESS_ITERATIONS, SLOW
 from results import read
 
 LOOP = ['mandelbrot', 'width=192', 'height=192']
-# 60 ms an iteration, asleep.
-SLOW = ['synthetic', 'iterations=300', 'mean=60000', 'distribution=constant', 'mode=sleep']
+OUTPUT = ['--isolate', 'off', '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json']
 
 
 def line(words, workers=2, masters=0):
@@ -63,23 +63,24 @@ def stored():
 
 
 def test_a_signal_drains():
-    process = start(line(['--threads', 3, '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json', *SLOW]))
+    process = start(line(['--threads', 3, *OUTPUT, *ENDLESS]))
     wait_until(results_have_come, 'the first result')
     os.kill(ranks_of(process, WORKER)[0], signal.SIGTERM)
     result = finish(process)
     figures = report()
     assert result.status == 4 and figures['outcome'] == 'drained', result
-    assert 0 < figures['done'] < 300 and stored() == figures['done'], (stored(), figures['done'])
+    assert 0 < figures['done'] < ENDLESS_ITERATIONS and stored() == figures['done'], (stored(), figures['done'])
 
 
 @launched
 def test_a_lost_worker_costs_nothing_but_time():
-    process = start(line(['--threads', 3, '--power', 'equal', '--technique', 'css:chunk=8', '--output', 'out.bin', '--report', 'report.json', *SLOW]))
+    process = start(line(['--threads', 3, *OUTPUT, *SLOW]))
     wait_until(results_have_come, 'the first result')
     os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
-    result = finish(process)
+    with hurried():
+        result, alone = finish(process), run(line(['--threads', 16, *SLOW]))
     assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
-    assert stored() == 300 and result.checksum() == run(line(['--threads', 16, *SLOW])).checksum()
+    assert stored() == 300 and result.checksum() == alone.checksum()
 
 
 def test_a_slow_worker_of_several_threads_is_probed_as_such():

@@ -12,8 +12,8 @@ import subprocess
 
 from faults import clear, disturbed, job_words
 from journals import wait_for_records
-from launch import HDSS, MASTER, WORKER, finish, hdss, job, long, main, python_is_there, run, start
-from loops import SLOW
+from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, job, long, main, python_is_there, run, start
+from loops import ENDLESS, ENDLESS_ITERATIONS, STEADY
 
 COLUMNS = ['kind', 'time_s', 'worker', 'node', 'master', 'chunk', 'first', 'count', 'reason', 'asked_s', 'begun_s', 'ended_s', 'stored_s', 'compute_s',
            'fate', 'formula', 'text']
@@ -381,8 +381,8 @@ def test_otf2_is_refused():
 
 
 def drained(masters):
-    """A run that was asked to stop: how many of its 300 iterations are done."""
-    process = start(job(masters, 2, ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', '--report', 'report.json', *SLOW]))
+    """A run that was asked to stop: how many of its iterations are done."""
+    process = start(job(masters, 2, [*STEADY, '--output', 'out.npy', *ENDLESS]))
     wait_for_records(process)
     process.send_signal(signal.SIGUSR1)
     result = finish(process)
@@ -394,7 +394,9 @@ def drained(masters):
 def go_on(masters, name):
     """Has the run that was drained be resumed, with a trace."""
     lineup = ['--masters', masters] if masters else []
-    result = run([HDSS, 'run', '--workers', 3, *lineup, '--resume', '--output', 'out.npy', '--report', 'report.json', '--trace', name, *SLOW])
+    with hurried():
+        result = run([HDSS, 'run', '--workers', 3, *lineup, *STEADY, '--technique', 'fac2', '--resume', '--output', 'out.npy', '--trace', name,
+                      *ENDLESS])
     assert result.status == 0, result
     with open('report.json') as file:
         return json.load(file)
@@ -406,8 +408,8 @@ def test_what_an_earlier_run_had_done_has_rows():
         done = drained(masters)
         report = go_on(2 - masters, 'trace.csv')
         trace = Trace('trace.csv')
-        assert 0 < sum(int(row['count']) for row in trace.resumed) == done < 300, (done, trace.resumed)
-        assert report['done'] == 300 and report['faults']['resumed_iterations'] == done, report
+        assert 0 < sum(int(row['count']) for row in trace.resumed) == done < ENDLESS_ITERATIONS, (done, trace.resumed)
+        assert report['done'] == ENDLESS_ITERATIONS and report['faults']['resumed_iterations'] == done, report
         check_undisturbed(trace, report)
         for row in trace.resumed:
             told = {name: value for name, value in row.items() if value}
@@ -421,7 +423,7 @@ def test_what_an_earlier_run_had_done_has_rows():
             with open('run.html') as file:
                 page = file.read()
             figures = dict(re.findall(r'data-figure="(\w+)" data-value="([\d.]+)"', page))
-            assert (figures['resumed'], figures['done'], figures['iterations']) == (str(done), '300', '300'), (files, figures)
+            assert (figures['resumed'], figures['done'], figures['iterations']) == (str(done), *2 * [str(ENDLESS_ITERATIONS)]), (files, figures)
             assert 'of them by an earlier run' in page, files
         assert run([HDSS, 'report', 'trace.csv', '--svg', 'gantt.svg']).status == 0
 
@@ -435,7 +437,7 @@ def test_what_an_earlier_run_had_done_in_other_forms():
         before = [perfetto_values(packet) for packet in packets if 'name: "resumed: done by an earlier run"' in packet]
         now = [perfetto_values(packet) for packet in packets if 'TYPE_SLICE_BEGIN' in packet]
         assert sum(int(values['count']) for values in before) == done
-        assert set(counts_of(before + [values for values in now if values['fate'] == 'done'], 300)) == {1}
+        assert set(counts_of(before + [values for values in now if values['fate'] == 'done'], ENDLESS_ITERATIONS)) == {1}
     if no_otf2() is None:
         done = drained(0)
         go_on(2, 'trace.otf2')
@@ -443,7 +445,7 @@ def test_what_an_earlier_run_had_done_in_other_forms():
         resumed = [marker for marker in archive.markers if marker[0] == 'resumed']
         before = [dict(zip(('first', 'count'), re.fullmatch(r'first (\d+) count (\d+)', text).groups())) for _, _, _, text in resumed]
         assert sum(int(values['count']) for values in before) == done and {location for _, location, _, _ in resumed} == {None}, resumed
-        assert set(counts_of(before + [stay for stay in archive.stays if stay['fate'] == 'done'], 300)) == {1}
+        assert set(counts_of(before + [stay for stay in archive.stays if stay['fate'] == 'done'], ENDLESS_ITERATIONS)) == {1}
 
 
 def test_it_is_explained():

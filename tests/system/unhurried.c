@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* A kernel for tests of what happens to a loop that runs: its iterations take their time until a file is there, and
- * none from then on. A test makes the file when all has happened that is to, so that the loop is not over before,
- * however slow the machine is, and is over soon after. */
+ * none from then on; the last ones wait for it however long. A test makes the file when all has happened that is to,
+ * so that the loop is not over before, however slow the machine is, and is over soon after. */
 #include <hdss/kernel.h>
 
 #include <unistd.h>
 
-enum { ITERATIONS, ELEMENTS, SLEEP_US, UNTIL };
+enum { ITERATIONS, ELEMENTS, SLEEP_US, UNTIL, HELD };
 
 enum { LOOK_US = 5000 }; /* it looks for the file so often */
 
@@ -15,6 +15,7 @@ static const struct hdss_param params[] = {
     {"elements", HDSS_PARAM_INTEGER, "1", 1, 1e9, NULL, "", "that each yields"},
     {"sleep", HDSS_PARAM_INTEGER, "5000", 0, 1e9, NULL, "us", "time of each"},
     {"until", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "from when on they take none"},
+    {"held", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "", "iterations at the end that wait for the file"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -37,9 +38,10 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
     return 0;
 }
 
-static void take_time(const union hdss_value *values)
+static void take_time(const union hdss_value *values, uint64_t iteration)
 {
-    int64_t left = values[SLEEP_US].integer;
+    bool is_held = iteration + (uint64_t)values[HELD].integer >= (uint64_t)values[ITERATIONS].integer;
+    int64_t left = is_held ? INT64_MAX : values[SLEEP_US].integer;
     while (left > 0 && access(values[UNTIL].text, F_OK) != 0) {
         usleep(left < LOOK_US ? (useconds_t)left : LOOK_US);
         left -= LOOK_US;
@@ -49,12 +51,12 @@ static void take_time(const union hdss_value *values)
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     const union hdss_value *values = instance;
-    uint64_t elements = (uint64_t)values[ELEMENTS].integer, *squares = records;
+    uint64_t elements = (uint64_t)values[ELEMENTS].integer, *values_out = records;
     (void)error;
     for (uint64_t i = first; i < first + count; i++) {
-        take_time(values);
+        take_time(values, i);
         for (uint64_t e = i * elements; e < (i + 1) * elements; e++)
-            *squares++ = e * e;
+            *values_out++ = e * e + 1; /* a record that is not there is zero */
     }
     return 0;
 }
