@@ -40,7 +40,7 @@ SMOKE = {
     "flat": ["hdss run launches workers alone"],
     "recipes": ["lines for one machine"],
     # what is wrong is one line, with the exit status
-    "bad_input": ["unknown technique", "line ups"],
+    "bad_input": ["what is wrong is told once for all ranks", "line ups"],
     "mistakes": ["what is no kernel"],
     "check": ["powers"],
     # a drain, and what it leaves is gone on with
