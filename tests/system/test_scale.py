@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Many ranks on few cores, idle ranks that sleep, and an end that is noticed at once."""
 import os
-import re
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, long, main, report, run_job, start, unhurried, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, long, main, report, run_job, start, state_of, unhurried, wait_until
 
 TICKS = os.sysconf('SC_CLK_TCK')
 
@@ -50,8 +49,7 @@ def test_idle_ranks_sleep():
 
     def all_sleep():
         pids = ranks()
-        return len(pids) == 8 and all(open(f'/proc/{pid}/wchan').read() not in ('0', '') or True for pid in pids) and \
-            all(re.search(r'State:\s+S', open(f'/proc/{pid}/status').read()) for pid in pids)
+        return len(pids) == 8 and all(state_of(pid) == 'S' for pid in pids)
 
     wait_until(all_sleep, 'eight ranks at rest')
     pids = ranks()

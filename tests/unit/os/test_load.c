@@ -200,8 +200,7 @@ START_TEST(this_system_tells)
 {
     struct load_meter meter;
     struct error error;
-    if (load_meter_init(&meter, LOAD_FOLDER, &error) < 0)
-        return; /* a system without this account */
+    ck_assert_int_eq(load_meter_init(&meter, LOAD_FOLDER, &error), 0);
     load_meter_settle(&meter);
     ck_assert_double_ge(meter.load, 1);
 }
@@ -220,7 +219,11 @@ int main(void)
     tcase_add_test(all, idling_is_no_load);
     tcase_add_test(all, short_stretches_add_up);
     tcase_add_test(all, a_thread_that_has_ended_is_forgotten);
-    tcase_add_test(all, this_system_tells);
+    struct load_times times;
+    if (load_read(LOAD_FOLDER, &times) == 0)
+        tcase_add_test(all, this_system_tells);
+    else
+        printf("# left out: this system does not tell how long a process waits\n");
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }
