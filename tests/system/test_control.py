@@ -302,12 +302,4 @@ def test_a_thousand_idle_clients_are_served():
 
 
 if __name__ == '__main__':
-    sys.exit(main([
-        test_a_run_is_listed_shown_cancelled_and_waited_for,
-        test_what_a_killed_run_leaves_is_removed,
-        test_a_run_answers_at_a_port_whoever_has_its_token,
-        test_a_port_for_other_machines_is_warned_of,
-        test_a_run_goes_on_without_a_socket,
-        test_metrics_are_what_prometheus_reads,
-        test_a_thousand_idle_clients_are_served,
-    ]))
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

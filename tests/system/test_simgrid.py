@@ -261,4 +261,4 @@ def test_without_simgrid():
 
 if __name__ == '__main__':
     main([test_both_backends_say_the_same, test_the_modules_are_found_from_a_prefix_that_was_moved, test_time_steps, test_slow_nodes, test_failed_nodes, test_a_run_ends_with_its_supermaster,
-          test_loads, test_loops_with_dependencies, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])
+          test_loads, test_workers_that_draw_themselves, test_loops_with_dependencies, test_worker_gives_up_what_others_have_done, test_same_input_same_bytes, test_platform_file_of_simgrid, test_wrong_use, test_without_simgrid])

@@ -35,6 +35,19 @@ def imports(root, _):
             for name in imported(node) if name.split(".")[-1].startswith("test_")]
 
 
+def unlisted(root, _):
+    """A program that names its tests by globals() names all of them."""
+    complaints = []
+    for path in source.files(root, ".py"):
+        if not os.path.basename(path).startswith("test_"):
+            continue
+        tree = ast.parse(source.read(root, path))
+        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        complaints += [f"{path}:{node.lineno}: {node.name} is never run; main() does not name it" for node in tree.body
+                       if isinstance(node, ast.FunctionDef) and node.name.startswith("test_") and not named & {node.name, "globals"}]
+    return complaints
+
+
 def names(_, build):
     with open(os.path.join(build, LISTED), encoding="utf-8") as file:
         tests = json.load(file)
@@ -44,7 +57,7 @@ def names(_, build):
     return [f"{name}: the name of tests in {' and '.join(found)}" for name, found in sorted(suites.items()) if len(found) > 1]
 
 
-CHECKS = [("no test imports another test", imports), ("each test has a name of its own", names)]
+CHECKS = [("no test imports another test", imports), ("each test function is run", unlisted), ("each test has a name of its own", names)]
 
 
 def listed(*tests):
@@ -60,6 +73,9 @@ CASES = [
     (imports, {"tests/system/test_a.py": "from system.test_b import x\n"}, 1),
     (imports, {"tests/lib/a.py": "def f():\n    import test_b\n"}, 1),
     (imports, {"deploy/a.py": "import test_b\n"}, 0),
+    (unlisted, {"tests/test_a.py": "def test_b():\n    pass\n\nmain([test_b])\n"}, 0),
+    (unlisted, {"tests/test_a.py": "def test_b():\n    pass\n\nmain(globals())\n"}, 0),
+    (unlisted, {"tests/test_a.py": "def test_b():\n    pass\n\ndef helper():\n    pass\n\nmain([])\n"}, 1),
     (names, {LISTED: listed(("a", "unit"), ("b", "unit"))}, 0),
     (names, {LISTED: listed(("a", "unit"), ("a", "system"), ("b", "unit"))}, 1),
 ]
