@@ -14,12 +14,12 @@ DETERMINISTIC = {"unit", "cluster", "seeds", "fuzz", "tidy", "headers"}
 
 # But for these, which wait for processes, sockets or files: tried again alone, as system tests are.
 REAL_TIME = {
-    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "cli-launch", "cli-follow", "control", "control-set", "control-events", "control-http",
+    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "cli-launch", "cli-follow", "control-clients", "control-set", "control-events", "control-http",
     "control-socket", "lanes", "process",
 }
 
 # Names of this table that a build may lack, as what they need is optional.
-OPTIONAL = {"exec-team-tsan", "agreement", "streams", "control", "control-set", "control-events", "control-http", "control-socket"}
+OPTIONAL = {"exec-team-tsan", "agreement", "streams", "control-clients", "control-set", "control-events", "control-http", "control-socket"}
 
 # What the gate leaves to --all, and why.
 LEFT_TO_ALL = {
@@ -51,13 +51,15 @@ SMOKE = {
     "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "a lost supermaster ends the run at once",
                "an iteration that kills who computes it", "a line written by hand"],
     "losses": ["a lost worker costs nothing but time"],
-    "isolation": ["helpers that are killed are replaced", "an iteration that hangs is ended"],
+    "isolation": ["helpers that are killed are replaced"],
+    "isolation_threads": ["an iteration that hangs is ended"],
     # tasks
     "exec": ["each task runs once and in order", "failed tasks stop nobody", "time limits end the whole group", "only what failed is done again"],
     "exec_command": ["tasks are printed whole and nothing else", "order and shell", "a signal drains", "runs end early and leave nothing"],
     "needs": ["tasks wait for others"],
     # sets
-    "set": ["jobs go through a set", "a cancelled job ends at once", "a set that is killed goes on"],
+    "set": ["jobs go through a set", "a cancelled job ends at once"],
+    "set_losses": ["a set that is killed goes on"],
     "submit": ["jobs are handed over", "a signal cancels a job or leaves it"],
     "open": ["rows are added while they run"],
     "control": ["a run is listed shown cancelled and waited for"],
@@ -86,17 +88,17 @@ SMOKE = {
 
 # The system tests of an area: a changed file whose path begins so has the gate run them whole, within AREA_SECONDS.
 AREAS = {
-    "supermaster/set": ["set", "set_kinds", "open", "until_eof"],
-    "supermaster": ["faults", "losses", "resume", "set"],
+    "supermaster/set": ["set", "set_losses", "set_kinds", "open", "until_eof"],
+    "supermaster": ["faults", "losses", "resume", "set_losses"],
     "master": ["faults", "nodes"],
-    "worker/dca": ["flat"],
-    "common/dca": ["flat"],
-    "worker/exec": ["isolation", "deaths", "rows", "threads"],
-    "worker/helper": ["isolation", "plugins", "python_errors"],
+    "worker/dca": ["flat", "flat_ends"],
+    "common/dca": ["flat", "flat_ends"],
+    "worker/exec": ["isolation", "isolation_threads", "deaths", "rows", "threads"],
+    "worker/helper": ["isolation", "isolation_python", "plugins", "python_errors"],
     "worker/kernels/exec": ["exec", "exec_command", "needs", "killed_tasks"],
     "worker/kernels": ["lineups", "plugins", "dependent"],
     "worker": ["lineups", "faults"],
-    "common/mpi": ["faults", "losses", "kills", "stopped", "far"],
+    "common/mpi": ["faults", "losses", "kills", "stopped", "stopped_drains", "far", "lost_nodes"],
     "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
     "common/control": ["control", "page", "submit", "strangers"],
     "common/results": ["lineups", "resume", "points"],
@@ -113,7 +115,7 @@ AREAS = {
     "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],
     "deploy/python": ["python_errors", "python_progress", "python_examples"],
-    "deploy/library": ["library", "dls4lb", "fortran", "library_install"],
+    "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
     "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],
     "deploy/debian": ["debian"],
     "deploy/slurm": ["slurm"],

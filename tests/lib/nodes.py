@@ -5,6 +5,7 @@ host name, /dev/shm and temporary folder. MPI sees different nodes, and what goe
 As a program it is the launch agent that mpirun calls in place of ssh.
 """
 import contextlib
+import json
 import os
 import shutil
 import signal
@@ -103,6 +104,10 @@ class Nodes:
 
     def mend(self, node):
         ip('-n', self.bridge, 'link', 'set', f'v{node}', 'master', 'br0')
+
+    def packets_from(self, node):
+        """How many packets have come from it so far."""
+        return json.loads(ip('-n', self.bridge, '-s', '-j', 'link', 'show', f'v{node}').stdout)[0]['stats64']['rx']['packets']
 
     def line(self, contexts, slots=8, options=()):
         """The command that runs an MPMD line over the nodes, round robin."""

@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
-"""Isolation, --isolate on: user code that crashes, exits, closes descriptors or hangs, killed helpers, limits of time, recall in the
-middle of an iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel, and tests/lib/hostile.py one in Python.
+"""Isolation, --isolate on: user code that crashes, exits or closes descriptors, killed helpers, recall in the middle of an
+iteration, what is refused, and that no helper stays behind. tests/system/hostile.c is the kernel, and tests/lib/hostile.py one in Python.
 """
-import ctypes.util
 import os
 import re
 import shutil
@@ -10,51 +9,16 @@ import signal
 import subprocess
 import tempfile
 
-import hostile as hostile_python
-from isolation import SEGV, check_records, hostile, words
+from isolation import GATE, MODES, SEGV, check_failures, check_killed, check_nothing_begins, check_records, hostile, some_are_done, words
 from kernels import built
-from launch import (HDSS, SUPERMASTER, WORKER, children_of, descendants, finish, hdss, job, kill_tree, launched, let_user_code_crash, long,
-                    main, mpirun_line, python_is_there, report, run, run_job, start, wait_until)
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hdss, job, let_user_code_crash, long, main, mpirun_line, report, run,
+                    run_job, start, wait_until)
 from processes import HELPER, helpers, program_of
 from results import read, records
-
-ABORTED = 'killed the child process: signal 6 (Aborted)'
-OVERDUE = 'ran for longer than 0.5 s (--iteration-timeout)'
-
-# What an iteration does, and why it fails then; None: it does not.
-MODES = {
-    'segv': SEGV, 'nullcall': SEGV, 'abort': ABORTED, 'stack': SEGV, 'thread': SEGV, 'exit': 'ended the child process with status 9',
-    'exit0': 'ended the child process with status 0', '_exit': 'ended the child process with status 7',
-    'kill': 'killed the child process: signal 9 (Killed)', 'return1': 'run() returned 1; accepted: 0, or -1 for a failure',
-    'return7': 'run() returned 7; accepted: 0, or -1 for a failure', 'fail': 'is hostile', 'term': None, 'closefds': None, 'closestd': None,
-    'fork': None, 'copy': None, 'endcopy': None, 'handlers': None, 'limits': None, 'chdir': None, 'atexit': None,
-}
 
 
 def tricky():
     return built('tricky')
-
-
-def loaders(process):
-    """Processes with an interpreter of Python."""
-    found = []
-    for pid in descendants(process.pid):
-        try:
-            with open(f'/proc/{pid}/maps') as maps:
-                found += [pid] if 'hdss-python.so' in maps.read() else []
-        except OSError:
-            pass
-    return found
-
-
-def check_failures(result, bad, reason, count=300, name=''):
-    figures = report()
-    failed = sorted(first + i for first, number in figures['failed'] for i in range(number))
-    assert failed == bad and figures['done'] == count - len(bad), (name, figures['failed'], figures['done'], result)
-    assert all(entry['reason'] == reason for entry in figures['failures']), (name, figures['failures'])
-    assert figures['faults'].get('lost_workers', 0) == 0, (name, figures['faults'], result)
-    assert result.status == (3 if bad else 0), (name, result)
-    check_records(count, bad)
 
 
 @long
@@ -116,61 +80,6 @@ def test_variable_output_stays_where_an_iteration_crashes():
     assert read('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
 
 
-def python_words(*more, chunk=50):
-    shutil.copy(hostile_python.__file__, 'hostile.py')
-    return ['--power', 'equal', '--technique', f'css:chunk={chunk}', '--report', 'report.json', '--output', 'out.npy', '--overwrite', *more,
-            'python:hostile.run']
-
-
-@long
-def test_what_python_does_costs_its_iteration():
-    if not python_is_there():
-        return 'built without Python'
-    reasons = {mode: reason for mode, (_, reason) in (hostile_python.MODES | hostile_python.RETURNS).items()
-               if not mode.startswith('MPI') or ctypes.util.find_library('mpi') is not None}
-    # Ways that end the process, or the call, at an iteration each; those that do neither at three.
-    failing = [mode for mode, reason in reasons.items() if reason is not None and mode != 'memory']
-    groups = [failing[i:i + 3] for i in range(0, len(failing), 3)] + [[mode] for mode in reasons if mode not in failing]
-    for number, modes in enumerate(groups):
-        masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
-        result = run_job(masters, workers, python_words('--retries', 1 if 'MPI_Init' in modes else 0) + ['mode=' + '+'.join(modes)])
-        figures, expected = report(), {at: reasons[modes[i % len(modes)]] for i, at in enumerate((77, 177, 277))}
-        bad = [at for at, reason in expected.items() if reason is not None]
-        assert sorted(first + i for first, count in figures['failed'] for i in range(count)) == bad, (modes, figures['failed'], result)
-        assert all(re.match(expected[entry['first']], entry['reason']) for entry in figures['failures']), (modes, figures['failures'])
-        assert figures['faults'].get('lost_workers', 0) == 0 and result.status == (3 if bad else 0), (modes, result)
-        check_records(300, bad)
-
-
-def test_python_runs_in_helpers_only():
-    if not python_is_there():
-        return 'built without Python'
-    for isolate, programs in (('auto', [HELPER] * 2), ('off', [SUPERMASTER, WORKER, WORKER])):
-        process = start(job(1, 2, python_words('--isolate', isolate, chunk=1) + ['mode=stay', 'at=150']))
-        wait_until(lambda: len(loaders(process)) == len(programs) and os.path.exists('out.npy') or process.poll() is not None, 'the interpreters')
-        assert sorted(os.path.realpath(f'/proc/{pid}/exe') for pid in loaders(process)) == sorted(map(os.path.realpath, programs))
-        kill_tree(process.pid)
-        finish(process)
-
-
-def check_nothing_begins(kernel, reason, environment=()):
-    """Of a kernel that cannot be described: one line of `hdss run`, which starts nothing, and one of the supermaster."""
-    for program, line in (('hdss run', hdss(0, 2, kernel)), ('supermaster', job(1, 2, kernel))):
-        result = run(['env', *environment, *line])
-        assert result.status == 2 and len(result.err) == 1 and re.fullmatch(f'{program}: {reason}', result.err[0]), (reason, result)
-
-
-@long
-def test_python_that_ends_its_process_while_it_is_loaded_or_described_begins_nothing():
-    if not python_is_there():
-        return 'built without Python'
-    for place, who in (('import', 'kernel python:hostile.run: loading it'), ('describe', r'python:hostile.run: describe\(\)')):
-        for mode in ('segv', '_exit0', 'kill', 'execv'):
-            check_nothing_begins(python_words(), f'{who} {hostile_python.MODES[mode][1]}', [f'HOSTILE_AT=hdss-helper:{place}:{mode}'])
-        prefix = 'kernel ' if place == 'import' else ''
-        check_nothing_begins(python_words(), f'{prefix}python:hostile.run: SystemExit: 9 .*', [f'HOSTILE_AT=hdss-helper:{place}:sys.exit'])
-
-
 @long
 def test_a_kernel_that_cannot_be_described_begins_nothing():
     for mode, reason in (('describesegv', SEGV), ('describeexit', MODES['exit'])):
@@ -212,31 +121,6 @@ def test_a_signal_ends_who_waits_for_a_description():
         result = finish(process)
         assert result.status == status and result.err == said, result
         wait_until(lambda below=below: not any(os.path.exists(f'/proc/{pid}') for pid in below), 'the end of the helper')
-
-
-@long
-def test_a_kernel_in_python():
-    if not python_is_there():
-        return 'built without Python'
-    with open('own.py', 'w') as file:
-        file.write('import os, signal\n'
-                   'def describe(crash_at, hang_at):\n    return {"iterations": 300, "dtype": "int64"}\n'
-                   'def run(first, count, crash_at=-1, hang_at=-1):\n'
-                   '    while first <= hang_at < first + count:\n        pass\n'
-                   '    if first <= crash_at < first + count:\n        os.kill(os.getpid(), signal.SIGSEGV)\n'
-                   '    return [i * i for i in range(first, first + count)]\n')
-    line = ['--power', 'equal', '--technique', 'css:chunk=30', '--output', 'out.npy', '--report', 'report.json', '--overwrite', 'python:own.run']
-    outputs = set()
-    for isolate in ('off', 'on'):
-        result = run(hdss(0, 2, ['--isolate', isolate, *line]))
-        assert result.status == 0, result
-        outputs.add(result.checksum())
-    assert len(outputs) == 1
-    result = run(hdss(0, 2, ['--isolate', 'on', *line, 'crash_at=123']))
-    assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == SEGV, result
-    assert records().tolist() == [0 if i == 123 else i * i for i in range(300)]
-    result = run(hdss(0, 2, ['--isolate', 'on', '--iteration-timeout', 0.5, *line, 'hang_at=123']))
-    assert result.status == 3 and report()['failed'] == [[123, 1]] and report()['failures'][0]['reason'] == OVERDUE, result
 
 
 def check_refusal(result, line, pattern=None):
@@ -288,36 +172,6 @@ def test_a_resumed_run_tries_again_and_keeps_the_rest():
     check_failures(result, [100], MODES['exit'])
 
 
-def some_are_done():
-    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and any(records())
-
-
-# Iterations that wait in a child of their helper until the file is there.
-GATE = ['at=0', 'every=20', 'mode=command', 'command=until test -e go; do sleep 0.01; done']
-
-
-def check_killed(process, are_there, count):
-    """Kills helpers again and again, each time once `are_there` says of the number of helpers that all are. The first helper of each
-    worker has opened the kernel by then, as both are at the GATE: a kernel that nobody can open ends the run."""
-    wait_until(lambda: sum(1 for pid in helpers(process) if children_of(pid)) == 2, 'two helpers that compute')
-    with open('go', 'w', encoding='ascii'):
-        pass
-    wait_until(lambda: are_there(len(helpers(process))) and some_are_done(), 'two helpers')
-    killed = 0
-    while process.poll() is None and killed < 9:  # ten in a row that have not begun are given up
-        for pid in helpers(process)[:1]:
-            try:
-                os.kill(pid, signal.SIGKILL)
-                killed += 1
-            except ProcessLookupError:
-                pass
-        before = set(helpers(process))
-        wait_until(lambda: process.poll() is not None or set(helpers(process)) - before or are_there(len(helpers(process))), 'another helper')
-    result = finish(process)
-    assert killed > 3
-    check_failures(result, [], None, count)
-
-
 def test_helpers_that_are_killed_are_replaced():
     check_killed(start(hdss(0, 2, words('--retries', 20, chunk=20) + ['iterations=2000', 'spin=1000', *GATE])), lambda there: there == 2, 2000)
 
@@ -341,124 +195,6 @@ def test_work_goes_to_others_in_the_middle_of_an_iteration():
     assert result.status == 4 and report()['done'] == 299, (report(), result)
     check_records(300, [0])
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helpers')
-
-
-# With threads a crash ends all iterations that run in the helper: those that did nothing are computed again, and count.
-THREADED = ('--threads', 3)
-
-
-@long
-def test_what_user_code_does_in_a_thread_costs_its_iteration():
-    techniques = ('fac2', 'ss', 'static', 'css:chunk=4')
-    for number, (mode, reason) in enumerate(MODES.items()):
-        if mode in ('closestd', 'fork', 'limits', 'chdir'):
-            continue
-        masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
-        bad = [] if reason is None else [77, 177, 277]
-        result = run(hdss(masters, workers, words(*THREADED, '--thread-technique', techniques[number // 4 % 4]) +
-                          ['iterations=300', 'spin=20', 'at=77', 'every=100', f'mode={mode}']))
-        check_failures(result, bad, reason, name=mode)
-
-
-def test_many_crashes_in_threads_cost_their_iterations():
-    for technique, chunk in (('ss', 1), ('fac2', 100), ('static', 1000)):
-        line = ['iterations=1000', 'length=100', 'spin=50', 'at=3', 'every=20', 'mode=segv']
-        result = run(hdss(0, 2, words(*THREADED, '--thread-technique', technique, '--retries', 0, chunk=chunk) + line))
-        figures = report()
-        assert figures['failed'] == [[i, 1] for i in range(3, 1000, 20)] and figures['done'] == 950 and result.status == 3, result
-        assert figures['faults'].get('lost_workers', 0) == 0, result
-
-
-@long
-def test_a_job_with_threads_yields_the_same_bytes():
-    outputs = set()
-    for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('auto', 1, 3)):
-        for more in (['--thread-technique', 'ss'], ['--technique', 'af'], ['--power', 'measure', '--technique', 'dfss'], ['--verify', 0.2]):
-            result = run(hdss(masters, workers, words(*THREADED, *more, isolate=isolate) + ['iterations=5000', 'length=300']))
-            assert result.status == 0, result
-            outputs.add((result.checksum(), hash(records().tobytes())))
-    assert len(outputs) == 1, outputs
-    alone = run(hdss(0, 2, ['--isolate', 'on', *THREADED, hostile(), 'iterations=5000', 'length=300']))
-    assert alone.checksum() == next(iter(outputs))[0], alone
-
-
-def test_time_steps_go_on_behind_a_crash_in_a_thread():
-    line = ['iterations=1000', 'steps=10', 'spin=20']
-    assert run(hdss(0, 2, words(isolate='off') + line)).status == 0
-    expected = records().tolist()
-    for masters in (0, 1):
-        result = run(hdss(masters, 2, words(*THREADED) + line))
-        assert result.status == 0 and records().tolist() == expected, result
-        result = run(hdss(masters, 2, words(*THREADED, chunk=10) + [*line, 'at=50', 'every=100', 'mode=segv', f'once=threads{masters}']))
-        assert os.path.exists(f'threads{masters}.950') and report()['faults'].get('lost_workers', 0) == 0
-        assert result.status == 0 and records().tolist() == expected, result
-
-
-@long
-def test_an_iteration_that_hangs_in_a_thread_is_ended():
-    for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'stop'), (1, 2, 'loop'))):
-        power = ('measure', 'equal')[number % 2]
-        result = run(hdss(masters, workers, words(*THREADED, '--power', power, '--iteration-timeout', 0.5, '--retries', 1) +
-                          ['iterations=300', 'spin=100', 'at=0', 'every=150', f'mode={mode}']))
-        check_failures(result, [0, 150], OVERDUE, name=(masters, workers, mode))
-    # One that hangs once costs nothing but time.
-    result = run(hdss(0, 2, words(*THREADED, '--iteration-timeout', 0.5) + ['iterations=300', 'spin=100', 'at=120', 'mode=loop', 'once=hung']))
-    check_failures(result, [], None)
-    assert os.path.exists('hung.120')
-
-
-def test_killed_helpers_with_threads_are_replaced():
-    process = start(hdss(0, 2, words(*THREADED, '--retries', 20, chunk=50) + ['iterations=6000', 'spin=1000', *GATE]))
-    check_killed(process, lambda there: there >= 2, 6000)
-
-
-def test_a_drain_ends_a_run_whose_threads_hang():
-    process = start(hdss(0, 1, words(*THREADED, '--drain-time', 1) + ['iterations=300', 'at=0', 'mode=loop', 'once=stands']))
-    wait_until(lambda: os.path.exists('stands.0'), 'the iteration that hangs')
-    hung = helpers(process)
-    os.kill(process.pid, signal.SIGINT)
-    result = finish(process, 60)
-    assert result.status in (3, 4) and report()['done'] < 300, result
-    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
-
-
-@long
-def test_an_iteration_that_hangs_is_ended():
-    # A probe begins with iterations 0 and 150.
-    for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'loop'), (1, 2, 'stop'), (1, 1, 'loop'), (2, 3, 'loop'))):
-        power = ('measure', 'equal')[number % 2]
-        result = run(hdss(masters, workers, words('--power', power, '--iteration-timeout', 0.5, '--retries', 1) +
-                          ['iterations=300', 'spin=100', 'at=0', 'every=150', f'mode={mode}']))
-        check_failures(result, [0, 150], OVERDUE, name=(masters, workers, mode))
-
-
-def test_an_iteration_that_hangs_once_costs_nothing_else():
-    line = ['iterations=500', 'steps=5', 'spin=20']
-    assert run(hdss(0, 2, words(isolate='off') + line)).status == 0
-    expected = records().tolist()
-    for masters, timeout in ((0, '0.5'), (1, '0.5'), (0, 'auto'), (1, 'none')):
-        hangs = ['at=50', 'every=100', 'mode=loop', f'once=over{masters}'] if timeout == '0.5' else []
-        result = run(hdss(masters, 2, words('--iteration-timeout', timeout) + [*line, *hangs]))
-        assert os.path.exists(f'over{masters}.450') and report()['faults'].get('lost_workers', 0) == 0
-        assert result.status == 0 and records().tolist() == expected, result
-
-
-def drain_hanging_run(power, timeout):
-    name = f'hangs-{power}-{timeout}'
-    process = start(hdss(0, 1, words('--power', power, '--drain-time', 1, '--iteration-timeout', timeout) +
-                         ['iterations=300', 'at=0', 'mode=loop', f'once={name}']))
-    wait_until(lambda: os.path.exists(f'{name}.0'), 'the iteration that hangs')
-    hung = helpers(process)
-    os.kill(process.pid, signal.SIGINT)
-    result = finish(process, 60)
-    assert result.status == 4 and report()['done'] == 0, (name, result)
-    wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
-
-
-@launched
-def test_a_drain_ends_a_run_that_hangs():
-    for power, timeout in (('equal', 'none'), ('measure', 'none'), ('equal', '100')):
-        drain_hanging_run(power, timeout)
 
 
 @long

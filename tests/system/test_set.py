@@ -1,33 +1,21 @@
 # SPDX-License-Identifier: MIT
 """A set: one launch for many jobs, which are handed over, share its workers, end, go on, and leave nothing of themselves to one another."""
 import contextlib
-import http.client
-import json
 import os
 import shutil
 import signal
-import socket
 import stat
 import struct
-import sys
 
 from kernels import built
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, hurry, long, main, python_is_there, ranks_of, run, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start,
                     unhurried, wait_until)
 from loops import SLEEPING, SLEEPY
 from processes import members, name_of, pids_in
-from sets import here, job, well
+from sets import here, job, post, submission, up, well
 
 # Jobs of each kind that leave nothing: behind the first ones memory has what a kind needs.
 JOBS_BEFORE, JOBS_BEHIND = 10, int(os.environ.get('HDSS_TEST_JOBS', '30'))
-# Kills of a supermaster, each right behind an answer.
-KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
-UNHURRIED = ['--isolate', 'off', '--technique', 'ss', '--power', 'equal', *unhurried()]
-
-
-def up(*words):
-    """The process that stays: it is nobody's child, and has to be ended whatever comes."""
-    assert well(['up', '--workers', '2', *words]) == 'main is up\n'
 
 
 def log_of_the_set():
@@ -157,57 +145,6 @@ def test_what_a_cancelled_job_has_not_done_is_done_by_the_next():
         assert run([HDSS, 'down']).status == 0
 
 
-def test_a_set_that_is_killed_goes_on():
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
-    assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
-    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
-    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
-    lost = finish(process)
-    assert lost.status == 1 and lost.err[-1].endswith('; `hdss up --resume` goes on with its jobs'), lost
-    hurry()
-    up('--resume')
-    try:
-        done = run([HDSS, 'wait', '1'])
-        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\n', done
-    finally:
-        assert run([HDSS, 'drain', '--wait']).status == 0
-    up('--resume')
-    try:
-        assert [job('1')[what] for what in ('state', 'done', 'total', 'technique')] == ['done', 40000, 40000, 'ss'], job('1')
-    finally:
-        assert run([HDSS, 'down']).status == 0
-
-
-def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
-    here()
-    kinds = [UNHURRIED, ['--isolate', 'on', *UNHURRIED[2:]], ['--technique', 'gss', *unhurried()]]
-    process = start([HDSS, 'up', '--workers', '4', '--masters', '2', '--foreground'])
-    assert process.stdout.readline().startswith('main is up')
-    try:
-        ids = [well(['submit', '--output', f'{number}.npy', *words]).split('/')[1].strip() for number, words in enumerate(kinds)]
-        wait_until(lambda: all(job(one)['done'] > 0 for one in ids), 'jobs that run')
-        for program in (WORKER, MASTER):
-            os.kill(ranks_of(process, program)[0], signal.SIGKILL)
-        wait_until(lambda: all(job(one)['lost'] == 2 for one in ids), 'two losses')
-        assert all(job(one)['state'] == 'running' for one in ids), [job(one) for one in ids]
-        hurry()
-        alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *UNHURRIED])
-        assert alone.status == 0, alone
-        waited = run([HDSS, 'wait', *ids])
-        assert waited.status == 0, waited
-        for number, one in enumerate(ids):
-            with open('alone.npy', 'rb') as right, open(f'{number}.npy', 'rb') as got:
-                assert right.read() == got.read(), number
-            assert '1 lost worker, 1 lost master' in well(['output', '--stream', 'out', one]), well(['output', one])
-        later = run([HDSS, 'submit', '--wait', *SLEEPING, 'iterations=20'])
-        assert later.status == 0 and '1 lost worker, 1 lost master' in later.out, later
-    finally:
-        assert run([HDSS, 'down']).status == 0
-        finish(process)
-
-
 @long
 def test_long_chunks_share_their_workers():
     """Each job has its loop in one chunk for each worker, which a helper computes: with nearly all of the weight one takes as long as it would
@@ -245,160 +182,9 @@ def test_long_chunks_share_their_workers():
         finish(process)
 
 
-def test_a_set_that_is_lost_is_started_again():
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground', '--restarts', '1'])
-    assert process.stdout.readline().startswith('main is up')
-    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
-    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
-    first = ranks_of(process, SUPERMASTER)[0]
-    os.kill(first, signal.SIGKILL)
-    wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], [first]), 'another supermaster')
-    hurry()
-    wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
-    lost = finish(process)
-    said = [line for line in lost.err if line.startswith('hdss: ')]
-    assert lost.status == 1 and said == [
-        'hdss: the run ended without its supermaster: starting again with its jobs, 1 of 1 times',
-        'hdss: the set has failed; it was started again 1 times, which is all that --restarts allows; '
-        '`hdss up --resume` goes on with its jobs'], lost
-
-
-def jobs_that_go_on_behind(strike, status, line):
-    """A job with a journal runs, another one waits, and something happens to the set, which ends. The next set is done with both."""
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--masters', '1', '--jobs-at-once', '1', '--foreground'])
-    assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
-    well(['submit', 'synthetic', 'iterations=1'])
-    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
-    strike(process)
-    ended = finish(process)
-    assert ended.status == status and ended.err[-1] == line, ended
-    hurry()
-    up('--resume')
-    try:
-        done = run([HDSS, 'wait', '1', '2'])
-        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
-    finally:
-        assert run([HDSS, 'down']).status == 0
-
-
-def test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs():
-    def strike(process):
-        for pid in ranks_of(process, WORKER):
-            os.kill(pid, signal.SIGKILL)
-    jobs_that_go_on_behind(strike, 1, 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs')
-
-
-def test_an_idle_set_that_has_lost_all_workers_ends():
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
-    assert process.stdout.readline() == 'main is up\n'
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
-    ended = finish(process)
-    assert ended.status == 1 and ended.err[-1] == 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs', ended
-
-
-@long
-def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
-    """Nobody else sees that it is stopped: it would stay for ever."""
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
-    assert process.stdout.readline() == 'main is up\n'
-    for program in (SUPERMASTER, WORKER):
-        for pid in ranks_of(process, program):
-            os.kill(pid, signal.SIGSTOP if program == SUPERMASTER else signal.SIGKILL)
-    ended = finish(process)
-    assert ended.status == 1 and 'hdss: the supermaster has been stopped for 10 seconds: it is ended' in ended.err, ended
-    assert ended.err[-1] == 'hdss: the run ended without its supermaster; `hdss up --resume` goes on with its jobs', ended
-
-
-def test_a_job_without_a_journal_fails_with_its_workers():
-    """Were it to blame it would take the workers of each set that goes on with it."""
-    here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
-    assert process.stdout.readline() == 'main is up\n'
-    well(['submit', *UNHURRIED])
-    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
-    assert finish(process).status == 1
-    up('--resume')
-    try:
-        assert (job('1')['state'], job('1')['status']) == ('failed', 1), job('1')
-    finally:
-        assert run([HDSS, 'down']).status == 0
-
-
-def test_a_signal_to_a_rank_drains_the_set():
-    """As one to the supermaster does: it cancels no job."""
-    def strike(process):
-        os.kill(ranks_of(process, WORKER)[0], signal.SIGTERM)
-    line = 'hdss: draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished and kept'
-    jobs_that_go_on_behind(strike, 0, line)
-
-
 # What a record of the kernel `litter` tells. A kernel in the rank leaves the rest to those that come after it there.
 FIELDS = ['folder', 'umask', 'variable', 'rounding', 'blocked', 'handled', 'files', 'files_most', 'threads', 'children', 'large']
 NOT_KEPT = FIELDS[:5]
-
-
-def submission(words):
-    return {'words': words, 'folder': os.getcwd(), 'environment': [f'PATH={os.environ["PATH"]}']}
-
-
-def post(jobs):
-    """Hands jobs over by one request. Returns with the last byte of the answer."""
-    client = http.client.HTTPConnection('localhost')
-    client.sock = socket.socket(socket.AF_UNIX)
-    client.sock.connect(os.path.join(os.getcwd(), f'hdss-{os.getuid()}', 'main.sock'))
-    client.request('POST', '/v1/jobs', json.dumps(jobs))
-    answer = client.getresponse()
-    assert answer.status == 201, answer.read()
-    told = json.loads(answer.read())
-    client.close()
-    return told
-
-
-def test_a_job_that_has_an_id_is_there_after_a_kill():
-    here()
-    ids = []
-    for number in range(KILLS):
-        process = start([HDSS, 'up', '--workers', '1', '--foreground', *(['--resume'] if number > 0 else [])])
-        assert process.stdout.readline().startswith('main is up')
-        supermaster = ranks_of(process, SUPERMASTER)[0]
-        known = json.loads(well(['jobs', '--all', '--format', 'json']))
-        assert [one['id'] for one in known] == ids, (number, known)
-        ids.append(post(submission(['synthetic', f'iterations={number}']))['id'])
-        os.kill(supermaster, signal.SIGKILL)
-        assert finish(process).status == 1
-    up('--resume')
-    try:
-        waited = run([HDSS, 'wait', *map(str, ids)])
-        assert waited.status == 0 and ids == list(range(1, KILLS + 1)), waited
-    finally:
-        assert run([HDSS, 'down']).status == 0
-
-
-def test_a_job_that_is_done_stays_so_when_the_set_is_killed():
-    """Between the end of its own journal and the next turn, in which the queue's was written."""
-    here()
-    os.environ['LD_PRELOAD'] = built('killed_unlink')
-    process = start([HDSS, 'up', '--workers', '1', '--foreground'])
-    assert process.stdout.readline().startswith('main is up')
-    del os.environ['LD_PRELOAD']
-    well(['submit', '--output', 'done.npy', 'synthetic', 'iterations=5'])
-    assert finish(process).status == 1
-    up('--resume')
-    try:
-        done = run([HDSS, 'wait', '1'])
-        assert done.status == 0 and done.out == 'main/1: done, 5 of 5 (100.0 %)\n' and 'checksum' in well(['output', '1']), done
-    finally:
-        assert run([HDSS, 'down']).status == 0
 
 
 def test_a_set_that_cannot_write_says_so():
@@ -646,29 +432,4 @@ def test_the_figures_of_a_set_go_to_a_file():
 
 
 if __name__ == '__main__':
-    sys.exit(main([
-        test_jobs_go_through_a_set,
-        test_tasks_of_several_jobs_run_beside_one_another,
-        test_a_cancelled_job_ends_at_once,
-        test_a_kernel_that_sleeps_ends_with_its_job,
-        test_what_a_cancelled_job_has_not_done_is_done_by_the_next,
-        test_a_set_that_is_killed_goes_on,
-        test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time,
-        test_long_chunks_share_their_workers,
-        test_a_set_that_is_lost_is_started_again,
-        test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs,
-        test_an_idle_set_that_has_lost_all_workers_ends,
-        test_a_stopped_supermaster_whose_workers_are_lost_is_ended,
-        test_a_job_without_a_journal_fails_with_its_workers,
-        test_a_signal_to_a_rank_drains_the_set,
-        test_a_job_that_has_an_id_is_there_after_a_kill,
-        test_a_job_that_is_done_stays_so_when_the_set_is_killed,
-        test_a_set_that_cannot_write_says_so,
-        test_kernels_of_one_name_are_those_of_their_folders,
-        test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set,
-        test_jobs_find_nothing_of_others,
-        test_jobs_leave_no_process,
-        test_a_job_that_hangs_at_its_end_holds_up_no_other,
-        test_jobs_of_each_kind_leave_nothing_with_the_ranks,
-        test_the_figures_of_a_set_go_to_a_file,
-    ]))
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])

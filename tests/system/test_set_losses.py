@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: MIT
+"""Sets that lose ranks, or are killed: their jobs go on, or are there for the next set, and what was done stays so."""
+import json
+import os
+import signal
+
+from kernels import built
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, ranks_of, run, start, unhurried, wait_until
+from loops import SLEEPING
+from sets import here, job, post, submission, up, well
+
+# Kills of a supermaster, each right behind an answer.
+KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
+UNHURRIED = ['--isolate', 'off', '--technique', 'ss', '--power', 'equal', *unhurried()]
+
+
+def test_a_set_that_is_killed_goes_on():
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    lost = finish(process)
+    assert lost.status == 1 and lost.err[-1].endswith('; `hdss up --resume` goes on with its jobs'), lost
+    hurry()
+    up('--resume')
+    try:
+        done = run([HDSS, 'wait', '1'])
+        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\n', done
+    finally:
+        assert run([HDSS, 'drain', '--wait']).status == 0
+    up('--resume')
+    try:
+        assert [job('1')[what] for what in ('state', 'done', 'total', 'technique')] == ['done', 40000, 40000, 'ss'], job('1')
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_lost_worker_and_a_lost_master_cost_all_jobs_only_time():
+    here()
+    kinds = [UNHURRIED, ['--isolate', 'on', *UNHURRIED[2:]], ['--technique', 'gss', *unhurried()]]
+    process = start([HDSS, 'up', '--workers', '4', '--masters', '2', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    try:
+        ids = [well(['submit', '--output', f'{number}.npy', *words]).split('/')[1].strip() for number, words in enumerate(kinds)]
+        wait_until(lambda: all(job(one)['done'] > 0 for one in ids), 'jobs that run')
+        for program in (WORKER, MASTER):
+            os.kill(ranks_of(process, program)[0], signal.SIGKILL)
+        wait_until(lambda: all(job(one)['lost'] == 2 for one in ids), 'two losses')
+        assert all(job(one)['state'] == 'running' for one in ids), [job(one) for one in ids]
+        hurry()
+        alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *UNHURRIED])
+        assert alone.status == 0, alone
+        waited = run([HDSS, 'wait', *ids])
+        assert waited.status == 0, waited
+        for number, one in enumerate(ids):
+            with open('alone.npy', 'rb') as right, open(f'{number}.npy', 'rb') as got:
+                assert right.read() == got.read(), number
+            assert '1 lost worker, 1 lost master' in well(['output', '--stream', 'out', one]), well(['output', one])
+        later = run([HDSS, 'submit', '--wait', *SLEEPING, 'iterations=20'])
+        assert later.status == 0 and '1 lost worker, 1 lost master' in later.out, later
+    finally:
+        assert run([HDSS, 'down']).status == 0
+        finish(process)
+
+
+def test_a_set_that_is_lost_is_started_again():
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground', '--restarts', '1'])
+    assert process.stdout.readline().startswith('main is up')
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    first = ranks_of(process, SUPERMASTER)[0]
+    os.kill(first, signal.SIGKILL)
+    wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], [first]), 'another supermaster')
+    hurry()
+    wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    lost = finish(process)
+    said = [line for line in lost.err if line.startswith('hdss: ')]
+    assert lost.status == 1 and said == [
+        'hdss: the run ended without its supermaster: starting again with its jobs, 1 of 1 times',
+        'hdss: the set has failed; it was started again 1 times, which is all that --restarts allows; '
+        '`hdss up --resume` goes on with its jobs'], lost
+
+
+def jobs_that_go_on_behind(strike, status, line):
+    """A job with a journal runs, another one waits, and something happens to the set, which ends. The next set is done with both."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--masters', '1', '--jobs-at-once', '1', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
+    well(['submit', 'synthetic', 'iterations=1'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    strike(process)
+    ended = finish(process)
+    assert ended.status == status and ended.err[-1] == line, ended
+    hurry()
+    up('--resume')
+    try:
+        done = run([HDSS, 'wait', '1', '2'])
+        assert done.status == 0 and done.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\nmain/2: done, 1 of 1 (100.0 %)\n', done
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_set_that_has_lost_all_workers_ends_and_keeps_its_jobs():
+    def strike(process):
+        for pid in ranks_of(process, WORKER):
+            os.kill(pid, signal.SIGKILL)
+    jobs_that_go_on_behind(strike, 1, 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs')
+
+
+def test_an_idle_set_that_has_lost_all_workers_ends():
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    ended = finish(process)
+    assert ended.status == 1 and ended.err[-1] == 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs', ended
+
+
+@long
+def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
+    """Nobody else sees that it is stopped: it would stay for ever."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    for program in (SUPERMASTER, WORKER):
+        for pid in ranks_of(process, program):
+            os.kill(pid, signal.SIGSTOP if program == SUPERMASTER else signal.SIGKILL)
+    ended = finish(process)
+    assert ended.status == 1 and 'hdss: the supermaster has been stopped for 10 seconds: it is ended' in ended.err, ended
+    assert ended.err[-1] == 'hdss: the run ended without its supermaster; `hdss up --resume` goes on with its jobs', ended
+
+
+def test_a_job_without_a_journal_fails_with_its_workers():
+    """Were it to blame it would take the workers of each set that goes on with it."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *UNHURRIED])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    for pid in ranks_of(process, WORKER):
+        os.kill(pid, signal.SIGKILL)
+    assert finish(process).status == 1
+    up('--resume')
+    try:
+        assert (job('1')['state'], job('1')['status']) == ('failed', 1), job('1')
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_signal_to_a_rank_drains_the_set():
+    """As one to the supermaster does: it cancels no job."""
+    def strike(process):
+        os.kill(ranks_of(process, WORKER)[0], signal.SIGTERM)
+    line = 'hdss: draining, as the ranks were sent a signal: nothing begins any more, and what runs is finished and kept'
+    jobs_that_go_on_behind(strike, 0, line)
+
+
+def test_a_job_that_has_an_id_is_there_after_a_kill():
+    here()
+    ids = []
+    for number in range(KILLS):
+        process = start([HDSS, 'up', '--workers', '1', '--foreground', *(['--resume'] if number > 0 else [])])
+        assert process.stdout.readline().startswith('main is up')
+        supermaster = ranks_of(process, SUPERMASTER)[0]
+        known = json.loads(well(['jobs', '--all', '--format', 'json']))
+        assert [one['id'] for one in known] == ids, (number, known)
+        ids.append(post(submission(['synthetic', f'iterations={number}']))['id'])
+        os.kill(supermaster, signal.SIGKILL)
+        assert finish(process).status == 1
+    up('--resume')
+    try:
+        waited = run([HDSS, 'wait', *map(str, ids)])
+        assert waited.status == 0 and ids == list(range(1, KILLS + 1)), waited
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def test_a_job_that_is_done_stays_so_when_the_set_is_killed():
+    """Between the end of its own journal and the next turn, in which the queue's was written."""
+    here()
+    os.environ['LD_PRELOAD'] = built('killed_unlink')
+    process = start([HDSS, 'up', '--workers', '1', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    del os.environ['LD_PRELOAD']
+    well(['submit', '--output', 'done.npy', 'synthetic', 'iterations=5'])
+    assert finish(process).status == 1
+    up('--resume')
+    try:
+        done = run([HDSS, 'wait', '1'])
+        assert done.status == 0 and done.out == 'main/1: done, 5 of 5 (100.0 %)\n' and 'checksum' in well(['output', '1']), done
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
