@@ -55,27 +55,6 @@ def test_a_second_interrupt_says_what_is_kept():
         assert 'draining: nothing begins any more' in said and told in said, said
 
 
-def children(pid):
-    """Of the main thread, at once: what is between a fork and the program that follows lasts a millisecond."""
-    try:
-        with open(f'/proc/{pid}/task/{pid}/children') as file:
-            return [int(word) for word in file.read().split()]
-    except OSError:
-        return []
-
-
-def test_interrupting_hdss_run_drains_while_it_starts():
-    """A rank that mpirun has just forked still has mpirun's handlers, and another one may be there without its own."""
-    command = [HDSS, 'run', '--workers', '3', *ENDLESS]
-    for ranks in (1, 1, 1, 1, 1, 1, 2, 2, 3, 4):
-        process = start(command)
-        while process.poll() is None and not any(len(children(pid)) >= ranks for pid in children(process.pid)):
-            pass
-        process.send_signal(signal.SIGINT)
-        result = finish(process)
-        assert result.status == 4 and 'lost' not in result.err, (ranks, str(result))
-
-
 def test_a_second_signal_changes_nothing():
     # Three of four workers compute on while the fourth has left already.
     process = start(job(1, 4, ['--isolate', 'off', '--power', 'equal', '--technique', 'ss', '--output', 'out.bin', '--report', 'report.json',
