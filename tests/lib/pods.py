@@ -7,8 +7,8 @@ import re
 import socket
 import threading
 
-from launch import JOIN, finish, hurry, report, start, unhurried, wait_until
-from sets import down, here, job, wait_for, well
+from launch import JOIN, finish, start, wait_until
+from sets import down, here, well
 
 SINGLY = ['--technique', 'ss', '--power', 'equal']
 
@@ -88,25 +88,3 @@ def ticket_by(path):
     with open(f'{path}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
         file.write(ticket)
     return f'./{path}.pods'
-
-
-def check_that_a_cut_pod_comes_back():
-    here()
-    well(['up', '--listen', 'local', '--workers', '1'])
-    try:
-        proxy = Proxy('proxy', 'hdss/main/pods.socket')
-        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
-        pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
-        wait_until(pods, 'the pod')
-        for _ in range(5):
-            before = job('1')['done']
-            wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
-            proxy.cut()
-        hurry()
-        wait_for('1')
-        figures = report()
-        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 40000, figures
-        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 40000, figures['worker_stats']
-    finally:
-        down()
-    assert finish(pod).status == 0

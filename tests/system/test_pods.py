@@ -8,7 +8,7 @@ import threading
 
 from launch import (HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start,
                     unhurried, wait_until)
-from pods import SINGLY, check_that_a_cut_pod_comes_back, join, pods
+from pods import SINGLY, Proxy, join, pods, ticket_by
 from sets import down, here, job, refused, wait_for, well
 
 SHORT = [*SINGLY, 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=500']
@@ -179,7 +179,25 @@ def greet_others(listener):
 
 
 def test_a_pod_that_is_cut_off_comes_back():
-    check_that_a_cut_pod_comes_back()
+    here()
+    well(['up', '--listen', 'local', '--workers', '1'])
+    try:
+        proxy = Proxy('proxy', 'hdss/main/pods.socket')
+        well(['submit', '--report', 'report.json', *SINGLY, *unhurried()])
+        pod = start([*JOIN, '--workers', '2', ticket_by('proxy')])
+        wait_until(pods, 'the pod')
+        for _ in range(5):
+            before = job('1')['done']
+            wait_until(lambda before=before: job('1')['done'] > before + 100, 'what was computed')
+            proxy.cut()
+        hurry()
+        wait_for('1')
+        figures = report()
+        assert figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['done'] == 40000, figures
+        assert sum(worker['iterations'] for worker in figures['worker_stats']) == 40000, figures['worker_stats']
+    finally:
+        down()
+    assert finish(pod).status == 0
 
 
 @launched

@@ -12,7 +12,7 @@ os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
 from launch import (HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, long, main, ranks_of, report, run, start, state_of,
                     unhurried, wait_until)
-from pods import SINGLY, check_that_a_cut_pod_comes_back, join, pods
+from pods import SINGLY, join, pods
 from sets import down, here, job, refused, wait_for, well
 
 FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
@@ -182,11 +182,6 @@ def test_what_it_cannot_start_is_refused():
     assert result.status == 1 and result.err == ['hdss-fork: cannot share memory among 2 ranks: File too large'], result
     result = run(['env', 'HDSS_LAUNCH=0:0:2', WORKER])
     assert result.status == 2 and len(result.err) == 1 and 'HDSS_LAUNCH' in result.err[0], result
-
-
-@long
-def test_a_pod_that_is_cut_off_comes_back():
-    check_that_a_cut_pod_comes_back()
 
 
 if __name__ == '__main__':
