@@ -114,7 +114,7 @@ AREAS = {
     "deploy/cli/launch": ["launcher", "signals", "drain", "resume"],
     "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],
-    "deploy/python": ["python_errors", "python_progress", "python_examples"],
+    "deploy/python": ["python_calls", "python_errors", "python_progress", "python_examples"],
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
     "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],
     "deploy/debian": ["debian"],
