@@ -115,13 +115,14 @@ static void complete_event(struct events *events)
 
 /* --- sending it --- */
 
-/* Sends text that all subscribers share, behind a line of its own unless that is empty. */
+/* Sends a line, and after it text that all subscribers share. Either may be NULL. libevent 2.1.12 is corrupted by a
+ * reference in a buffer to which nothing, "", was added. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
     if (piece == NULL)
         return;
-    if (evbuffer_add(piece, line, strlen(line)) == 0 &&
+    if ((line == NULL || evbuffer_add(piece, line, strlen(line)) == 0) &&
         (text == NULL || evbuffer_add_buffer_reference(piece, text) == 0))
         evhttp_send_reply_chunk(subscriber->request, piece);
     evbuffer_free(piece);
@@ -137,7 +138,7 @@ static bool serve_subscriber(const struct events *events, struct subscriber *sub
     const bool is_new = events->latest != NULL && subscriber->version != events->version;
     if (!is_new && now_ns - subscriber->sent_ns < QUIET_NS)
         return true;
-    send_shared(subscriber, is_new ? "" : ":\n\n", is_new ? events->latest : NULL);
+    send_shared(subscriber, is_new ? NULL : ":\n\n", is_new ? events->latest : NULL);
     subscriber->version = events->version;
     subscriber->sent_ns = now_ns;
     return true;

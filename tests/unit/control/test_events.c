@@ -8,7 +8,9 @@
 #include "tests/lib/suite.h"
 #include "tests/unit/control/client.h"
 
+#include <dlfcn.h>
 #include <errno.h>
+#include <event2/buffer.h>
 #include <event2/event.h>
 #include <poll.h>
 #include <signal.h>
@@ -65,6 +67,31 @@ static void drain(void *context)
 }
 
 static const struct control_source source = {.tell = tell, .drain = drain, .count = count, .set = "a"};
+
+/* --- libevent, of which release 2.1.12 does not stand a reference in a buffer to which nothing was added --- */
+
+static const struct evbuffer *with_nothing; /* the last one that was given 0 bytes */
+
+int evbuffer_add(struct evbuffer *buffer, const void *bytes, size_t count)
+{
+    static int (*add)(struct evbuffer *, const void *, size_t);
+    if (add == NULL)
+        *(void **)&add = dlsym(RTLD_NEXT, "evbuffer_add");
+    if (count == 0)
+        with_nothing = buffer;
+    return add(buffer, bytes, count);
+}
+
+int evbuffer_add_buffer_reference(struct evbuffer *buffer, struct evbuffer *referred)
+{
+    static int (*add)(struct evbuffer *, struct evbuffer *);
+    if (add == NULL)
+        *(void **)&add = dlsym(RTLD_NEXT, "evbuffer_add_buffer_reference");
+    ck_assert_ptr_ne(buffer, with_nothing);
+    return add(buffer, referred);
+}
+
+/* --- the server --- */
 
 static unsigned count_events(void)
 {
