@@ -200,6 +200,14 @@ static void note_ready(struct queue *queue, const struct queue_job *job)
     put_ready(queue, &(struct queue_ready){job->submission.priority, job->id});
 }
 
+static bool is_in_heap(const struct queue *queue, const struct queue_job *job)
+{
+    for (size_t i = 0; i < queue->ready_count; i++)
+        if (queue->ready[i].id == job->id)
+            return true;
+    return false;
+}
+
 static int reserve_ready(struct queue *queue)
 {
     while (queue->ready_room < 2 * (live_count(queue) + 1)) {
@@ -376,6 +384,16 @@ void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
     queue->running_open += is_incomplete(job);
 }
 
+void queue_put_back(struct queue *queue, struct queue_job *job)
+{
+    const bool had_run = job->has_run;
+    let_wait(queue, job);
+    job->has_run = had_run;
+    job->began_s = 0;
+    if (!is_in_heap(queue, job))
+        note_ready(queue, job);
+}
+
 /* Has the jobs of its `after` that are not over know its number. -1 when memory is out: some may know it. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
@@ -533,14 +551,6 @@ bool queue_is_over(const struct queue *queue)
 }
 
 /* --- invariants --- */
-
-static bool is_in_heap(const struct queue *queue, const struct queue_job *job)
-{
-    for (size_t i = 0; i < queue->ready_count; i++)
-        if (queue->ready[i].id == job->id)
-            return true;
-    return false;
-}
 
 static void check_job(const struct queue *queue, const struct queue_job *job)
 {

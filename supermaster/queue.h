@@ -130,6 +130,9 @@ void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
+/* The job, which was about to run, waits again, as if it had not begun. */
+void queue_put_back(struct queue *queue, struct queue_job *job);
+
 /* The job, which runs, has ended with this exit status. Returns whether it is over: one that a stopped set has drained,
  * and nobody has cancelled, waits for the next set. `job` may be forgotten with the next submission or end. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);

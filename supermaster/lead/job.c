@@ -109,12 +109,37 @@ struct root *led_job_root(struct led_job *led)
     return &led->root;
 }
 
-void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment)
+void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient)
 {
     led->folder = folder;
     led->mask = mask;
     led->environment = environment;
-    led->asker = ask_new(ASK_IN_SET_NS);
+    led->asker = ask_new(ASK_IN_SET_NS, is_patient ? ASK_IN_SET_NS : 0);
+}
+
+bool led_job_is_loading(const struct led_job *led)
+{
+    ask_use(led->asker);
+    return ask_is_loading();
+}
+
+bool led_job_has_loaded(const struct led_job *led)
+{
+    ask_use(led->asker);
+    return ask_has_loaded();
+}
+
+int led_job_loading_socket(const struct led_job *led)
+{
+    ask_use(led->asker);
+    return ask_socket();
+}
+
+void led_job_take_kernel(struct led_job *led, struct led_job *other)
+{
+    struct asker *own = led->asker;
+    led->asker = other->asker;
+    other->asker = own;
 }
 
 void led_job_expect_more(struct led_job *led)

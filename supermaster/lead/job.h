@@ -25,8 +25,18 @@ struct root *led_job_root(struct led_job *led);
 
 /* Has all files of the job be sought from the folder, by its descriptor, and made with that umask, and its kernel be
  * asked in that environment. The descriptor and the environment are borrowed. Without this the job is where the process
- * is. */
-void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment);
+ * is. `is_patient`: its kernel is waited for while it is loaded, for some seconds; else reading the words does not
+ * wait. */
+void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
+
+/* True where the words could not be read because the kernel is not loaded yet. It goes on being loaded, and they are to
+ * be read once more when that is over; and what is readable when it may be. */
+bool led_job_is_loading(const struct led_job *led);
+bool led_job_has_loaded(const struct led_job *led);
+int led_job_loading_socket(const struct led_job *led);
+
+/* Has a job that is read anew, and is placed, use what was loaded for the other one. */
+void led_job_take_kernel(struct led_job *led, struct led_job *other);
 
 /* Says that the loop, which grows, is looked at when the machine is told of more, and only then. Before it is
  * prepared. */

@@ -13,6 +13,7 @@
 #include "supermaster/set/words.h"
 
 #include <errno.h>
+#include <event2/event.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -22,7 +23,7 @@
 #include <unistd.h>
 
 struct set_job {
-    struct set_job *next;     /* that began later */
+    struct set_job *next;     /* that began later, or whose kernel is loaded, too */
     struct queue_job *queued; /* the queue's, at least until it is told that the job is over */
     struct job_words words;
     struct topology topology; /* of the launch and of the pods that are there, or have been since the job began */
@@ -32,7 +33,16 @@ struct set_job {
     uint64_t failures; /* iterations that were given up by the last turn */
     FILE *out, *err;   /* what it prints; owned */
     int folder;        /* where it runs; owned */
+
+    /* while its kernel is loaded */
+    struct event *news; /* owned */
+    uint64_t loads_since_ns;
+    bool load_is_told;
 };
+
+/* How long a kernel may be loaded before it is said; and the time between two looks. */
+#define LOAD_TOLD_NS UINT64_C(10000000000)
+#define LOAD_LOOK_S  1
 
 /* --- errors --- */
 
@@ -65,6 +75,8 @@ static void job_free(struct set_job *job)
 {
     if (job == NULL)
         return;
+    if (job->news != NULL)
+        event_free(job->news);
     led_job_free(job->led);
     topology_fini(&job->topology);
     errno = 0;
@@ -120,14 +132,13 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 
 /* --- beginnings --- */
 
-/* Reads the words in the job's folder. -1 with one line in the error of its root. */
-static int read_words(struct set_job *job)
+/* Has the job be in its folder, and print to its files. */
+static void place(struct set_job *job)
 {
     root_use_streams(led_job_root(job->led), job->out, job->err);
-    led_job_place(job->led, job->folder, job->queued->submission.umask, job->queued->submission.environment);
+    led_job_place(job->led, job->folder, job->queued->submission.umask, job->queued->submission.environment, false);
     if (job->queued->submission.is_open)
         led_job_expect_more(job->led);
-    return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
 /* True where the job, of which the words are read, ran in an earlier set and has left its journal. */
@@ -147,15 +158,18 @@ static int resume(const struct set *set, struct set_job *job)
         led_job_free(led);
         return error_set(&led_job_root(job->led)->error, "out of memory");
     }
-    led_job_free(job->led);
+    struct led_job *const before = job->led;
     job_words_fini(&job->words);
     job->led = led;
     job->words = words;
-    return read_words(job);
+    place(job);
+    led_job_take_kernel(job->led, before);
+    led_job_free(before);
+    return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
-/* Finds out what the job is. Returns an exit status; what is wrong has been said. */
-static int learn(struct set *set, struct set_job *job)
+/* Goes to the job's folder. Returns an exit status; what is wrong has been said. */
+static int enter(struct set_job *job)
 {
     struct error error;
     const char *folder = job->queued->submission.folder;
@@ -164,7 +178,17 @@ static int learn(struct set *set, struct set_job *job)
         error_set(&error, "the folder %.300s: %s", folder, strerror(errno));
         return fail(job, EXIT_STATUS_USAGE, error.text);
     }
-    int result = read_words(job);
+    place(job);
+    return EXIT_STATUS_DONE;
+}
+
+/* Finds out what the job is. Returns an exit status, and what is wrong has been said, unless its kernel is not loaded
+ * yet. */
+static int learn(struct set *set, struct set_job *job)
+{
+    int result = led_job_read(job->led, job->words.argc, job->words.argv);
+    if (result != 0 && led_job_is_loading(job->led))
+        return EXIT_STATUS_USAGE;
     if (result == 0 && has_journal(job))
         result = resume(set, job);
     struct root *root = led_job_root(job->led);
@@ -249,10 +273,9 @@ static void note_over(struct set *set, struct queue_job *queued, int status)
     set_end_items(set, queued);
 }
 
-void set_begin_job(struct set *set, struct queue_job *queued)
+/* Begins the job, where this is its status so far. */
+static void begin(struct set *set, struct queue_job *queued, struct set_job *job, int status)
 {
-    struct set_job *job = job_new(set, queued);
-    int status = job != NULL ? learn(set, job) : EXIT_STATUS_FAILED;
     if (status == EXIT_STATUS_DONE && has_to_wait(set, job)) {
         job_free(job);
         return;
@@ -270,6 +293,94 @@ void set_begin_job(struct set *set, struct queue_job *queued)
         note_over(set, queued, status);
     }
     control_note_change(set->control);
+}
+
+/* --- while kernels are loaded --- */
+
+static void on_load_news(evutil_socket_t unused, short what, void *context)
+{
+    (void)unused, (void)what, (void)context; /* the set wakes for its next turn */
+}
+
+/* Has the set wake when there is news of the load, once: a look at a base does not end while an event stays. */
+static bool await_load_news(struct set_job *job)
+{
+    const struct timeval look = {.tv_sec = LOAD_LOOK_S};
+    return event_pending(job->news, EV_READ | EV_TIMEOUT, NULL) || event_add(job->news, &look) == 0;
+}
+
+/* Has the set go on while the kernel of the job is loaded. False when memory is out. */
+static bool let_load(struct set *set, struct set_job *job)
+{
+    job->news = event_new(runtime_base(set->runtime), led_job_loading_socket(job->led), EV_READ, on_load_news, NULL);
+    if (job->news == NULL || !await_load_news(job))
+        return false;
+    job->loads_since_ns = runtime_now();
+    job->next = set->loading;
+    set->loading = job;
+    return true;
+}
+
+/* Says once that it takes long. */
+static void tell_load(struct set_job *job)
+{
+    if (job->load_is_told || runtime_now() - job->loads_since_ns < LOAD_TOLD_NS)
+        return;
+    job->load_is_told = true;
+    fprintf(job->err,
+            "supermaster: kernel %s: it is being loaded for %g s by now, and is waited for; `hdss cancel` ends that\n",
+            submission_kernel(&job->queued->submission), (double)LOAD_TOLD_NS / 1e9);
+    fflush(job->err);
+}
+
+/* The job is no longer loading: it was cancelled, the set ends, or it begins. */
+static void end_load(struct set *set, struct set_job *job)
+{
+    struct queue_job *queued = job->queued;
+    event_free(job->news);
+    job->news = NULL;
+    if (queued->is_cancelled) {
+        job_free(job);
+        note_over(set, queued, EXIT_STATUS_DRAINED);
+        control_note_change(set->control);
+        return;
+    }
+    queue_put_back(&set->queue, queued);
+    if (set->queue.mode == QUEUE_STOPPED)
+        job_free(job); /* for the next set */
+    else
+        begin(set, queued, job, learn(set, job));
+}
+
+void set_look_at_loading(struct set *set)
+{
+    for (struct set_job **place = &set->loading; *place != NULL && !link_is_over(set->link);) {
+        struct set_job *job = *place;
+        if (!led_job_has_loaded(job->led) && !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED) {
+            tell_load(job);
+            await_load_news(job);
+            place = &job->next;
+            continue;
+        }
+        *place = job->next;
+        job->next = NULL;
+        end_load(set, job);
+    }
+}
+
+void set_begin_job(struct set *set, struct queue_job *queued)
+{
+    struct set_job *job = job_new(set, queued);
+    int status = job != NULL ? enter(job) : EXIT_STATUS_FAILED;
+    if (status == EXIT_STATUS_DONE)
+        status = learn(set, job);
+    if (status == EXIT_STATUS_DONE || job == NULL || !led_job_is_loading(job->led))
+        begin(set, queued, job, status);
+    else if (let_load(set, job)) {
+        queue_begun(&set->queue, queued, set_now_s());
+        control_note_change(set->control);
+    } else
+        begin(set, queued, job, fail(job, EXIT_STATUS_FAILED, "out of memory"));
 }
 
 /* --- while they run --- */
@@ -474,6 +585,11 @@ void set_abandon_jobs(struct set *set)
         struct set_job *job = set->jobs;
         set->jobs = job->next;
         link_remove(set->link, job->driver);
+        job_free(job);
+    }
+    while (set->loading != NULL) {
+        struct set_job *job = set->loading;
+        set->loading = job->next;
         job_free(job);
     }
 }

@@ -7,9 +7,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins a job that may, or has it fail, and says why; one that turns out to run alone waits while others run. The link
- * may be over afterwards, where memory was out. */
+/* Begins a job that may, or has it fail, and says why; one that turns out to run alone waits while others run. A job
+ * whose kernel has to be loaded begins when that is done. The link may be over afterwards, where memory was out. */
 void set_begin_job(struct set *set, struct queue_job *queued);
+
+/* Begins the jobs whose kernel is loaded by now, and ends those that were cancelled meanwhile. */
+void set_look_at_loading(struct set *set);
 
 /* Ends all jobs that do not go on: prints their summaries, and tells the queue. */
 void set_end_jobs(struct set *set);

@@ -21,8 +21,8 @@ static struct queue_job *find_queued(const struct set *set, uint64_t id)
 /* Tells how far a job is that does not run: what its words say, and where it is over how far it came. */
 static void tell_resting(const struct set *set, const struct queue_job *queued, struct control_job *job)
 {
-    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_RUNNING, CONTROL_DONE, CONTROL_FAILED,
-                                                CONTROL_CANCELLED};
+    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is loaded */,
+                                                CONTROL_DONE, CONTROL_FAILED, CONTROL_CANCELLED};
     const struct queue_figures *figures = &queued->figures;
     job->kernel = submission_kernel(&queued->submission);
     job->technique = figures->technique != NULL ? figures->technique : "";

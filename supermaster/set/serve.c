@@ -80,6 +80,7 @@ static void turn(struct set *set)
     set_end_jobs(set);
     look_for_workers(set);
     complete_jobs(set);
+    set_look_at_loading(set);
     begin_jobs(set);
     write_journal(set);
     look_idle(set);

@@ -55,6 +55,7 @@ struct set {
     struct metrics_file *metrics_file;             /* likewise; NULL: there is none; owned */
     struct error error;                            /* why it cannot be opened */
     struct set_job *jobs;                          /* those that run, in the order in which they began; owned */
+    struct set_job *loading;                       /* those whose kernel is loaded, which run for the queue; owned */
     uint32_t newest;                               /* number under which the ranks have the latest job */
     struct set_addition additions[QUEUE_OPEN_MAX]; /* [addition_count] */
     unsigned addition_count;

@@ -125,7 +125,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     }
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return STATUS_BAD;
+        return led_job_is_loading(led) ? 0 : STATUS_BAD; /* one that takes long is looked at when it begins */
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup)) {
         error_set(error, "--isolate: the worker would keep the modules of Python for other jobs; accepted: auto or on");
@@ -180,7 +180,7 @@ int submission_check(const struct submission *submission, const char *version, c
     if (led == NULL || job_words_init(&words, submission, &additions) < 0)
         error_set(error, "out of memory");
     else {
-        led_job_place(led, folder, submission->umask, submission->environment);
+        led_job_place(led, folder, submission->umask, submission->environment, true);
         status = check_words(led, &words, error);
     }
     led_job_free(led);

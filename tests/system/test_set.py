@@ -8,7 +8,7 @@ import stat
 import struct
 
 from kernels import built
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start, wait_until,
                     unhurried, wait_until)
 from loops import SLEEPING, SLEEPY
 from processes import members, name_of, pids_in
@@ -260,6 +260,42 @@ def test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set():
         hung = run([HDSS, 'submit', built('hostile'), 'mode=describehang'])
         assert hung.status == 2 and 'describe() took longer than 10 s' in hung.err[0], hung
         well(['submit', '--wait', 'synthetic', 'iterations=1'])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+SLOW = """import os, time
+while not os.path.exists('open'):
+    time.sleep(0.01)
+def describe():
+    return {'iterations': 5, 'dtype': 'int64'}
+def run(first, count):
+    return [1] * count
+"""
+
+
+@long
+def test_a_kernel_that_is_long_to_load_is_waited_for_and_holds_up_no_set():
+    if not python_is_there():
+        return 'built without Python'
+    here()
+    with open('slow.py', 'w', encoding='ascii') as file:
+        file.write(SLOW)
+    up()
+    try:
+        well(['submit', 'python:slow.run'])
+        well(['submit', 'python:slow.run'])
+        wait_until(lambda: job(1)['began'] is not None and job(2)['began'] is not None, 'two jobs that load')
+        assert job(1)['state'] == 'waiting' and job(2)['state'] == 'waiting', (job(1), job(2))
+        well(['submit', '--wait', 'synthetic', 'iterations=1'])
+        well(['cancel', '2'])
+        wait_until(lambda: job(2)['state'] == 'cancelled', 'the end of one that loads')
+        with open('open', 'w', encoding='ascii'):
+            pass
+        assert 'main/1: done' in well(['wait', '1']) and job(1)['done'] == 5, job(1)
+        os.remove('open')
+        well(['submit', 'python:slow.run'])
+        wait_until(lambda: job(4)['began'] is not None, 'another one that loads')
     finally:
         assert run([HDSS, 'down']).status == 0
 

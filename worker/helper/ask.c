@@ -23,8 +23,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for loading a kernel, for describe() and for check(), each: files may be large and far away. */
+/* Time for describe(), for check() and for each other question: files may be large and far away. */
 #define ASK_LIMIT_NS UINT64_C(300000000000)
+/* Time for loading a kernel: what a module in Python imports may come from a file system that is busy. */
+#define ASK_LOAD_NS UINT64_C(1800000000000)
 /* Time between two looks at whether the helper lives. */
 #define ASK_LOOK_MS 20
 /* Time that a helper has to end which has closed its socket. */
@@ -43,23 +45,46 @@ struct asked_kernel {
     struct asked_kernel *next;
 };
 
+enum outcome { EXCHANGE_GOES_ON, EXCHANGE_ANSWERED, EXCHANGE_FAILED };
+
+/* What is sent, and then received. */
+struct exchange {
+    unsigned char *question; /* owned */
+    uint32_t size, sent;     /* bytes of it, with the length before them */
+    uint32_t length, got;    /* of the answer, likewise */
+    uint64_t began_ns, limit_ns;
+    uint64_t over_ns; /* when the helper had closed its end, from `began_ns` on; 0: it has not */
+    bool is_over;     /* the helper has closed its end */
+    bool is_wrong;    /* what came is no answer */
+    bool has_ended;   /* the helper */
+    enum outcome outcome;
+};
+
 struct asker {
     const char *program; /* NULL: hdss-helper */
-    uint64_t limit_ns;
+    uint64_t limit_ns, load_limit_ns;
+    uint64_t patience_ns;                  /* for how long a kernel that is loaded is waited for */
     struct asked_kernel *kernels, *latest; /* owned */
     pid_t pid;                             /* 0: there is no helper */
     int socket;
     bool has_described;
-    char *answer; /* owned; the latest one, NUL-terminated */
+    struct exchange exchange; /* the latest */
+    char *answer;             /* owned; the latest one, NUL-terminated */
+    char *loading;            /* the kernel that the helper loads, and that is not waited for; owned; NULL: none */
+    char why[HDSS_ERROR_MAX]; /* there is no answer, in words that go on from who was asked */
 };
 
 /* That of a process which has one job alone, and the one that asks now. */
-static struct asker only = {.limit_ns = ASK_LIMIT_NS, .socket = -1}, *asker = &only;
+static struct asker only = {.limit_ns = ASK_LIMIT_NS,
+                            .load_limit_ns = ASK_LOAD_NS,
+                            .patience_ns = UINT64_MAX,
+                            .socket = -1},
+                    *asker = &only;
 
 void ask_set(const char *program, uint64_t limit_ns)
 {
     only.program = program;
-    only.limit_ns = limit_ns;
+    only.limit_ns = only.load_limit_ns = limit_ns;
 }
 
 /* --- the process --- */
@@ -74,7 +99,10 @@ void ask_end(void)
     if (asker->socket >= 0)
         close(asker->socket);
     free(asker->answer);
-    asker->answer = NULL;
+    free(asker->exchange.question);
+    free(asker->loading);
+    asker->answer = asker->loading = NULL;
+    asker->exchange.question = NULL;
     asker->pid = 0;
     asker->socket = -1;
     asker->has_described = false;
@@ -82,11 +110,15 @@ void ask_end(void)
 
 /* --- who asks --- */
 
-struct asker *ask_new(uint64_t limit_ns)
+struct asker *ask_new(uint64_t limit_ns, uint64_t patience_ns)
 {
     struct asker *made = malloc(sizeof *made);
     if (made != NULL)
-        *made = (struct asker){.program = only.program, .limit_ns = limit_ns, .socket = -1};
+        *made = (struct asker){.program = only.program,
+                               .limit_ns = limit_ns,
+                               .load_limit_ns = only.load_limit_ns,
+                               .patience_ns = patience_ns,
+                               .socket = -1};
     return made;
 }
 
@@ -158,15 +190,6 @@ static bool ask_has_ended(char line[HDSS_ERROR_MAX])
 
 /* --- questions and answers --- */
 
-/* What is sent, and then received. */
-struct exchange {
-    const unsigned char *question;
-    uint32_t size, sent;  /* bytes of it, with the length before them */
-    uint32_t length, got; /* of the answer, likewise */
-    bool is_over;         /* the helper has closed its end */
-    bool is_wrong;        /* what came is no answer */
-};
-
 /* Goes on as far as that is possible without waiting. True when the answer is there, or none can come. */
 static bool exchange_more(struct exchange *exchange)
 {
@@ -200,53 +223,65 @@ static bool exchange_more(struct exchange *exchange)
     return true;
 }
 
-/* Waits for the answer. False where there is none: `line` says why, in words that go on from who was asked. */
-static bool exchange_await(struct exchange *exchange, char line[HDSS_ERROR_MAX])
+/* Looks how far the exchange is. Where it has failed asker->why says why. */
+static enum outcome exchange_look(struct exchange *exchange)
 {
-    const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
-    uint64_t over_ns = 0, passed_ns = 0;
-    bool has_ended = false;
-    while (!exchange_more(exchange) || exchange->is_over) {
-        struct pollfd news = {.fd = asker->socket, .events = exchange->sent < exchange->size ? POLLOUT : POLLIN};
-        if (has_ended) /* all that it has said was looked at behind its end */
-            return false;
-        has_ended = ask_has_ended(line);
-        passed_ns = clock_ns(CLOCK_MONOTONIC) - began_ns;
-        over_ns = exchange->is_over && over_ns == 0 ? passed_ns : over_ns;
-        if (!has_ended && passed_ns > asker->limit_ns) {
-            snprintf(line, HDSS_ERROR_MAX, "took longer than %g s; accepted: less, or --isolate off",
-                     (double)asker->limit_ns / 1e9);
-            return false;
+    if (exchange->outcome != EXCHANGE_GOES_ON)
+        return exchange->outcome;
+    if (!exchange_more(exchange) || exchange->is_over) {
+        if (exchange->has_ended) /* all that it has said was looked at behind its end */
+            return exchange->outcome = EXCHANGE_FAILED;
+        exchange->has_ended = ask_has_ended(asker->why);
+        const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - exchange->began_ns;
+        exchange->over_ns = exchange->is_over && exchange->over_ns == 0 ? passed_ns : exchange->over_ns;
+        if (exchange->has_ended)
+            return exchange_look(exchange);
+        if (passed_ns > exchange->limit_ns) {
+            snprintf(asker->why, sizeof asker->why, "took longer than %g s; accepted: less, or --isolate off",
+                     (double)exchange->limit_ns / 1e9);
+            return exchange->outcome = EXCHANGE_FAILED;
         }
-        if (!has_ended && exchange->is_over && passed_ns - over_ns > ASK_END_NS) {
-            snprintf(line, HDSS_ERROR_MAX,
+        if (exchange->is_over && passed_ns - exchange->over_ns > ASK_END_NS) {
+            snprintf(asker->why, sizeof asker->why,
                      "closed the socket of its process; accepted: kernels that leave alone what "
                      "they have not opened, or --isolate off");
-            return false;
+            return exchange->outcome = EXCHANGE_FAILED;
         }
-        if (!has_ended)
-            poll(exchange->is_over ? NULL : &news, !exchange->is_over, ASK_LOOK_MS);
+        return EXCHANGE_GOES_ON;
     }
     if (!exchange->is_wrong && (asker->answer[0] == '+' || asker->answer[0] == '-'))
-        return true;
-    snprintf(line, HDSS_ERROR_MAX,
+        return exchange->outcome = EXCHANGE_ANSWERED;
+    snprintf(asker->why, sizeof asker->why,
              "wrote to the socket of its process; accepted: kernels that leave alone what they "
              "have not opened, or --isolate off");
-    return false;
+    return exchange->outcome = EXCHANGE_FAILED;
 }
 
-/* Asks, and has the answer in asker->answer. False where there is none; then there is no helper either. */
-static bool ask(enum question question, const void *first, size_t first_size, const void *second, size_t second_size,
-                char line[HDSS_ERROR_MAX])
+/* Waits for the answer for so long. */
+static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_ns)
+{
+    const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
+    while (exchange_look(exchange) == EXCHANGE_GOES_ON && clock_ns(CLOCK_MONOTONIC) - began_ns < patience_ns) {
+        struct pollfd news = {.fd = asker->socket, .events = exchange->sent < exchange->size ? POLLOUT : POLLIN};
+        poll(exchange->is_over ? NULL : &news, !exchange->is_over, ASK_LOOK_MS);
+    }
+    return exchange->outcome;
+}
+
+/* Begins to ask. False where memory is out: asker->why says so. */
+static bool begin_asking(enum question question, const void *first, size_t first_size, const void *second,
+                         size_t second_size, uint64_t limit_ns)
 {
     const size_t size = sizeof(uint32_t) + 1 + first_size + second_size;
     const uint32_t length = (uint32_t)(size - sizeof length);
     unsigned char *bytes = size <= INT32_MAX ? malloc(size) : NULL;
     free(asker->answer);
+    free(asker->exchange.question);
     asker->answer = NULL;
+    asker->exchange = (struct exchange){
+        .question = bytes, .size = (uint32_t)size, .began_ns = clock_ns(CLOCK_MONOTONIC), .limit_ns = limit_ns};
     if (bytes == NULL) {
-        snprintf(line, HDSS_ERROR_MAX, "cannot be asked for: out of memory");
-        ask_end();
+        snprintf(asker->why, sizeof asker->why, "cannot be asked for: out of memory");
         return false;
     }
     memcpy(bytes, &length, sizeof length);
@@ -254,25 +289,67 @@ static bool ask(enum question question, const void *first, size_t first_size, co
     memcpy(bytes + sizeof length + 1, first, first_size);
     if (second_size > 0)
         memcpy(bytes + sizeof length + 1 + first_size, second, second_size);
-    struct exchange exchange = {.question = bytes, .size = (uint32_t)size};
-    bool is_answered = exchange_await(&exchange, line);
-    free(bytes);
+    return true;
+}
+
+/* Asks, and has the answer in asker->answer. False where there is none; then there is no helper either, and asker->why
+ * says why. */
+static bool ask(enum question question, const void *bytes, size_t size)
+{
+    const bool is_answered = begin_asking(question, bytes, size, NULL, 0, asker->limit_ns) &&
+                             exchange_await(&asker->exchange, UINT64_MAX) == EXCHANGE_ANSWERED;
     if (!is_answered)
         ask_end();
     return is_answered;
 }
 
+bool ask_is_loading(void)
+{
+    return asker->loading != NULL;
+}
+
+bool ask_has_loaded(void)
+{
+    return exchange_look(&asker->exchange) != EXCHANGE_GOES_ON;
+}
+
+int ask_socket(void)
+{
+    return asker->socket;
+}
+
 /* Begins a helper and has it load the kernel. -1 with one line. */
-static int ask_to_load(const char *name, struct helper_program *program, struct error *error)
+static int begin_to_load(const char *name, struct helper_program *program, struct error *error)
 {
     const pid_t own = getpid();
     char line[HDSS_ERROR_MAX] = "";
     ask_end();
     if (begin_helper(program, line) < 0)
         return error_set(error, "kernel %.200s: %s", name, line);
-    if (!ask(QUESTION_LOAD, &own, sizeof own, name, strlen(name) + 1, line))
-        return error_set(error, "kernel %.100s: loading it %.300s", name, line);
-    return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
+    asker->loading = strdup(name);
+    if (asker->loading != NULL &&
+        begin_asking(QUESTION_LOAD, &own, sizeof own, name, strlen(name) + 1, asker->load_limit_ns))
+        return 0;
+    ask_end();
+    return error_set(error, "kernel %.100s: out of memory", name);
+}
+
+/* Has a helper that has loaded the kernel. -1 with one line, also where it has not done so after that time: then it
+ * goes on. */
+static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
+{
+    const bool has_begun = asker->loading != NULL && strcmp(asker->loading, name) == 0;
+    if (!has_begun && begin_to_load(name, program, error) < 0)
+        return -1;
+    const enum outcome outcome = exchange_await(&asker->exchange, patience_ns);
+    if (outcome == EXCHANGE_GOES_ON)
+        return error_set(error, "kernel %.200s: it is not loaded yet", name);
+    free(asker->loading);
+    asker->loading = NULL;
+    if (outcome == EXCHANGE_ANSWERED)
+        return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
+    ask_end();
+    return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
 /* Has a helper that has loaded the latest kernel, also where one has ended since. -1 with one line. */
@@ -284,9 +361,11 @@ static int have_helper(char line[HDSS_ERROR_MAX])
         return 0;
     int result = find_helper(&program, &error);
     if (result == 0) {
-        result = ask_to_load(asker->latest->name, &program, &error);
+        result = ask_to_load(asker->latest->name, asker->limit_ns, &program, &error);
         helper_program_fini(&program);
     }
+    if (asker->loading != NULL)
+        ask_end();
     if (result < 0)
         snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, error.text);
     return result;
@@ -318,20 +397,19 @@ static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char l
 static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
     struct asked_kernel *kernel = asker->latest;
-    char why[HDSS_ERROR_MAX];
     if (have_helper(line) < 0)
         return -1;
     const size_t size = question_put_values(kernel->table.params, values, NULL);
     unsigned char *bytes = malloc(size + 1);
     bool is_answered = bytes != NULL;
-    snprintf(why, sizeof why, "cannot be asked for: out of memory");
+    snprintf(asker->why, sizeof asker->why, "cannot be asked for: out of memory");
     if (is_answered) {
         question_put_values(kernel->table.params, values, bytes);
-        is_answered = ask(QUESTION_DESCRIBE, bytes, size, NULL, 0, why);
+        is_answered = ask(QUESTION_DESCRIBE, bytes, size);
     }
     free(bytes);
     if (!is_answered) {
-        snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", why);
+        snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", asker->why);
         return -1;
     }
     asker->has_described = asker->answer[0] == '+';
@@ -346,12 +424,11 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
-    char why[HDSS_ERROR_MAX];
     struct hdss_loop again = {0};
     if (!asker->has_described && ask_describe(values, &again, line) < 0)
         return false;
-    if (!ask(question, bytes, size, NULL, 0, why)) {
-        snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, why);
+    if (!ask(question, bytes, size)) {
+        snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, asker->why);
         return false;
     }
     if (asker->answer[0] == '+')
@@ -457,13 +534,13 @@ int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, str
     if (asked == NULL) {
         if (find_helper(&program, error) < 0)
             return must ? -1 : kernel_load(name, kernel, error);
-        int result = ask_to_load(name, &program, error);
+        int result = ask_to_load(name, asker->patience_ns, &program, error);
         helper_program_fini(&program);
         asked = result == 0 ? take_table(name, error) : NULL;
-        if (asked == NULL) {
+        if (asked == NULL && asker->loading == NULL)
             ask_end();
+        if (asked == NULL)
             return -1;
-        }
     } else if (asked != asker->latest) {
         ask_end();
     }

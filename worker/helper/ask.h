@@ -7,6 +7,7 @@
 
 #include "common/config/params.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Loads kernels as kernel_loader does, those of a user by ask_load() where the job wants them isolated. */
@@ -25,16 +26,23 @@ int ask_kernel(const char *name, const struct hdss_kernel **kernel, struct error
 void ask_end(void);
 
 /* Who asks for one of several jobs of a process. What another job has been told of a kernel says nothing to this one:
- * its folder may have another kernel of the same name. `limit_ns` is the time for each question. NULL when memory is
- * out. */
+ * its folder may have another kernel of the same name. `limit_ns` is the time for each question. A kernel that is not
+ * loaded after `patience_ns` is not waited for: ask_load() fails, goes on loading, and is to be called once more when
+ * the kernel is there. NULL when memory is out. */
 struct asker;
-struct asker *ask_new(uint64_t limit_ns);
+struct asker *ask_new(uint64_t limit_ns, uint64_t patience_ns);
 
 /* Ends the helper, and forgets the kernels, which nobody may use any more; NULL is fine. */
 void ask_free(struct asker *asker);
 
 /* Has this one ask from now on; NULL: that of the process. */
 void ask_use(struct asker *asker);
+
+/* True where ask_load() has failed because the kernel is not loaded yet; whether it is by now, or cannot be; and what
+ * is readable when that may have changed. */
+bool ask_is_loading(void);
+bool ask_has_loaded(void);
+int ask_socket(void);
 
 /* For tests: the program that answers in the place of hdss-helper, and how long it has. */
 void ask_set(const char *program, uint64_t limit_ns);

@@ -10,6 +10,7 @@
 #include "worker/helper/questions.h"
 #include "worker/kernels/kernels.h"
 
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -127,6 +128,40 @@ START_TEST(what_cannot_be_loaded_is_a_line)
 }
 END_TEST
 
+/* As a set asks, which has other things to do. */
+START_TEST(a_kernel_is_loaded_meanwhile)
+{
+    const struct hdss_kernel *kernel = NULL;
+    union hdss_value values[HDSS_PARAMS_MAX];
+    struct hdss_loop loop;
+    struct error error = {""};
+    ask_set(getenv("HELPER"), UINT64_C(60000000000));
+    struct asker *asker = ask_new(UINT64_C(60000000000), 0);
+    ask_use(asker);
+    ck_assert_int_eq(ask_load(getenv("KERNEL"), true, &kernel, &error), -1);
+    ck_assert_msg(ask_is_loading(), "%s", error.text);
+    for (struct pollfd news = {.fd = ask_socket(), .events = POLLIN}; !ask_has_loaded();)
+        poll(&news, 1, -1);
+    ck_assert_msg(ask_load(getenv("KERNEL"), true, &kernel, &error) == 0, "%s", error.text);
+    ck_assert(!ask_is_loading());
+    ck_assert_int_eq(describe_with(kernel, "length=7", &loop, values, &error), 0);
+    ask_end(); /* who is asked something waits for the kernel, which is loaded anew */
+    ck_assert_int_eq(describe_with(kernel, "length=8", &loop, values, &error), 0);
+    ck_assert_int_eq(loop.record_length, 8);
+    ck_assert_int_eq(ask_load("./nosuch.so", true, &kernel, &error), -1);
+    ck_assert(ask_is_loading());
+    for (struct pollfd news = {.fd = ask_socket(), .events = POLLIN}; !ask_has_loaded();)
+        poll(&news, 1, -1);
+    ck_assert_int_eq(ask_load("./nosuch.so", true, &kernel, &error), -1);
+    ck_assert(!ask_is_loading());
+    ck_assert_ptr_ne(strstr(error.text, "nosuch.so"), NULL);
+    ck_assert_int_eq(ask_load(getenv("KERNEL"), true, &kernel, &error), 0); /* that of before */
+    ck_assert_int_eq(ask_load("./other.so", true, &kernel, &error), -1);
+    ask_free(asker); /* while it loads */
+    check_nobody_is_left();
+}
+END_TEST
+
 START_TEST(values_come_as_they_are)
 {
     static const struct hdss_param params[] = {{"i", HDSS_PARAM_INTEGER, "", 0, 0, NULL, "", ""},
@@ -159,6 +194,7 @@ int main(void)
     tcase_add_test(tcase, a_kernel_is_as_it_is_here);
     tcase_add_test(tcase, a_process_that_dies_is_a_line);
     tcase_add_test(tcase, what_cannot_be_loaded_is_a_line);
+    tcase_add_test(tcase, a_kernel_is_loaded_meanwhile);
     tcase_add_test(tcase, values_come_as_they_are);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

@@ -402,6 +402,30 @@ START_TEST(a_job_that_would_run_alone_is_cancelled)
 END_TEST
 
 /* Another supermaster does not know of it before it reads the words. */
+/* As one that turns out not to be ready. It has its turn once more, however often. */
+START_TEST(a_job_is_put_back)
+{
+    struct queue_job *first = submit(0), *second = submit(0);
+    for (unsigned i = 0; i < 20; i++) {
+        begin(1);
+        begin(2);
+        queue_put_back(&queue, i % 2 == 0 ? first : second);
+        queue_check(&queue);
+        ck_assert_ptr_eq(queue_next(&queue), i % 2 == 0 ? first : second);
+        queue_put_back(&queue, i % 2 == 0 ? second : first);
+        queue_check(&queue);
+        ck_assert_ptr_eq(queue_next(&queue), first);
+        ck_assert(!first->has_run && first->began_s == 0);
+    }
+    begin(1);
+    queue_put_back(&queue, first);
+    queue_cancel(&queue, first, 300);
+    ck_assert_int_eq(first->state, QUEUE_CANCELLED);
+    begin(2);
+    begin(0);
+}
+END_TEST
+
 START_TEST(a_job_that_ran_alone_goes_on)
 {
     queue_keep_alone(submit(0));
@@ -437,6 +461,7 @@ int main(void)
     tcase_add_test(tcase, a_job_runs_alone);
     tcase_add_test(tcase, no_open_job_comes_before_one_that_runs_alone);
     tcase_add_test(tcase, a_job_that_would_run_alone_is_cancelled);
+    tcase_add_test(tcase, a_job_is_put_back);
     tcase_add_test(tcase, a_job_that_ran_alone_goes_on);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
