@@ -6,6 +6,7 @@ import asyncio
 import concurrent.futures
 import errno
 import glob
+import importlib
 import itertools
 import multiprocessing
 import os
@@ -188,6 +189,29 @@ def test_initializers():
     with executor:
         assert 'no beginning' in str(raised_by(executor.submit(square, 1), concurrent.futures.BrokenExecutor))
         refused(hdss.SetLost, 'no beginning', executor.submit, square, 1)
+
+
+LATE = """import os, sys, time
+if os.path.basename(os.readlink('/proc/self/exe')) == 'hdss-helper':
+    time.sleep(4)
+sys.path.remove(os.path.dirname(__file__))
+del sys.modules['cloudpickle']
+import cloudpickle
+"""
+
+
+@leaves_nothing
+def test_the_time_of_a_call_begins_when_its_interpreter_is_ready():
+    importlib.import_module('cloudpickle')  # this program has it, and the workers do not
+    os.mkdir('late')
+    with open('late/cloudpickle.py', 'w', encoding='ascii') as file:
+        file.write(LATE)
+    sys.path.insert(0, os.path.abspath('late'))
+    try:
+        with hdss.Executor(workers=1, timeout=2, retries=0) as executor:
+            assert executor.submit(square, 5).result() == 25
+    finally:
+        sys.path.remove(os.path.abspath('late'))
 
 
 @leaves_nothing

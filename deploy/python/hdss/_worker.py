@@ -109,10 +109,11 @@ class _Calls:
         self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
         self._unit = 0
+        self._is_initialized = False
         self._broken = self._set_up()
 
     def _set_up(self) -> Optional[str]:
-        """Makes this interpreter as the client's, and runs the initializer. Returns why it cannot."""
+        """Makes this interpreter as the client's. Returns why it cannot."""
         with open(os.path.join(self._folder, _spool.SETUP), encoding='utf-8') as file:
             client = json.load(file)
         refused = refusal(client)
@@ -121,6 +122,14 @@ class _Calls:
         _take_path(client)
         self._take_descriptors(client['prints'])
         sys.stdout, sys.stderr = _printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)
+        try:
+            import cloudpickle  # noqa: F401, which what the client sends needs
+        except ImportError:  # said by what needs it
+            pass
+        return None
+
+    def _initialize(self) -> Optional[str]:
+        """Runs the initializer. Returns why it has failed."""
         try:
             initializer, arguments = _pickled.loads(_spool.read_file(os.path.join(self._folder, _spool.SETUP_PICKLE)))
             if initializer is not None:
@@ -188,6 +197,9 @@ class _Calls:
         return _pickled.dumps(outcomes)
 
     def run(self, number: int) -> None:
+        if not self._is_initialized:
+            self._is_initialized = True
+            self._broken = self._broken or self._initialize()
         if self._broken is not None:
             self._results.write(number, _spool.BROKEN, 0, self._broken.encode())
             return
@@ -215,6 +227,14 @@ def is_worker() -> bool:
     return bool(_calls)
 
 
+def _open_calls(folder: str) -> None:
+    """Before the first call, of whose time it takes nothing."""
+    try:
+        _calls[folder] = _Calls(folder)
+    except OSError:  # of the folder: the first call finds it, too, and says so
+        pass
+
+
 def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
@@ -230,6 +250,7 @@ def _describe_calls(folder: str) -> Dict[str, Any]:
 
 
 calls.describe = _describe_calls  # type: ignore[attr-defined]
+calls.open = _open_calls  # type: ignore[attr-defined]
 
 
 # --- loops ---

@@ -145,6 +145,12 @@ class Kernel:
         return (iterations, self.type, self.length, (iterations,) + shape, [] if self.type else endings,
                 bool(said.get('waits', False)), bool(said.get('has_effects', False)))
 
+    def open(self):
+        """What the function does once in each process that runs it, before its first iteration."""
+        opens = getattr(self.function, 'open', None)
+        if opens is not None:
+            opens(**self.values)
+
     def call(self, first, count):
         return self.function(first, count, **self.values)
 

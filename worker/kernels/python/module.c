@@ -163,9 +163,13 @@ static int python_grow(const union hdss_value *values, uint64_t *iterations, cha
 static int python_open_kernel(const union hdss_value *values, const struct hdss_loop *loop,
                               const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
-    (void)values, (void)loop, (void)worker, (void)error;
+    (void)values, (void)loop, (void)worker;
+    PyObject *said = PyObject_CallMethod(python.kernel, "open", NULL);
     *instance = NULL;
-    return 0;
+    Py_XDECREF(said);
+    const int result = said != NULL ? 0 : python_explain(error);
+    python_flush_prints();
+    return result;
 }
 
 static PyObject *call(const char *method, uint64_t first, uint64_t count)
