@@ -132,6 +132,17 @@ def test_only_who_cuts_loads_it():
         assert ended.status == (2 if WORKER in programs else 0), ended  # it has no closed form
 
 
+def draws(shares, left, done=(0, 0), chunks=0):
+    """What the report may say, chunks and iterations of the workers, of two workers that draw their shares in any order."""
+    if left == 0:
+        return {(chunks, tuple(sorted(done)))}
+    found = set()
+    for worker in (0, 1):
+        size = min(shares[worker], left)
+        found |= draws(shares, left - size, tuple(n + size * (w == worker) for w, n in enumerate(done)), chunks + 1)
+    return found
+
+
 @launched
 def test_it_learns_and_is_weighted():
     build('learns.so', PLUGGED, '-DPLUGGED_LEARNS')
@@ -139,9 +150,9 @@ def test_it_learns_and_is_weighted():
     for masters in (0, 1):
         result = run_job(masters, 2, [*EQUAL, '--report', 'report.json', '--technique', './learns.so', *LOOP])
         assert result.status == 0 and report()['chunks'] < 60, (result, report()['chunks'])
-        result = run_job(masters, 2, ['--power', '1,3', '--recall', 'off', '--ask-ahead', 'off', '--report', 'report.json', '--technique', './shares.so', *LOOP])
-        assert result.status == 0 and report()['chunks'] == 2, (result, report())
-        assert sorted(worker['iterations'] for worker in report()['worker_stats']) in ([149, 451], [151, 449]), report()
+        result = run_job(masters, 2, ['--power', '1,3', '--recall', 'off', '--copies', 'off', '--ask-ahead', 'off', '--report', 'report.json', '--technique', './shares.so', *LOOP])
+        told = report()['chunks'], tuple(sorted(worker['iterations'] for worker in report()['worker_stats']))
+        assert result.status == 0 and told in draws((151, 451), 600), (result, report())
 
 
 def test_it_is_simulated_and_studied():
