@@ -16,6 +16,7 @@
 #include "common/mpi/wait.h"
 #include "common/os/clock.h"
 #include "common/os/launched.h"
+#include "common/os/objects.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
 #include "proto/message.h"
@@ -132,6 +133,15 @@ static int least_level(const struct introduction *introduction)
     return introduction->has_threads ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
 }
 
+/* Leaves MPI. Open MPI 4.1 unloads its client of PMIx while a thread of its own still runs what that client gives it to
+ * do, as when the launcher tells the others that a rank has ended with a status: the thread would go on in memory that
+ * is not there. */
+static void finalize_mpi(void)
+{
+    objects_keep();
+    MPI_Finalize();
+}
+
 /* Begins MPI. False where it takes this rank for the only one, though it is not. */
 static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
@@ -145,7 +155,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
     runtime->ranks = (unsigned)ranks;
     if (ranks > 1 || introduction->listens || !singleton_refuse(role_name(introduction->role)))
         return true;
-    MPI_Finalize();
+    finalize_mpi();
     return false;
 }
 
@@ -487,7 +497,7 @@ void runtime_leave(struct runtime *runtime, int status)
     signal(SIGALRM, on_alarm);
     alarm(most_s);
     if (runtime->lanes == NULL)
-        MPI_Finalize();
+        finalize_mpi();
     alarm(0);
     lanes_free(runtime->lanes);
     if (runtime->base != NULL)

@@ -214,3 +214,40 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
         error_set(error, "%s %.60s: %.200s is not the module for Python of this HDSS", kind->what, name, path);
     return found;
 }
+
+/* --- objects that others load --- */
+
+struct object_names {
+    char **name; /* [count]; owned, with the names */
+    size_t count, room;
+};
+
+static int note_object(struct dl_phdr_info *info, size_t size, void *context)
+{
+    struct object_names *names = context;
+    (void)size;
+    if (info->dlpi_name == NULL || info->dlpi_name[0] == '\0')
+        return 0;
+    if (names->count == names->room) {
+        const size_t room = 2 * names->room + 64;
+        char **grown = realloc(names->name, room * sizeof *grown);
+        if (grown == NULL)
+            return 1;
+        names->name = grown;
+        names->room = room;
+    }
+    names->name[names->count] = strdup(info->dlpi_name);
+    return names->name[names->count++] == NULL;
+}
+
+void objects_keep(void)
+{
+    struct object_names names = {0};
+    dl_iterate_phdr(note_object, &names); /* which holds a lock that dlopen() takes behind another one */
+    for (size_t i = 0; i < names.count; i++) {
+        if (names.name[i] != NULL)
+            dlopen(names.name[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+        free(names.name[i]);
+    }
+    free(names.name);
+}

@@ -25,6 +25,9 @@ struct object_kind {
  * common/util/called.h is told in one line, with exit status 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
+/* Has all objects that are loaded by now, whoever has loaded them, stay so until the process ends. */
+void objects_keep(void);
+
 /* The beginning of a name that is not one of a file but of something in Python. */
 #define OBJECT_PYTHON "python:"
 

@@ -185,5 +185,14 @@ PORTABLE = [test_every_mode_and_length, test_a_million_iterations_one_by_one, te
             test_the_output_is_the_same_file, test_what_a_node_recalls_is_in_the_output]
 
 
+def test_a_rank_that_leaves_has_nothing_unloaded_that_a_thread_of_mpi_may_run():
+    kernel = ['synthetic', 'iterations=10']
+    for words, status in ((['--technique', 'awf', *kernel], 2), (kernel, 0)):
+        result = run(mpirun_line([(3, ['env', f'LD_PRELOAD={os.environ["UNLOADED"]}', WORKER, '--dca', 'rma', *words])]))
+        with open('unloaded', encoding='ascii') as file:
+            assert result.status == status and file.read().split() == ['0'] * 3, result
+        os.remove('unloaded')
+
+
 if __name__ == '__main__':
     main(PORTABLE if RANKS_MOST == 2 else [value for name, value in list(globals().items()) if name.startswith('test_')])

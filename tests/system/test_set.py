@@ -8,7 +8,7 @@ import stat
 import struct
 
 from kernels import built
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start, wait_until,
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start,
                     unhurried, wait_until)
 from loops import SLEEPING, SLEEPY
 from processes import members, name_of, pids_in
