@@ -67,9 +67,9 @@ def environment():
     return [f'PATH={os.path.dirname(HDSS)}:{os.environ["PATH"]}', f'HDSS_CONTROL_DIR={os.getcwd()}', f'XDG_STATE_HOME={os.getcwd()}']
 
 
-def follow(steps, variables=(), placed=list):
+def follow(steps, variables=(), placed=list, timeout=None):
     """A command succeeds, unless the next one asks for its status. `placed` makes of a command line the one that runs it at another place."""
-    result = finish(start(placed(['env', *environment(), *variables, 'bash', '-c', script(steps)])))
+    result = finish(start(placed(['env', *environment(), *variables, 'bash', '-c', script(steps)])), timeout)
     parts = re.split(r'^' + MARK + r'(\d+)$', result.out, flags=re.MULTILINE)
     printed, statuses = parts[0::2], parts[1::2]
     assert len(statuses) == len(steps), result

@@ -4,7 +4,7 @@ is typed on the first of two nodes of a Slurm of its own."""
 import re
 import subprocess
 
-from launch import environment, long, main
+from launch import TIMEOUT_S, environment, long, main
 from nodes import inside
 from pythons import obstacle, python_with, variables
 from slurm import Slurm
@@ -12,6 +12,8 @@ from typed import TASK, follow, read, steps_of
 
 NEEDED = re.compile(r'^ *import ((?:\w+, )*\w+)$|^from (\w+) import', re.MULTILINE)
 OPTIONAL = {'joblib': ['joblib'], 'mpi4py': ['mpi4py.MPI'], 'nbclient': ['nbclient', 'ipykernel'], 'nbformat': ['nbformat'], 'numpy': ['numpy']}
+# `sbatch --wait` looks less and less often whether the job is over: a job of 16 s is seen to be after 43 s, one of 110 s after more than TIMEOUT_S.
+SBATCH_TIMES = 3
 VENDOR = 'from mpi4py import MPI; print(MPI.get_vendor()[0])'
 
 
@@ -34,7 +36,7 @@ def follow_in_slurm(steps, with_variables):
     except OSError as problem:
         return ' '.join(str(problem).split())[:300]
     try:
-        follow(steps, [*with_variables, f'SLURM_CONF={slurm.configuration}'], lambda line: inside(slurm.nodes.names[0], line))
+        follow(steps, [*with_variables, f'SLURM_CONF={slurm.configuration}'], lambda line: inside(slurm.nodes.names[0], line), SBATCH_TIMES * TIMEOUT_S)
     finally:
         slurm.__exit__()
     return None
