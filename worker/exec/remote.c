@@ -211,6 +211,8 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
     const uint64_t limit_ns = exec_limit_of_iteration(exec, begun != done);
+    if (exec->remote.helper.killed) /* what stood then is known */
+        return;
     exec_look_at_standing(standing, helper_now(&exec->remote.helper));
     if (done != standing->done)
         exec_learn_longest(standing, standing->ns);
@@ -464,7 +466,8 @@ static void take_next_back(struct exec *exec)
 
 /* Finds the iteration that killed the helper: the one that had begun. It may be tried again, also where the chunk is to
  * be run with care: another helper costs no worker, and a copy is run with care that has killed nobody. Where several
- * had they are run again one by one, and where none had the helper died of something else. */
+ * had they are run again one by one, and where none had the helper died of something else. So they are where
+ * some of those that took too long together were done just before the helper was killed for them. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -473,7 +476,8 @@ static void blame_iterations(struct exec *exec)
     assert(begun >= chunk->done && begun <= remote->base + remote->count && "what is done has begun");
     if (begun > chunk->done)
         remote->deaths = 0;
-    if (begun > chunk->done + 1)
+    const bool moved = remote->standing.over_ns > 0 && remote->taken.count != remote->standing.done;
+    if (begun > chunk->done + 1 || moved)
         chunk->is_reset = begun;
     else if (begun == chunk->done + 1 || ++remote->deaths == REMOTE_DEATHS_MAX)
         chunk->failed = chunk->done < chunk->count;
