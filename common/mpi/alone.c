@@ -42,7 +42,7 @@ void runtime_abort_alone(struct runtime *runtime)
     fflush(stderr);
     if (!guard_is_caller()) /* the other ranks have such a thread, too */
         runtime_abort(runtime, EXIT_STATUS_FAILED);
-    _exit(EXIT_STATUS_FAILED);
+    runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
 /* Rank 0 decided who computes what, and is gone. Ranks that do not see it are ended by the launcher. */
@@ -70,7 +70,7 @@ int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, uns
 bool runtime_take_lost(struct runtime *runtime, unsigned *rank)
 {
     bool in_order;
-    watch_ask(&runtime->watch, runtime_now());
+    watch_ask(&runtime->watch, runtime->ops->now());
     while (peers_take_ended(&runtime->peers, rank, &in_order)) {
         runtime->degraded = true;
         if (in_order) /* rank 0 has said before how the run went: that message is here, or comes */

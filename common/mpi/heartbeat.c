@@ -119,7 +119,7 @@ static void *run_heartbeat_thread(void *context)
     while (poll(&stop, 1, THREAD_LOOK_MS) == 0) {
         if (pthread_mutex_trylock(&heartbeat->turn) != 0)
             continue; /* the rank is at it itself */
-        heartbeat_look(heartbeat, runtime_now());
+        heartbeat_look(heartbeat, heartbeat->runtime->ops->now());
         pthread_mutex_unlock(&heartbeat->turn);
     }
     return NULL;

@@ -13,7 +13,6 @@
 
 #include <assert.h>
 #include <stdio.h>
-#include <unistd.h>
 
 void link_give_up(struct link *link, const char *text)
 {
@@ -26,7 +25,7 @@ static _Noreturn void exit_failed(struct runtime *runtime)
 {
     runtime->ops->abandon(runtime);
     fflush(stderr);
-    _exit(EXIT_STATUS_FAILED);
+    runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
 /* Ends this rank, which the others took for lost while it was stopped or cut off, or for what it sent, and do
@@ -44,14 +43,14 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     const unsigned supermaster = runtime->topology.supermaster;
     runtime->ops->abandon(runtime);
     if (in_order)
-        _exit(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
+        runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
     if (runtime->ops->claim_report(runtime)) {
         fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
                 runtime->rank, supermaster);
         fflush(stderr);
         runtime_abort(runtime, EXIT_STATUS_FAILED);
     }
-    _exit(EXIT_STATUS_FAILED);
+    runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
 /* Number of looks without a message after which all that a peer has sent counts as taken; and of all looks, as others

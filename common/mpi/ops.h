@@ -20,6 +20,7 @@ struct runtime_ops {
     /* --- time --- */
     uint64_t (*now)(void);                               /* ns of the clock that events carry */
     void (*delay)(struct runtime *runtime, uint64_t ns); /* lets so much pass, see runtime_delay() */
+    void (*nap)(struct runtime *runtime, uint64_t ns);   /* sleeps, see runtime_nap() */
 
     /* --- peers: see peers.h, to which their ends are reported --- */
     /* Makes the doorbells that the ranks of a node share. -1 with one line, which is empty where another rank says
@@ -60,6 +61,13 @@ struct runtime_ops {
     /* Waits as wait_idle() does. */
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                  bool (*poll)(void *context), void *context);
+
+    /* --- processes: those of this node, for watch.c and rouse.c, and the rank's own --- */
+    int (*open_process)(int pid);   /* a descriptor that is readable once the process has ended; -1 with errno */
+    char (*process_state)(int pid); /* see common/os/process.h */
+    int (*signal_process)(int pid, int signal);                /* as kill() */
+    void (*end_process)(int status) __attribute__((noreturn)); /* as _exit() */
+    void (*exit_after)(unsigned seconds, int status);          /* exits then at the latest; 0: does not */
 };
 
 /* For a rank over MPI on a real machine. */

@@ -9,9 +9,14 @@
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
+#include "common/os/process.h"
 #include "proto/message.h"
 
 #include <assert.h>
+#include <errno.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
@@ -127,9 +132,36 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
 
+static int real_open_process(int pid)
+{
+#ifdef SYS_pidfd_open
+    return (int)syscall(SYS_pidfd_open, pid, 0);
+#else
+    (void)pid;
+    errno = ENOSYS;
+    return -1;
+#endif
+}
+
+static int late_status;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    _exit(late_status);
+}
+
+static void real_exit_after(unsigned seconds, int status)
+{
+    late_status = status;
+    signal(SIGALRM, on_alarm);
+    alarm(seconds);
+}
+
 const struct runtime_ops runtime_mpi_ops = {
     .now = runtime_now,
     .delay = runtime_delay,
+    .nap = runtime_nap,
     .prepare = runtime_prepare,
     .watch_all = detect_begin,
     .watch = detect_watch,
@@ -151,4 +183,9 @@ const struct runtime_ops runtime_mpi_ops = {
     .exchange = real_exchange,
     .look = wait_look,
     .idle = real_idle,
+    .open_process = real_open_process,
+    .process_state = process_state,
+    .signal_process = kill,
+    .end_process = _exit,
+    .exit_after = real_exit_after,
 };

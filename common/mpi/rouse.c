@@ -7,6 +7,7 @@
  * others: that is one look at /proc for each rank, however many there are. */
 #include "common/mpi/rouse.h"
 
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/os/process.h"
 #include "proto/message.h"
@@ -19,7 +20,7 @@
 
 static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
-    if (kill(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
+    if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
         return; /* another has said so */
     fprintf(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave\n",
             role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
@@ -31,7 +32,7 @@ static bool look_after(struct runtime *runtime, unsigned rank)
     if (!doorbell_reaches(&runtime->doorbell, rank) || doorbell_has_left(&runtime->doorbell, rank))
         return false;
     const int pid = (int)runtime->hellos[rank].pid;
-    const char state = process_state(pid);
+    const char state = runtime->ops->process_state(pid);
     if (state == PROCESS_STOPPED)
         rouse(runtime, rank, pid);
     return process_runs(state) && state != PROCESS_STOPPED;

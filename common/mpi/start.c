@@ -385,7 +385,7 @@ bool runtime_has_lost_peers(struct runtime *runtime)
     if (runtime->watch.peers == NULL)
         return false;
     watch_look(&runtime->watch);
-    detect_look(runtime, runtime_now());
+    detect_look(runtime, runtime->ops->now());
     return runtime->peers.ended > 0;
 }
 
@@ -419,19 +419,20 @@ bool runtime_is_degraded(const struct runtime *runtime)
 /* Time for the last progress: messages to another node may still be in this process, though MPI has called them
  * sent. */
 #define LAST_PROGRESS_NS 200000000u
+#define LAST_NAP_NS      1000000u
 
 static void push_far_messages(struct runtime *runtime)
 {
-    const struct timespec nap = {.tv_nsec = 1000000};
     const unsigned all = runtime->ranks - runtime->first_rank;
     unsigned near = 0;
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
         near += doorbell_reaches(&runtime->doorbell, i);
-    for (uint64_t began_ns = runtime_now(); near < all && runtime_now() < began_ns + LAST_PROGRESS_NS;) {
+    const uint64_t until_ns = runtime->ops->now() + LAST_PROGRESS_NS;
+    while (near < all && runtime->ops->now() < until_ns) {
         int any; /* from this rank to itself, which is never sent: a probe that finds a message does not send others on
                   */
         MPI_Iprobe(runtime_mpi_rank(runtime, runtime->rank), TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
-        nanosleep(&nap, NULL);
+        runtime->ops->nap(runtime, LAST_NAP_NS);
     }
 }
 
@@ -442,7 +443,7 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     push_far_messages(runtime);
     fflush(NULL);
     doorbell_leave(&runtime->doorbell);
-    _exit(status);
+    runtime->ops->end_process(status);
 }
 
 /* Time for finalising MPI, which lasts for ever where a rank is killed in that moment or the launcher does not answer.
@@ -458,14 +459,6 @@ static unsigned finalize_max_s(const struct runtime *runtime)
         return 2 * FINALIZE_FAR_S;
     return (near < runtime->ranks - runtime->first_rank ? FINALIZE_FAR_S : FINALIZE_S) +
            (unsigned)(FINALIZE_RANK_S * near / runtime->node_cores);
-}
-
-static int finalize_status;
-
-static void on_alarm(int signal)
-{
-    (void)signal;
-    _exit(finalize_status);
 }
 
 struct event_base *runtime_base(struct runtime *runtime)
@@ -492,13 +485,11 @@ void runtime_leave(struct runtime *runtime, int status)
         topology_fini(&runtime->topology);
     if (runtime->node != MPI_COMM_NULL)
         MPI_Comm_free(&runtime->node);
-    finalize_status = status;
     fflush(NULL);
-    signal(SIGALRM, on_alarm);
-    alarm(most_s);
+    runtime->ops->exit_after(most_s, status);
     if (runtime->lanes == NULL)
         finalize_mpi();
-    alarm(0);
+    runtime->ops->exit_after(0, status);
     lanes_free(runtime->lanes);
     if (runtime->base != NULL)
         event_base_free(runtime->base);

@@ -14,6 +14,7 @@
 #include "common/mpi/tree.h"
 
 #include "common/mpi/lanes.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "proto/message.h"
 
@@ -65,14 +66,14 @@ static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
 
 static void nap_since(struct runtime *runtime, uint64_t began_ns)
 {
-    const uint64_t nap_ns = (runtime_now() - began_ns) / PATIENCE;
-    runtime_nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
+    const uint64_t nap_ns = (runtime->ops->now() - began_ns) / PATIENCE;
+    runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
 /* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
 static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Request *requests)
 {
-    const uint64_t began_ns = runtime_now();
+    const uint64_t began_ns = runtime->ops->now();
     for (int next = 0; next < count;) {
         int done;
         if (MPI_Test(&requests[next], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
@@ -134,7 +135,7 @@ static bool take_from_parent(const struct tree *tree, void *data, size_t room)
 
 static void put_in_lane(struct runtime *runtime, unsigned to, const void *data, size_t bytes)
 {
-    const uint64_t began_ns = runtime_now();
+    const uint64_t began_ns = runtime->ops->now();
     for (size_t done = 0; done < bytes;) {
         done += lanes_put(runtime->lanes, to, (const unsigned char *)data + done, bytes - done);
         if (done < bytes)
@@ -144,7 +145,7 @@ static void put_in_lane(struct runtime *runtime, unsigned to, const void *data, 
 
 static void take_from_lane(struct runtime *runtime, unsigned from, void *data, size_t bytes)
 {
-    const uint64_t began_ns = runtime_now();
+    const uint64_t began_ns = runtime->ops->now();
     for (size_t done = 0; done < bytes;) {
         done += lanes_take(runtime->lanes, from, (unsigned char *)data + done, bytes - done);
         if (done < bytes)
@@ -171,7 +172,7 @@ static void put_in_all_lanes(struct runtime *runtime, const void *data, size_t b
 
 static bool wait_by_lanes(struct runtime *runtime)
 {
-    const uint64_t began_ns = runtime_now();
+    const uint64_t began_ns = runtime->ops->now();
     lanes_pass(runtime->lanes);
     while (!lanes_have_all_passed(runtime->lanes)) {
         if (runtime_has_lost_peers(runtime))

@@ -94,9 +94,26 @@ struct event_base *wait_new_base(void)
     return base;
 }
 
+static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
+{
+    uint64_t span_us = (until_ns - now_ns + 999) / 1000;
+    const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
+    event_add(wait->timer, &span);
+    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
+        if (work->event !=
+            NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
+            event_add(work->event, NULL);
+    event_base_loop(wait->base, EVLOOP_ONCE);
+    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
+        if (work->event != NULL)
+            event_del(work->event);
+    event_del(wait->timer);
+}
+
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base)
 {
     *wait = (struct wait){.base = base,
+                          .sleep = sleep_in_base,
                           .has_own_base = base == NULL,
                           .cores_are_free = cores_are_free,
                           .idle_since_ns = NEVER,
@@ -190,24 +207,6 @@ void wait_look(struct wait *wait, uint64_t now_ns)
     event_base_loop(wait->base, EVLOOP_NONBLOCK);
 }
 
-static void wait_sleep(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
-{
-    if (until_ns <= now_ns)
-        return;
-    uint64_t span_us = (until_ns - now_ns + 999) / 1000;
-    const struct timeval span = {.tv_sec = (time_t)(span_us / 1000000), .tv_usec = (suseconds_t)(span_us % 1000000)};
-    event_add(wait->timer, &span);
-    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
-        if (work->event !=
-            NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
-            event_add(work->event, NULL);
-    event_base_loop(wait->base, EVLOOP_ONCE);
-    for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
-        if (work->event != NULL)
-            event_del(work->event);
-    event_del(wait->timer);
-}
-
 void wait_yield(void)
 {
     sched_yield();
@@ -253,7 +252,9 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
     doorbell_set_sleeping(doorbell, true);
     bool found = poll(context);
     if (!found) {
-        wait_sleep(wait, now_ns, earlier(until_ns, now_ns + longest));
+        const uint64_t wake_ns = earlier(until_ns, now_ns + longest);
+        if (wake_ns > now_ns)
+            wait->sleep(wait, now_ns, wake_ns);
         wait->looked_at_ns = now_ns;
     }
     doorbell_set_sleeping(doorbell, false);

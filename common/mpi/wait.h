@@ -28,14 +28,16 @@ struct wait {
     struct event *timer;
     struct event *ends;      /* event at the end of a peer; NULL: none is watched */
     struct wait_work *works; /* borrowed */
-    bool work_is_ready;      /* has ended the sleep */
-    bool cores_are_free;     /* each rank of this node can have a core of its own */
-    bool far_peers;          /* messages may come from where no doorbell reaches */
-    bool patient;            /* no other rank waits for this one while it waits */
-    bool drain;              /* a signal asked for it; cleared by the loop */
-    uint64_t idle_since_ns;  /* NEVER while busy */
-    uint64_t nap_ns;         /* next nap, while something is pending or peers are far */
-    uint64_t looked_at_ns;   /* last time at libevent */
+    /* Sleeps until then, or until one of the descriptors is readable. */
+    void (*sleep)(struct wait *wait, uint64_t now_ns, uint64_t until_ns);
+    bool work_is_ready;     /* has ended the sleep */
+    bool cores_are_free;    /* each rank of this node can have a core of its own */
+    bool far_peers;         /* messages may come from where no doorbell reaches */
+    bool patient;           /* no other rank waits for this one while it waits */
+    bool drain;             /* a signal asked for it; cleared by the loop */
+    uint64_t idle_since_ns; /* NEVER while busy */
+    uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
+    uint64_t looked_at_ns;  /* last time at libevent */
 };
 
 /* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. The first one calls `tell`

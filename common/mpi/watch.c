@@ -22,6 +22,7 @@
 
 #include "common/mpi/detect.h"
 #include "common/mpi/net.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
 #include "common/os/process.h"
@@ -34,7 +35,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
@@ -42,17 +42,6 @@
 #define PIDFDS_MAX 256
 /* Ends learnt from one look; there may be more looks. */
 #define ENDS_PER_LOOK 16
-
-static int open_process(int pid)
-{
-#ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
-#else
-    (void)pid;
-    errno = ENOSYS;
-    return -1;
-#endif
-}
 
 /* True if the rank may ever concern this one, as far as is known at first: the supermaster may have to serve any worker
  * one day; workers that come to exchange boundary data add one another. */
@@ -70,7 +59,7 @@ static void add_peer(struct watch *watch, unsigned rank)
     *peer = (struct watched){rank, (int)watch->runtime->hellos[rank].pid, -1, WATCH_BY_ASKING, 0};
     if (watch->count++ >= PIDFDS_MAX)
         return;
-    peer->process = open_process(peer->pid);
+    peer->process = watch->runtime->ops->open_process(peer->pid);
     if (peer->process >= 0)
         peer->means = WATCH_BY_KERNEL;
     else if (errno == ESRCH)
@@ -141,19 +130,24 @@ void watch_add_to(const struct watch *watch, int set)
     }
 }
 
-static bool has_ended(const struct watched *peer)
+static bool is_missing(const struct watch *watch, const struct watched *peer)
+{
+    return watch->runtime->ops->signal_process(peer->pid, 0) < 0 && errno == ESRCH;
+}
+
+static bool has_ended(const struct watch *watch, const struct watched *peer)
 {
     struct pollfd file = {.fd = peer->process, .events = POLLIN};
     if (peer->process >= 0)
         return poll(&file, 1, 0) == 1;
-    return peer->means == WATCH_TOO_LATE || (kill(peer->pid, 0) < 0 && errno == ESRCH);
+    return peer->means == WATCH_TOO_LATE || is_missing(watch, peer);
 }
 
 bool watch_has_lost(const struct watch *watch, unsigned *rank)
 {
     for (unsigned i = 0; i < watch->count; i++) {
         *rank = watch->peers[i].rank;
-        if (has_ended(&watch->peers[i]) && !doorbell_has_left(&watch->runtime->doorbell, *rank))
+        if (has_ended(watch, &watch->peers[i]) && !doorbell_has_left(&watch->runtime->doorbell, *rank))
             return true;
     }
     return false;
@@ -169,14 +163,15 @@ static bool is_waited_for(const struct runtime *runtime, unsigned rank)
 static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;
-    peer->stopped_looks = process_state(peer->pid) == PROCESS_STOPPED ? peer->stopped_looks + 1 : 0;
+    const bool is_stopped = runtime->ops->process_state(peer->pid) == PROCESS_STOPPED;
+    peer->stopped_looks = is_stopped ? peer->stopped_looks + 1 : 0;
     if (peer->stopped_looks < MAY_MISS)
         return;
     if (doorbell_claim_report(&runtime->doorbell, peer->rank))
         fprintf(stderr, "%s: rank %u: %s rank %u has been stopped for %u seconds: it is ended\n",
                 role_name(runtime->role), runtime->rank, role_name(runtime->hellos[peer->rank].role), peer->rank,
                 peer->stopped_looks);
-    kill(peer->pid, SIGKILL);
+    runtime->ops->signal_process(peer->pid, SIGKILL);
 }
 
 void watch_ask(struct watch *watch, uint64_t now_ns)
@@ -188,7 +183,7 @@ void watch_ask(struct watch *watch, uint64_t now_ns)
         struct watched *peer = &watch->peers[i];
         if (!peers_is_watched(&watch->runtime->peers, peer->rank))
             continue;
-        if (peer->means == WATCH_BY_ASKING && kill(peer->pid, 0) < 0 && errno == ESRCH)
+        if (peer->means == WATCH_BY_ASKING && is_missing(watch, peer))
             detect_end(watch->runtime, peer->rank);
         else if (is_waited_for(watch->runtime, peer->rank))
             end_stopped_peer(watch, peer);

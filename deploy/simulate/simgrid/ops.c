@@ -6,6 +6,8 @@
 #include "common/mpi/peers.h"
 #include "deploy/simulate/simgrid/rank.h"
 
+#include <unistd.h>
+
 /* Memory of hundreds of ranks in one process. */
 #define SENDS 8
 
@@ -111,4 +113,5 @@ const struct runtime_ops simulated_ops = {
     .exchange = quiet_exchange,
     .look = quiet_look,
     .idle = mailbox_idle,
+    .end_process = _exit,
 };
