@@ -35,13 +35,24 @@ bool detect_concerns(const struct runtime *runtime, unsigned rank)
     return is_seen && (other == ROLE_SUPERMASTER || (runtime->exchanges && other == ROLE_WORKER));
 }
 
+/* Looks that a peer which is watched from now on has for its first beat. A worker whose master is lost beats to the
+ * supermaster once it knows that. On another node than the master it learns it from silence, and so much later than a
+ * supermaster to which the kernel has told of the master's end, or which takes the master for lost itself. */
+static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
+{
+    const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
+    const bool knows_by_silence =
+        !is_orphan || heartbeat_is_silent(&runtime->heartbeat, runtime_master_of(runtime, rank));
+    return knows_by_silence ? MAY_MISS : MAY_MISS_AS_ORPHAN;
+}
+
 void detect_watch(struct runtime *runtime, unsigned rank)
 {
     assert(rank != runtime->rank);
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    heartbeat_heard(&runtime->heartbeat, rank); /* beats are missed from now on */
+    heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank)); /* from now on */
 }
 
 void detect_all(struct runtime *runtime)

@@ -38,9 +38,6 @@
 #define TAG_HEARTBEAT 3
 
 #define HEARTBEAT_NS 1000000000u
-/* Heartbeats that a peer may miss before it was heard of: it has said hello, but connects to everybody it sends
- * something to, first. */
-#define MAY_MISS_AT_START 30
 /* Time between two looks of the thread whether the rank itself does what is due. */
 #define THREAD_LOOK_MS 300
 

@@ -34,6 +34,10 @@ struct heartbeat {
 
 /* Looks that may pass without a message before a peer is taken for silent. */
 #define MAY_MISS 10
+/* Before it was heard of: it has said hello, but connects to everybody it sends something to, first. */
+#define MAY_MISS_AT_START 30
+/* Of a worker whose master is lost: it has to miss the master's beats first, in its own looks. */
+#define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
 /* Begins, after all peers that are watched from the start are. -1 when memory or threads are out. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
@@ -46,11 +50,23 @@ void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
 /* Sends the last beats, for a rank that goes without waiting for the others. */
 void heartbeat_leave(struct heartbeat *heartbeat);
 
+/* Gives a peer so many looks for its next message. */
+static inline void heartbeat_expect(struct heartbeat *heartbeat, unsigned rank, unsigned looks)
+{
+    if (heartbeat->beats != NULL)
+        heartbeat->beats[rank].may_miss = looks;
+}
+
+/* True where a peer was taken for silent. */
+static inline bool heartbeat_is_silent(const struct heartbeat *heartbeat, unsigned rank)
+{
+    return heartbeat->beats != NULL && heartbeat->beats[rank].is_far && heartbeat->beats[rank].may_miss == 0;
+}
+
 /* Notes that a message came from `rank`. */
 static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
 {
-    if (heartbeat->beats != NULL)
-        heartbeat->beats[rank].may_miss = MAY_MISS;
+    heartbeat_expect(heartbeat, rank, MAY_MISS);
 }
 
 /* True where no beat to `rank` is still on its way out. */
