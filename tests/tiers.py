@@ -14,12 +14,12 @@ DETERMINISTIC = {"unit", "cluster", "seeds", "fuzz", "tidy", "headers"}
 
 # But for these, which wait for processes, sockets or files: tried again alone, as system tests are.
 REAL_TIME = {
-    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "cli-launch", "cli-follow", "control-clients", "control-set", "control-events", "control-http",
-    "control-socket", "lanes", "process",
+    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "stream-credentials", "cli-launch", "cli-follow", "control-clients", "control-set",
+    "control-http", "control-socket", "lanes", "process",
 }
 
 # Names of this table that a build may lack, as what they need is optional.
-OPTIONAL = {"exec-team-tsan", "agreement", "streams", "control-clients", "control-set", "control-events", "control-http", "control-socket"}
+OPTIONAL = {"exec-team-tsan", "agreement", "streams", "stream-credentials", "control-clients", "control-set", "control-http", "control-socket"}
 
 # What the gate leaves to --all, and why.
 LEFT_TO_ALL = {
@@ -62,11 +62,14 @@ SMOKE = {
     "set_losses": ["a set that is killed goes on"],
     "submit": ["jobs are handed over", "a signal cancels a job or leaves it"],
     "open": ["rows are added while they run"],
-    "control": ["a run is listed shown cancelled and waited for"],
+    "control": ["metrics are what prometheus reads"],
     "pods": ["a pod joins takes part and leaves", "a lost pod costs what it had begun"],
     "pods_without_mpi": ["a lost worker costs what it had", "tasks run and end with their pod"],
     "elastic": ["pods join a run and leave it"],
     # Python
+    "python": ["maps", "maps of iterables without an end", "the threads of an executor end"],
+    "python_calls": ["a call that crashes", "exceptions"],
+    "python_client": ["an interrupted program"],
     "plugins": ["the example in c", "a kernel in python"],
     # what a person looks at
     "terminal": ["the progress line fits and is cleared away"],
@@ -128,6 +131,10 @@ AREAS = {
 AREA_SECONDS = 120
 USUAL_SECONDS = 8
 SECONDS = {
+    "debian": 70, "dls4lb": 28, "events": 30, "far": 40, "flat": 30, "flat_ends": 38, "isolation": 30, "isolation_python": 37, "isolation_threads": 58,
+    "kills": 25, "library": 25, "library_cmake": 61, "lineups": 32, "loads": 41, "lost_nodes": 28, "papers": 30, "plugins": 25, "python": 52,
+    "python_calls": 27, "python_client": 49, "python_joblib": 95, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "slurm": 60,
+    "stopped": 30, "stopped_drains": 30,
 }
 
 # Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.
