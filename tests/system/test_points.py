@@ -196,7 +196,7 @@ def test_the_built_in_loops_are_resumed():
     for loop in ([DITHER, 'width=3000', 'height=10000'], [HYDRO, 'l=4000', 'k=3000']):
         result = run_job(0, 2, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *loop])
         assert result.status == 0, result
-        process = start(job(1, 2, ['--power', 'equal', '--technique', 'css:chunk=50', '--output', 'out.npy', *loop], ['--slowdown', '30']))
+        process = start(job(1, 2, ['--power', 'equal', '--technique', 'css:chunk=50', '--output', 'out.npy', *loop], ['--slowdown', '200']))
         wait_for_points(process, 2)
         kill(ranks_of(process, SUPERMASTER))
         finish(process)
