@@ -5,9 +5,9 @@
 #include "common/config/params.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
+#include "tests/lib/asserts.h"
 #include "worker/kernels/kernels.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,8 +3,7 @@
 #pragma once
 
 #include "deploy/simulate/virtual/cluster.h"
-
-#include <check.h>
+#include "tests/lib/asserts.h"
 
 /* One node whose messages take 2 us, and 500 ns in the daemons; the rest is for the test to say. */
 static inline struct virtual_config cluster_plain(unsigned masters, unsigned workers, const char *technique,

@@ -2,7 +2,8 @@
 /* A folder of its own for each test, in which it runs, and its files there. */
 #pragma once
 
-#include <check.h>
+#include "tests/lib/asserts.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,8 @@
  * Check's own limit of 4 s ended tests that compute on a machine where many others do. */
 #pragma once
 
-#include <check.h>
+#include "tests/lib/asserts.h"
+
 #include <stdlib.h>
 
 /* Seconds. A build for debugging is not optimised, and the machines check themselves after each step in a time that

@@ -227,7 +227,8 @@ static void check_has(const char *answer, const char *status, const char *text)
 static unsigned count_of(const char *text, const char *piece)
 {
     unsigned count = 0;
-    for (; (text = strstr(text, piece)) != NULL; text++)
+    const char *end = text + strlen(text); // strstr() of AddressSanitizer measures the whole text each time
+    for (; (text = memmem(text, (size_t)(end - text), piece, strlen(piece))) != NULL; text++)
         count++;
     return count;
 }

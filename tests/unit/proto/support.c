@@ -3,8 +3,8 @@
 #include "tests/unit/proto/support.h"
 
 #include "proto/record.h"
+#include "tests/lib/asserts.h"
 
-#include <check.h>
 #include <float.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,8 +4,8 @@
 
 #include "common/sched/sched.h"
 #include "common/util/error.h"
+#include "tests/lib/asserts.h"
 
-#include <check.h>
 #include <inttypes.h>
 
 static inline struct sched_spec spec_of(const char *text)

@@ -4,10 +4,10 @@
 #include "common/sched/sched.h"
 #include "common/util/random.h"
 #include "common/util/ranges.h"
+#include "tests/lib/asserts.h"
 #include "tests/lib/suite.h"
 #include "tests/unit/sched/loops.h"
 
-#include <check.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,8 +5,8 @@
 #include "common/stream/connection.h"
 #include "common/stream/endpoint.h"
 #include "proto/wire.h"
+#include "tests/lib/asserts.h"
 
-#include <check.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <poll.h>
