@@ -307,18 +307,6 @@ def python_is_there():
     return os.path.exists(os.path.join(os.path.dirname(HDSS), 'hdss-python.so'))
 
 
-def long(test):
-    """Marks a test that is left out with HDSS_TEST_SHORT, as in builds with sanitizers: it takes long and goes the ways that others go, too."""
-    test.is_long = True
-    return test
-
-
-def launched(test):
-    """Marks one of the long tests that shows what the launcher does, so that each version of it is tested: HDSS_TEST_SHORT=launched keeps it."""
-    test.is_launched = True
-    return long(test)
-
-
 def chosen(tests):
     """Those of the program's functions that are to run. HDSS_TEST_CHOSEN names a file of JSON: {"only": {PROGRAM: [FUNCTION, ..]}, "without":
     {PROGRAM: [FUNCTION, ..]}}, where a program is named by its file and one that "only" does not name runs whole."""
@@ -366,9 +354,6 @@ def tell_problem(problem):
 
 def main(tests):
     """Runs the functions and prints TAP."""
-    short = os.environ.get('HDSS_TEST_SHORT')
-    if short:
-        tests = [test for test in tests if not hasattr(test, 'is_long') or short == 'launched' and hasattr(test, 'is_launched')]
     tests = chosen(tests)
     print(f'1..{len(tests)}' + ('' if tests else ' # SKIP none is chosen'), flush=True)
     failed = 0

@@ -7,7 +7,7 @@ import struct
 import xml.etree.ElementTree as xml
 import zlib
 
-from launch import HDSS, long, main, run, techniques
+from launch import HDSS, main, run, techniques
 
 GOLDEN = os.environ['GOLDEN']
 MESON = os.environ.get('MESON', '')
@@ -56,7 +56,6 @@ def test_every_published_sequence():
     assert check_file(installed() if MESON else HDSS, GOLDEN) >= 36
 
 
-@long
 def test_every_computed_sequence():
     computed = os.path.join(os.path.dirname(GOLDEN), 'computed.json')
     assert check_file(HDSS, computed) >= 370
@@ -212,7 +211,6 @@ def test_auto_is_explained():
     assert all(len(line) <= 80 for line in shown.out.splitlines()), shown.out
 
 
-@long
 def test_the_longest_series():
     """Chunks of one size are drawn without a walk; others end at a limit, with nothing left behind."""
     for form in ('recursive', 'closed'):

@@ -6,7 +6,7 @@ import os
 import shutil
 import subprocess
 
-from launch import HDSS, long, main, run, source_only
+from launch import HDSS, main, run, source_only
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
 BASE, IMAGE = 'docker.io/library/debian:bookworm-slim', 'localhost/hdss-test'
@@ -44,7 +44,6 @@ def check_image(engine):
     assert inside.returncode == 0 and outside.status == 0 and f'checksum     {outside.checksum()}' in inside.stdout, (inside.stdout, outside)
 
 
-@long
 def test_the_image():
     engine, why = working_engine()
     if engine is None:

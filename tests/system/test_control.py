@@ -14,7 +14,7 @@ import time
 import urllib.error
 import urllib.request
 
-from launch import HDSS, SUPERMASTER, TIMEOUT_S, finish, job, kill_tree, long, main, ranks_of, run, start, wait_until
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, finish, job, kill_tree, main, ranks_of, run, start, wait_until
 
 NOBODY = 65534
 
@@ -185,7 +185,6 @@ def test_a_run_is_listed_shown_cancelled_and_waited_for():
         client.close()
 
 
-@long
 def test_what_a_killed_run_leaves_is_removed():
     folder = here()
     process = begin()
@@ -252,7 +251,6 @@ def test_a_run_goes_on_without_a_socket():
     assert os.path.getsize(folder) == 0
 
 
-@long
 def test_metrics_are_what_prometheus_reads():
     if shutil.which('promtool') is None:
         return 'there is no promtool: Debian has prometheus'

@@ -6,7 +6,7 @@ import os
 import signal
 
 from isolation import SEGV, check_records, words
-from launch import HDSS, descendants, finish, hdss, launched, let_user_code_crash, long, main, report, run, start, wait_until
+from launch import HDSS, descendants, finish, hdss, let_user_code_crash, main, report, run, start, wait_until
 from processes import program_of
 from results import read
 
@@ -40,7 +40,6 @@ def resumed(line, *more):
     return [*line[:at], '--resume', *more, *line[at + 1:]]
 
 
-@long
 def test_an_iteration_that_is_given_up_is_not_tried_again():
     for masters, workers, isolate in ((0, 1, 'on'), (0, 3, 'on'), (1, 2, 'auto'), (0, 3, 'off'), (2, 5, 'off')):
         line = hdss(masters, workers, words(isolate=isolate) + LINE)
@@ -89,7 +88,6 @@ def test_one_worker_that_dies_itself_gets_past_the_iteration():
         assert run(resumed(line)).status == 3 and given_up()[1][0]['reason'] == EARLIER
 
 
-@launched
 def test_workers_that_die_in_the_probe_are_counted():
     """Once for the run, however many they are; the runs behind it do without a probe, and find the iteration in the loop."""
     for masters, workers, most, options in ((0, 1, 3, ()), (0, 3, 2, ()), (2, 4, 2, ()), (0, 1, 3, ('--threads', 2)), (0, 1, 3, ('--technique', 'auto'))):
@@ -131,7 +129,6 @@ def test_a_task_that_kills_its_worker():
         assert report()['faults'].get('lost_workers', 0) == 0 and read('out.txt') == expected
 
 
-@launched
 def test_a_run_that_is_killed_has_counted():
     line = hdss(0, 2, words('--retries', 2, chunk=10, isolate='on') + ['iterations=300', 'at=3', 'mode=segv', 'spin=20000'])
     line[2:2] = ['--restarts', 0]

@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 
-from launch import environment, long, main, run, source_only
+from launch import environment, main, run, source_only
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
 FORCED = ['depends', 'not-root', 'bad-path', 'script-chrootless', 'architecture']
@@ -119,7 +119,6 @@ def check_autopkgtest(root):
         check_call([os.path.abspath('source/debian/tests/' + name)], cwd='source', env=env)
 
 
-@long
 def test_the_packages():
     if not shutil.which('dh') or not shutil.which('dpkg-buildpackage'):
         return 'no debhelper'

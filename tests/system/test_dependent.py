@@ -7,7 +7,7 @@ import zlib
 
 from dependent import DITHER, HYDRO, dithered, generated, hydro, swinging
 from kernels import SOURCE, build
-from launch import WORKER, finish, job, long, main, mpirun_line, report, run, run_job, start
+from launch import WORKER, finish, job, main, mpirun_line, report, run, run_job, start
 from results import read, records_of
 
 
@@ -96,7 +96,6 @@ def check_refused(cases, loop=()):
         assert result.status == 2 and len(result.err) == 1 and all(part in result.err[0] for part in parts), (words, parts, str(result))
 
 
-@long
 def test_dithering_equals_the_serial_loop_in_every_topology_by_any_technique():
     expected, loop = b''.join(dithered(generated(90, 131))), [DITHER, 'width=90', 'height=131']
     techniques = [(0, 2, 'static', 'none'), (0, 3, 'ss', 'none'), (2, 3, 'css:chunk=9', 'power'), (2, 4, 'gss', 'power'), (0, 3, 'tss', 'none'),
@@ -115,7 +114,6 @@ def test_hydro_equals_the_serial_loop_to_the_last_bit():
                                   for masters, workers, technique, weighting in cases], [HYDRO, 'l=60', 'k=70'])
 
 
-@long
 def test_any_number_of_synchronization_points_will_do():
     cases = [(masters, 3, ['--sync-points', points]) for points in ('1', '2', '9', '60', '61', 'auto') for masters in (0, 2)]
     for (_, _, words), figures in zip(cases, check_records(b''.join(dithered(generated(61, 70))), cases, [DITHER, 'width=61', 'height=70'])):
@@ -145,7 +143,6 @@ def test_a_picture_becomes_a_png_of_one_bit():
     assert records_of('out.npy') == b''.join(expected)
 
 
-@long
 def test_what_is_not_grayscale_is_converted_and_said():
     colours = [[(x * 3 % 256, y * 5 % 256, (x + y) * 2 % 256) for x in range(40)] for y in range(30)]
     gray = [[(299 * r + 587 * g + 114 * b + 500) // 1000 for r, g, b in row] for row in colours]
@@ -171,7 +168,6 @@ def test_what_is_not_grayscale_is_converted_and_said():
         assert records_of('out.npy') == b''.join(dithered(gray)), source
 
 
-@long
 def test_small_pictures_and_more_workers_than_rows():
     for width, height in ((1, 1), (1, 40), (40, 1), (17, 3)):
         cases = [(0, 1, []), (2, 4, []), (0, 5, [])]
@@ -181,7 +177,6 @@ def test_small_pictures_and_more_workers_than_rows():
     check_records(hydro(2, 1), [(0, 4, [])], [HYDRO, 'l=2', 'k=1'])
 
 
-@long
 def test_bad_pictures_are_refused_in_one_line():
     levels = photograph(50, 40)
     write_pgm('good.pgm', levels)
@@ -213,7 +208,6 @@ def test_points_that_cannot_be_are_refused_in_one_line():
     done(['--sync-points', '50', *loop])
 
 
-@long
 def test_what_a_loop_with_dependencies_cannot_have_is_refused_in_one_line():
     loop = [DITHER, 'width=50', 'height=40']
     check_refused([(['--threads', '2'], ['one thread']), (['--iterations', '5:10'], ['0:COUNT']),

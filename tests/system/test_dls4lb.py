@@ -3,7 +3,7 @@
 on a message that is not its own, and ends at 128 ranks and 32 bits."""
 import os
 
-from launch import long, main, mpirun_line, run
+from launch import main, mpirun_line, run
 
 PROGRAM = os.environ['DLS4LB_PROGRAM']
 MPICH = 'MPIRUN' in os.environ
@@ -55,7 +55,6 @@ def test_nested_loops_with_groups():
         check(7, 'nested')
 
 
-@long
 def test_more_than_128_ranks():
     if not MPICH:
         check(130, 'once', ['--mca', 'mpi_yield_when_idle', '1', '--mca', 'if_base_do_not_resolve', '1'])

@@ -10,8 +10,8 @@ import signal
 import stat
 import subprocess
 
-from launch import (HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, kill_tree, launched, main, ranks_of, report,
-                    run, start, state_of, unhurried, wait_until)
+from launch import (HDSS, JOIN, MASTER, SUPERMASTER, descendants, finish, hurry, kill_each, kill_tree, main, ranks_of, report, run, start, state_of,
+                    unhurried, wait_until)
 from results import read
 from runs import name_of_run, pods_of_run, sockets_of_run
 from sets import here
@@ -102,7 +102,6 @@ def test_tasks_are_run_by_pods_alone():
     assert finish(pod).status == 0
 
 
-@launched
 def test_a_run_that_is_stopped_is_resumed():
     words = ['--output', 'out.npy', *LOOP]
     process, ticket = begin('--workers', '1', *words)
@@ -145,7 +144,6 @@ def test_a_pod_whose_master_is_stopped_is_ended():
     assert finish(process).status == 0
 
 
-@launched
 def test_pods_come_back_to_a_run_that_is_started_again():
     process, ticket = begin('--pods-only', '--output', 'out.npy', '--report', 'report.json', *LOOP)
     joined = [join(ticket, '--wait', '60'), join(name_of_run(), '--wait', '60', workers=1)]

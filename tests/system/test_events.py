@@ -21,8 +21,8 @@ from faults import is_complete
 from isolation import hostile
 from journals import head_of
 from kernels import built
-from launch import (MASTER, PROGRAM, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, job, kill_tree, launched, main, mpirun_line,
-                    python_is_there, report, run, shared_memory, start)
+from launch import (MASTER, PROGRAM, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, job, kill_tree, main, mpirun_line, python_is_there,
+                    report, run, shared_memory, start)
 from loops import DEADLY_PYTHON
 from openmpi import IS_5, RECOVERING
 from processes import children, helpers, launcher, members, name_of, pids, send
@@ -523,7 +523,6 @@ def print_table(outcomes):
     sys.stdout.flush()
 
 
-@launched
 def test_random_events_cost_nothing():
     numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + TRIALS)
     numbers = [number for number in numbers if Trial(number).name != 'python' or python_is_there()]

@@ -5,8 +5,8 @@ import os
 import signal
 import stat
 
-from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, finish, gone, hurry, job, kill_tree, launched, long, main, mpirun_line,
-                    ranks_of, report, run, run_job, start, wait_until)
+from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, finish, gone, hurry, job, kill_tree, main, mpirun_line, ranks_of, report, run, run_job,
+                    start, wait_until)
 from openmpi import RANK_VARIABLE, RECOVERING
 
 OUT, ERR, LOG = 'tasks.txt.out', 'tasks.txt.err', 'tasks.txt.log'
@@ -67,7 +67,6 @@ def test_each_task_runs_once_and_in_order():
             os.remove(path)
 
 
-@launched
 def test_tasks_are_handed_out_one_at_a_time():
     """Unless another technique is asked for; `auto` begins so and learns from what is finished."""
     lines, words = [f'echo {i}' for i in range(1, 101)], ['--overwrite', '--report', 'report.json']
@@ -283,7 +282,6 @@ def lines_of(name):
     return len(read(name).splitlines()) if os.path.exists(name) else 0
 
 
-@long
 def test_a_task_that_takes_long_is_run_once():
     runs = {}
     for masters in (0, 2):  # side by side: they only wait

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, TIMEOUT_S, Run, environment, long, main, wait_until
+from launch import HDSS, TIMEOUT_S, Run, environment, main, wait_until
 
 
 def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
@@ -99,7 +99,6 @@ def test_commands_are_those_of_the_tutorial():
     assert sorted(os.listdir('.')) == ['abc-file', 'abc0-file', 'abc_-file', 'def-file', 'tsv-file.tsv']
 
 
-@long
 def test_commands_are_those_of_gnu_parallel():
     if 'GNU' not in subprocess.run('parallel --version', shell=True, capture_output=True, text=True, check=False).stdout:
         return 'no GNU parallel'

@@ -9,7 +9,7 @@ import time
 from far import check_survived, disturbed, on_nodes, words
 from faults import lines_with
 from journals import wait_for_records
-from launch import MASTER, SUPERMASTER, WORKER, finish, hurried, launched, main, mpirun_line, report, run, start, unhurried, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, hurried, main, mpirun_line, report, run, start, unhurried, wait_until
 from loops import STEADY
 from openmpi import IS_5, OVER_TCP, RECOVERING, RECOVERING_FAR
 from processes import pid_of
@@ -22,14 +22,12 @@ def far(ranks, program, place=0):
     return found[place]
 
 
-@launched
 def test_a_far_worker_of_the_supermaster():
     def test(nodes):
         check_survived(disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, *words()]), lambda ranks: far(ranks, WORKER)), workers=1)
     return on_nodes(test)
 
 
-@launched
 def test_a_far_worker_of_a_master():
     def test(nodes):
         # 2 masters serve the workers of 3 nodes: those of the third are dealt out.
@@ -41,14 +39,12 @@ def test_a_far_worker_of_a_master():
     return on_nodes(test)
 
 
-@launched
 def test_a_far_master():
     def test(nodes):
         check_survived(disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: far(ranks, MASTER)), masters=1)
     return on_nodes(test)
 
 
-@launched
 def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
     def test(nodes):
         process = start(nodes.hdss(['--masters', 0, '--workers', 4, *words()]))
@@ -62,7 +58,6 @@ def test_a_stopped_worker_is_lost_or_goes_on_at_the_end():
     return on_nodes(test, 2)
 
 
-@launched
 def test_a_cut_of_four_seconds_costs_nothing_else():
     """TCP has sent again by then, whatever moment the cut began at; it would not have after eight seconds, see heartbeat.c."""
     loop = unhurried(iterations=1200, sleep_us=40000, held=200)
@@ -85,7 +80,6 @@ def test_a_cut_of_four_seconds_costs_nothing_else():
     return on_nodes(test)
 
 
-@launched
 def test_where_ranks_do_not_see_each_others_processes():
     if os.getuid() != 0:
         return 'process namespaces need root'
@@ -101,7 +95,6 @@ def test_where_ranks_do_not_see_each_others_processes():
     return None
 
 
-@launched
 def test_a_worker_that_computes_for_long_is_not_lost():
     def test(nodes):
         long = [*STEADY, '--output', 'out.npy', 'synthetic', 'iterations=6', 'mean=1.3e7', 'distribution=constant', 'mode=sleep']

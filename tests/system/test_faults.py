@@ -10,8 +10,8 @@ import re
 import signal
 
 from faults import clear, disturbed, faults, job_words, lines_with
-from launch import (HDSS, MASTER, SUPERMASTER, UNTIL_HURRY, WORKER, descendants, finish, hdss, hurried, job, launched, let_user_code_crash,
-                    main, mpirun_line, report, run, start, unhurried, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, UNTIL_HURRY, WORKER, descendants, finish, hdss, hurried, job, let_user_code_crash, main, mpirun_line,
+                    report, run, start, unhurried, wait_until)
 from loops import ENDLESS, ENDLESS_ITERATIONS, LONG, SLOW, STEADY
 from openmpi import IS_5, RECOVERING
 from processes import pids, ranks
@@ -38,7 +38,6 @@ def resumed(masters=0, workers=3):
     clear()
 
 
-@launched
 def test_a_lost_worker_costs_nothing_but_time():
     for masters, place in ((0, 1), (1, 0), (2, 2)):
         check_survived(disturbed(hdss(masters, 3, job_words()), WORKER, [place]), workers=1)
@@ -50,7 +49,6 @@ def test_a_worker_that_crashes():
         check_survived(disturbed(hdss(1, 3, job_words('--technique', 'gss')), WORKER, [1], number), workers=1)
 
 
-@launched
 def test_two_lost_workers():
     for masters, places in ((0, [0, 3]), (2, [0, 1]), (1, [2, 3])):
         check_survived(disturbed(hdss(masters, 4, job_words()), WORKER, places), workers=2)
@@ -69,12 +67,10 @@ def test_a_lost_master_costs_nothing_but_time():
         check_survived(disturbed(hdss(2, 4, job_words()), MASTER, [place]), masters=1)
 
 
-@launched
 def test_all_masters_are_lost():
     check_survived(disturbed(hdss(2, 4, job_words()), MASTER, [0, 1]), masters=2)
 
 
-@launched
 def test_a_lost_supermaster_ends_the_run_at_once():
     for masters in (0, 2):
         # Behind the first iterations come such as never end: nobody waits for them.
@@ -116,7 +112,6 @@ def test_losses_under_ulfm():
     return None
 
 
-@launched
 def test_where_the_kernel_has_no_pidfds():
     def without(program, *words):
         return ['env', 'LD_PRELOAD=' + os.environ['NO_PIDFD'], program, *words]
@@ -162,7 +157,6 @@ def test_nonsense_of_the_supermaster_ends_who_gets_it():
     check_survived(result, workers=1)
 
 
-@launched
 def test_a_rank_that_is_lost_at_the_start():
     process = start(hdss(1, 2, job_words(), '--restarts', '0'))
     wait_until(lambda: len(ranks(process)) == 4, 'the ranks')
@@ -226,7 +220,6 @@ def check_flat(result, lost):
     clear()
 
 
-@launched
 def test_a_flat_two_sided_run_survives_lost_workers():
     line = ['sh', '-c', 'exec "$@" 2>said', 'sh', *flat(4, flat_words(), '--log-every', '0.1')]
     disturbed_flat(line, [2], seen=lambda: re.search(rb' [0-3] of 4 busy, 1 lost\n', read('said')))
@@ -237,13 +230,11 @@ def test_a_flat_two_sided_run_survives_lost_workers():
     check_flat(disturbed_flat([*flat(3, [], '--mpi-args', '--bind-to none'), '--dca', 'two-sided:exchanges=2', *flat_words(technique='gss')], [2]), 1)
 
 
-@launched
 def test_a_flat_run_by_node_survives_lost_workers():
     for technique, places, more in (('fac2', [1, 2, 3], []), ('static', [1, 3], ['--node-technique', 'static', '--recall', 'off'])):
         check_flat(disturbed_flat(flat(4, flat_words(technique=technique), *more, mode='node'), places), len(places))
 
 
-@launched
 def test_a_flat_run_by_hand_survives_a_lost_worker():
     for mode in FLAT:
         check_flat(disturbed_flat(mpirun_line([(3, [WORKER, '--dca', mode, *flat_words(technique='fac2')])], options=RECOVERING), [1]), 1)
@@ -289,7 +280,6 @@ def test_a_flat_run_drains_after_a_loss():
         clear()
 
 
-@launched
 def test_variable_output_of_a_flat_run_that_loses_a_worker():
     with open('tasks', 'w') as file:
         file.writelines(f'{UNTIL_HURRY if i >= 30 else "[ -e hurry ] || sleep 0.2"}; echo {i}\n' for i in range(60))

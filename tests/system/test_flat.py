@@ -6,7 +6,7 @@ import os
 import random
 
 from flat import ALL_MODES, MODES, RANKS_MOST, checksum_of, flat_line, synthetic
-from launch import HDSS, WORKER, launched, long, main, mpirun_line, report, run
+from launch import HDSS, WORKER, main, mpirun_line, report, run
 from openmpi import IS_5
 
 CLOSED = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'tss:decrement=real', 'fac2', 'tfss',
@@ -31,7 +31,6 @@ def check(ranks, mode, options, kernel, line=None):
     return figures
 
 
-@launched
 def test_every_mode_and_length():
     ranks = itertools.cycle([1, 2, 3, 8])
     for iterations, mode in itertools.product([0, 1, 7, 1000], ALL_MODES):
@@ -39,14 +38,12 @@ def test_every_mode_and_length():
         assert figures['chunks'] <= iterations
 
 
-@long
 def test_a_million_iterations_one_by_one():
     for ranks, mode in [(2, 'rma'), (3, 'two-sided'), (3, 'node'), (2, 'rma:atomics=2')]:
         figures = check(ranks, mode, ['--technique', 'ss', '--node-technique', 'ss'] if mode == 'node' else ['--technique', 'ss'], synthetic(10**6))
         assert figures['chunks'] == 10**6, figures['chunks']
 
 
-@long
 def test_every_technique():
     ranks, modes = itertools.cycle([2, 3, 8, 3]), itertools.cycle(MODES)
     for technique in CLOSED + WEIGHTED:
@@ -55,7 +52,6 @@ def test_every_technique():
         check(3, mode, ['--technique', technique], synthetic(1000))
 
 
-@long
 def test_every_node_technique():
     for technique in CLOSED[:-1]:
         check(4, 'node', ['--technique', 'fac2', '--node-technique', technique], synthetic(1000))
@@ -116,12 +112,10 @@ def draws(which, counts):
         assert recalls > 0 if which == 'contest' else recalls == 0, result
 
 
-@long
 def test_the_chunks_drawn_are_those_of_the_closed_form():
     draws('forms', (1, 3))
 
 
-@long
 def test_nothing_is_drawn_twice_or_lost_in_60_loops_of_each_mode():
     draws('contest', (2, 8))
 
@@ -154,7 +148,6 @@ def test_the_output_is_the_same_file():
     return None
 
 
-@long
 def test_slow_workers_get_less():
     # asleep, so that whoever else wants the cores does not slow the quick one
     kernel = ['synthetic', 'iterations=4000', 'mean=100', 'mode=sleep']

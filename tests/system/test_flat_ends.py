@@ -9,7 +9,7 @@ import time
 from drains import ENDLESS, check_drained, results_have_come
 from faults import lines_with
 from flat import ALL_MODES, MODES, checksum_of, flat_line, synthetic
-from launch import HDSS, SUPERMASTER, WORKER, finish, job, launched, long, main, mpirun_line, ranks_of, report, run, start, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, job, main, mpirun_line, ranks_of, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES, rank_of
 
@@ -21,7 +21,6 @@ def refused(contexts, *parts):
     assert all(part in result.err[0] for part in parts), result
 
 
-@long
 def test_wrong_use_is_one_line_and_exit_2():
     kernel = ['synthetic', 'iterations=10']
 
@@ -52,7 +51,6 @@ def test_wrong_use_is_one_line_and_exit_2():
     refused([(1, [SUPERMASTER, *kernel]), (2, [WORKER, '--dca', 'rma', *kernel])], 'rank 1 has --dca', 'supermaster')
 
 
-@launched
 def test_a_signal_to_any_rank_drains():
     for mode, which in itertools.product(MODES, (0, -1)):
         process = start(flat_line(3, mode, ENDLESS))
@@ -124,7 +122,6 @@ def test_a_rank_killed_with_the_lock_of_the_counters_ends_the_run():
         assert len(lines_with(result, text)) == 1, result
 
 
-@long
 def test_a_worker_lost_while_the_ranks_find_each_other_ends_the_run():
     process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', '--mpi-args', ' '.join(RECOVERING), '--output', 'out.bin', *synthetic(1000)])
     wait_until(lambda: len(ranks_of(process, WORKER)) == 3, 'three workers')
@@ -136,7 +133,6 @@ def test_a_worker_lost_while_the_ranks_find_each_other_ends_the_run():
     assert result.status == 1 and result.err, result
 
 
-@long
 def test_injected_delays_are_waited_for():
     # ss, 10 chunks: 20 ms each, where they are served one after another, or drawn by one rank
     kernel = ['--power', 'equal', '--technique', 'ss', '--report', 'report.json', *synthetic(10)]
@@ -152,7 +148,6 @@ def test_injected_delays_are_waited_for():
             assert figures['checksum'] == checksum_of(synthetic(10))
 
 
-@long
 def test_idle_ranks_do_not_burn_their_cores():
     # One long iteration: seven ranks have nothing to do for two seconds.
     for mode in MODES:
@@ -164,7 +159,6 @@ def test_idle_ranks_do_not_burn_their_cores():
         assert used < 7, f'{mode}: {used} s'
 
 
-@launched
 def test_several_nodes():
     kernel = ['synthetic', 'iterations=2000', 'mean=20']
     expected = checksum_of(kernel)

@@ -5,7 +5,7 @@ import os
 import signal
 
 from journals import wait_for_records
-from launch import HDSS, SUPERMASTER, finish, hurry, launched, main, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, SUPERMASTER, finish, hurry, main, ranks_of, report, run, start, unhurried, wait_until
 from loops import STEADY
 from nodes import Nodes, ip
 from results import check, undisturbed
@@ -71,7 +71,6 @@ def test_the_network_may_have_ipv6_alone():
     return over(2, test)
 
 
-@launched
 def test_a_lost_host_costs_what_it_had_begun():
     def test(nodes):
         process = begin(nodes)
@@ -83,7 +82,6 @@ def test_a_lost_host_costs_what_it_had_begun():
     return over(3, test)
 
 
-@launched
 def test_a_lost_supermaster_is_started_again_with_pods():
     def test(nodes):
         process = begin(nodes)

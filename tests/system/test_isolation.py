@@ -11,8 +11,8 @@ import tempfile
 
 from isolation import GATE, MODES, SEGV, check_failures, check_killed, check_nothing_begins, check_records, hostile, some_are_done, words
 from kernels import built
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hdss, job, let_user_code_crash, long, main, mpirun_line, report, run,
-                    run_job, start, wait_until)
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hdss, job, let_user_code_crash, main, mpirun_line, report, run, run_job, start,
+                    wait_until)
 from processes import HELPER, helpers, program_of
 from results import read, records
 
@@ -21,7 +21,6 @@ def tricky():
     return built('tricky')
 
 
-@long
 def test_what_user_code_does_costs_its_iteration():
     for number, (mode, reason) in enumerate(MODES.items()):
         masters, workers = ((0, 2), (1, 2), (0, 1), (2, 2))[number % 4]
@@ -36,7 +35,6 @@ def test_it_needs_no_launcher_that_survives_losses():
         check_failures(result, [100], SEGV)
 
 
-@long
 def test_a_job_yields_the_same_bytes():
     outputs = set()
     for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('on', 1, 3), ('on', 2, 2)):
@@ -62,7 +60,6 @@ def test_time_steps_go_on_behind_a_crash():
         assert result.status == 0 and records().tolist() == expected, result
 
 
-@long
 def test_variable_output_stays_where_an_iteration_crashes():
     for line in (['iterations=5000'], ['iterations=100', 'large_at=50', 'large=30000000'], ['iterations=500', 'failed_at=7'],
                  ['iterations=500', 'error_at=77'], ['iterations=3000', 'bytes=3000']):
@@ -80,7 +77,6 @@ def test_variable_output_stays_where_an_iteration_crashes():
     assert read('out.txt').splitlines() == [b'%d %s' % (i, bytes([97 + i % 26]) * 10) for i in range(500) if i != 77]
 
 
-@long
 def test_a_kernel_that_cannot_be_described_begins_nothing():
     for mode, reason in (('describesegv', SEGV), ('describeexit', MODES['exit'])):
         check_nothing_begins(words() + [f'mode={mode}'], r'hostile: describe\(\) ' + re.escape(reason))
@@ -129,7 +125,6 @@ def check_refusal(result, line, pattern=None):
     assert len(said) == 1 and re.fullmatch(r'supermaster: rank \d+: ' + (pattern or re.escape(line)), said[0]), (line, pattern, result)
 
 
-@long
 def test_a_kernel_that_cannot_be_opened_ends_the_run_with_a_line():
     for masters, workers in ((0, 2), (1, 2), (0, 1)):
         result = run_job(masters, workers, words() + ['mode=openfail'])
@@ -149,7 +144,6 @@ def test_a_kernel_is_loaded_by_who_runs_it():
             assert sorted(read('told').decode().split()) == sorted([asked, runs, runs]), read('told')
 
 
-@long
 def test_another_kernel_of_that_name_is_refused():
     for masters in (0, 1):
         check_refusal(run_job(masters, 2, words() + ['mode=differ']),
@@ -197,7 +191,6 @@ def test_work_goes_to_others_in_the_middle_of_an_iteration():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helpers')
 
 
-@long
 def test_no_helper_outlives_its_worker():
     process = start(hdss(0, 2, words() + ['iterations=2000', 'spin=10000']))
     wait_until(lambda: len(helpers(process)) == 2, 'two helpers')
@@ -209,7 +202,6 @@ def test_no_helper_outlives_its_worker():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
 
 
-@long
 def test_what_cannot_be_isolated_is_refused():
     for job, name in ((['exec', 'command=true'], 'exec'), (['--threads', 2, '--thread-technique', 'awf', hostile()], 'hostile'),
                       (['--weighting', 'acp', hostile()], 'hostile')):
@@ -225,7 +217,6 @@ def test_what_cannot_be_isolated_is_refused():
     assert result.status == 0, result
 
 
-@long
 def test_a_limit_of_time_without_a_helper_is_refused():
     for job, accepted in ((['exec', 'command=true'], 'or a parameter of the kernel, as timeout=SECONDS of exec'),
                           (['mandelbrot'], 'or --isolate on with it'), (['--isolate', 'off', hostile()], 'or --isolate on with it'),

@@ -7,8 +7,8 @@ import shutil
 
 import hostile as hostile_python
 from isolation import OVERDUE, SEGV, check_nothing_begins, check_records
-from launch import (SUPERMASTER, WORKER, descendants, finish, hdss, job, kill_tree, let_user_code_crash, long, main, python_is_there,
-                    report, run, run_job, start, wait_until)
+from launch import (SUPERMASTER, WORKER, descendants, finish, hdss, job, kill_tree, let_user_code_crash, main, python_is_there, report, run, run_job,
+                    start, wait_until)
 from processes import HELPER
 from results import records
 
@@ -31,7 +31,6 @@ def python_words(*more, chunk=50):
             'python:hostile.run']
 
 
-@long
 def test_what_python_does_costs_its_iteration():
     if not python_is_there():
         return 'built without Python'
@@ -62,7 +61,6 @@ def test_python_runs_in_helpers_only():
         finish(process)
 
 
-@long
 def test_python_that_ends_its_process_while_it_is_loaded_or_described_begins_nothing():
     if not python_is_there():
         return 'built without Python'
@@ -73,7 +71,6 @@ def test_python_that_ends_its_process_while_it_is_loaded_or_described_begins_not
         check_nothing_begins(python_words(), f'{prefix}python:hostile.run: SystemExit: 9 .*', [f'HOSTILE_AT=hdss-helper:{place}:sys.exit'])
 
 
-@long
 def test_a_kernel_in_python():
     if not python_is_there():
         return 'built without Python'

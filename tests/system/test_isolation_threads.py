@@ -5,7 +5,7 @@ import os
 import signal
 
 from isolation import GATE, MODES, OVERDUE, check_failures, check_killed, hostile, words
-from launch import finish, hdss, launched, let_user_code_crash, long, main, report, run, start, wait_until
+from launch import finish, hdss, let_user_code_crash, main, report, run, start, wait_until
 from processes import helpers
 from results import records
 
@@ -13,7 +13,6 @@ from results import records
 THREADED = ('--threads', 3)
 
 
-@long
 def test_what_user_code_does_in_a_thread_costs_its_iteration():
     techniques = ('fac2', 'ss', 'static', 'css:chunk=4')
     for number, (mode, reason) in enumerate(MODES.items()):
@@ -35,7 +34,6 @@ def test_many_crashes_in_threads_cost_their_iterations():
         assert figures['faults'].get('lost_workers', 0) == 0, result
 
 
-@long
 def test_a_job_with_threads_yields_the_same_bytes():
     outputs = set()
     for isolate, masters, workers in (('off', 0, 2), ('on', 0, 2), ('auto', 1, 3)):
@@ -60,14 +58,15 @@ def test_time_steps_go_on_behind_a_crash_in_a_thread():
         assert result.status == 0 and records().tolist() == expected, result
 
 
-@long
 def test_an_iteration_that_hangs_in_a_thread_is_ended():
     for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'stop'), (1, 2, 'loop'))):
         power = ('measure', 'equal')[number % 2]
         result = run(hdss(masters, workers, words(*THREADED, '--power', power, '--iteration-timeout', 0.5, '--retries', 1) +
                           ['iterations=300', 'spin=100', 'at=0', 'every=150', f'mode={mode}']))
         check_failures(result, [0, 150], OVERDUE, name=(masters, workers, mode))
-    # One that hangs once costs nothing but time.
+
+
+def test_an_iteration_that_hangs_once_costs_nothing_but_time():
     result = run(hdss(0, 2, words(*THREADED, '--iteration-timeout', 0.5) + ['iterations=300', 'spin=100', 'at=120', 'mode=loop', 'once=hung']))
     check_failures(result, [], None)
     assert os.path.exists('hung.120')
@@ -88,7 +87,6 @@ def test_a_drain_ends_a_run_whose_threads_hang():
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
 
 
-@long
 def test_an_iteration_that_hangs_is_ended():
     # A probe begins with iterations 0 and 150.
     for number, (masters, workers, mode) in enumerate(((0, 1, 'loop'), (0, 2, 'loop'), (1, 2, 'stop'), (1, 1, 'loop'), (2, 3, 'loop'))):
@@ -121,7 +119,6 @@ def drain_hanging_run(power, timeout):
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in hung), 'the end of the helper')
 
 
-@launched
 def test_a_drain_ends_a_run_that_hangs():
     for power, timeout in (('equal', 'none'), ('measure', 'none'), ('equal', '100')):
         drain_hanging_run(power, timeout)

@@ -12,7 +12,7 @@ import random
 import signal
 import time
 
-from launch import HDSS, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, kill_tree, launched, main, ranks_of, report, start, wait_until
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, kill_tree, main, ranks_of, report, start, wait_until
 
 TASKS = int(os.environ.get('HDSS_TEST_TASKS', '200'))
 KILLS = int(os.environ.get('HDSS_TEST_KILLS', '2'))
@@ -124,7 +124,6 @@ def check_ended(kills):
     return more
 
 
-@launched
 def test_each_task_runs_once_whatever_is_killed():
     chance, killed, statuses = random.Random(SEED), [], []
     with open('numbers', 'w', encoding='ascii') as file:

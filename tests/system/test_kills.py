@@ -13,7 +13,7 @@ import signal
 import time
 
 from faults import is_complete, lines_with
-from launch import HDSS, SUPERMASTER, finish, hdss, job, kill_tree, launched, main, run_job, start
+from launch import HDSS, SUPERMASTER, finish, hdss, job, kill_tree, main, run_job, start
 from openmpi import IS_5
 from processes import ranks
 from results import read
@@ -154,7 +154,6 @@ def sum_up(outcomes, seconds):
     return wrong
 
 
-@launched
 def test_killed_at_random_and_resumed_until_done():
     numbers = [int(ONLY)] if ONLY else range(TRIALS)
     references, began = undisturbed(), time.monotonic()

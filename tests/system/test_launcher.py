@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import openmpi
-from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, launched, main, report, run, shared_memory, start, unhurried, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, main, report, run, shared_memory, start, unhurried, wait_until
 
 JOB = ['synthetic', 'iterations=20', 'mean=1']
 
@@ -146,7 +146,6 @@ def memory_of_ranks(*processes):
     return sorted(path for path in paths if '_segment.' in path)
 
 
-@launched
 def test_runs_whose_processes_have_the_same_numbers():
     """Open MPI gives them the same number, too, as it does to one pair of launches in 65,536."""
     apart = ['unshare', '--pid', '--fork', '--mount-proc', '--kill-child']

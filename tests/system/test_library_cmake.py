@@ -5,7 +5,7 @@ import shutil
 import subprocess
 
 from installed import SOURCE_ROOT, check_pi, install, library_folder, pkg_config, readme_example, works
-from launch import long, main, mpirun_line, run
+from launch import main, mpirun_line, run
 
 CMAKE = shutil.which('cmake')
 
@@ -27,7 +27,6 @@ def cmake_build(prefix, languages, source, target='hdss::hdss', more=''):
     assert built.returncode == 0, f'{languages}: {built.stdout}{built.stderr}'
 
 
-@long
 def test_cmake_projects_in_c_and_cxx():
     if CMAKE is None:
         return 'no cmake'
@@ -96,7 +95,6 @@ end program
 """
 
 
-@long
 def test_cmake_projects_in_fortran():
     if CMAKE is None:
         return 'no cmake'
@@ -131,7 +129,6 @@ def found_by_cmake(prefix, requests):
         return {request: found == '1' for request, found in (line.split('=') for line in file.read().splitlines())}
 
 
-@long
 def test_the_versions_that_cmake_takes():
     if CMAKE is None:
         return 'no cmake'
@@ -146,7 +143,6 @@ def test_the_versions_that_cmake_takes():
     return None
 
 
-@long
 def test_what_cmake_says_of_an_installation_that_does_not_fit():
     if CMAKE is None:
         return 'no cmake'

@@ -7,7 +7,7 @@ import re
 import subprocess
 
 from installed import SOURCE_ROOT, check_pi, install, library_folder, pkg_config, readme_example, works
-from launch import long, main, mpirun_line, run
+from launch import main, mpirun_line, run
 
 
 def flags(prefix, package):
@@ -47,7 +47,6 @@ def test_everything_is_where_it_is_looked_for():
     assert not [ending for ending in endings if not any(name.endswith('/' + ending) for name in found)], found
 
 
-@long
 def test_the_readme_example_in_c_and_cxx():
     prefix = install()
     readme_example('pi.c')
@@ -59,7 +58,6 @@ def test_the_readme_example_in_c_and_cxx():
         check_pi('./pi-cxx')
 
 
-@long
 def test_a_program_for_dls4lb():
     prefix = install()
     compile_with('mpicc', os.path.join(SOURCE_ROOT, 'tests/system/dls4lb_program.c'), './dls', *flags(prefix, 'dls4lb'))
@@ -67,7 +65,6 @@ def test_a_program_for_dls4lb():
     assert result.status == 0 and result.out == 'ok\n', result
 
 
-@long
 def test_programs_in_fortran():
     if 'DLS4LB_FORTRAN' not in os.environ or not works('mpifort'):
         return 'no gfortran, or no MPI for it'

@@ -8,7 +8,7 @@ import subprocess
 import sys
 import uuid
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, launched, main, mpirun_line, ranks_of, report, run, start, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, main, mpirun_line, ranks_of, report, run, start, wait_until
 
 # A core for each of the two workers.
 CORES = sorted(os.sched_getaffinity(0))[:2]
@@ -67,7 +67,6 @@ def is_less(topology, technique, options=()):
     return False
 
 
-@launched
 def test_a_loaded_worker_gets_less():
     if len(CORES) < 2:
         return 'there is one core'
@@ -76,7 +75,6 @@ def test_a_loaded_worker_gets_less():
             return 'the machine is busy with other things'
 
 
-@launched
 def test_a_loaded_worker_of_several_threads_gets_less():
     """The threads of a worker, all on its one core, are a part of what it measures there."""
     if len(CORES) < 2:

@@ -7,7 +7,7 @@ import signal
 from dependent import dithered, generated, hydro, swinging
 from faults import lines_with
 from kernels import build
-from launch import MASTER, WORKER, finish, hdss, launched, main, mpirun_line, report, run, start, wait_until
+from launch import MASTER, WORKER, finish, hdss, main, mpirun_line, report, run, start, wait_until
 from nodes import Nodes
 from openmpi import FAULT_TOLERANT, IS_5, OVER_TCP, RECOVERING_FAR
 from processes import pids
@@ -58,13 +58,11 @@ def check_survived(kernel, masters, workers, technique, places, *words, later=0)
     assert result.checksum() == whole.checksum(), (result, whole)
 
 
-@launched
 def test_a_lost_worker_costs_nothing_but_time():
     check_survived('floyd-steinberg', 0, 4, 'css:chunk=9', [1])
     check_survived('hydro', 2, 4, 'css:chunk=7', [2])
 
 
-@launched
 def test_by_any_technique_and_whoever_it_is():
     for place, (kernel, masters, technique, words) in enumerate([
             ('floyd-steinberg', 2, 'fac2', []), ('hydro', 0, 'gss', ['--sync-points', '100']), ('hydro', 1, 'tss', ['--ask-ahead', '3']),
@@ -72,13 +70,11 @@ def test_by_any_technique_and_whoever_it_is():
         check_survived(kernel, masters, 4, technique, [place], *words)
 
 
-@launched
 def test_several_lost_workers():
     check_survived('hydro', 0, 4, 'css:chunk=7', [0, 2, 3])
     check_survived('floyd-steinberg', 2, 5, 'css:chunk=9', [3, 1], later=1)
 
 
-@launched
 def test_a_master_that_loses_all_its_workers_leaves_the_rest_to_others():
     process = start(hdss(2, 4, [*OUTPUT, '--group-by', 'even', '--technique', 'css:chunk=7', *LOOPS['hydro']], '--slowdown', SLOW))
     wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
@@ -125,7 +121,6 @@ def test_results_that_nobody_waits_for_are_taken_all_the_same():
         assert result.status == 0 and result.out == 'all results have gone\n', result
 
 
-@launched
 def test_a_worker_of_another_node():
     try:
         check_far(0)
@@ -134,7 +129,6 @@ def test_a_worker_of_another_node():
         return str(problem)
 
 
-@launched
 def test_the_workers_of_a_lost_master_go_on_with_the_supermaster():
     for masters, places in ((2, [1]), (2, [0, 1])):
         result = disturbed(masters, 4, ['--technique', 'css:chunk=7', *LOOPS['hydro']], places, program=MASTER, later=1)

@@ -7,7 +7,7 @@ import signal
 from far import check_survived, disturbed, on_nodes, words
 from faults import lines_with
 from journals import wait_for_records
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurried, launched, main, report, run, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurried, main, report, run, start
 from loops import SLOW
 from openmpi import IS_5, RECOVERING_FAR
 from results import check, undisturbed
@@ -24,7 +24,6 @@ def resumed():
     os.remove('out.npy')
 
 
-@launched
 def test_a_whole_node():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: nodes.kill(2),
@@ -41,7 +40,6 @@ def test_a_whole_node():
     return answer
 
 
-@launched
 def test_a_node_is_lost_while_mpirun_is_busy():
     """The ranks that are left lose connections, of which Open MPI would tell mpirun, and wait for its answer."""
     if IS_5:
@@ -57,7 +55,6 @@ def test_a_node_is_lost_while_mpirun_is_busy():
     return on_nodes(test)
 
 
-@launched
 def test_a_far_supermaster():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 0, '--workers', 6, '--restarts', 0, *words()]), lambda ranks: ranks[0][0], goes_on=False)
@@ -68,7 +65,6 @@ def test_a_far_supermaster():
     return answer
 
 
-@launched
 def test_a_far_supermaster_is_started_again_on_the_same_nodes():
     def test(nodes):
         result = disturbed(nodes, nodes.hdss(['--masters', 3, '--workers', 6, *words()]), lambda ranks: ranks[0][0])
@@ -78,7 +74,6 @@ def test_a_far_supermaster_is_started_again_on_the_same_nodes():
     return on_nodes(test)
 
 
-@launched
 def test_what_a_line_written_by_hand_does_not_survive():
     def test(nodes):
         contexts = [(1, [SUPERMASTER, *words('--overwrite')]), (2, [MASTER]), (6, [WORKER])]

@@ -2,7 +2,7 @@
 """Several nodes, pretended on one machine: workers are served by the master of their node, dealt evenly where that does not fit."""
 import os
 
-from launch import MASTER, SUPERMASTER, WORKER, finish, launched, main, report, start
+from launch import MASTER, SUPERMASTER, WORKER, finish, main, report, start
 from nodes import Nodes
 from openmpi import IS_5
 
@@ -35,7 +35,6 @@ def masters_in(figures):
     return found
 
 
-@launched
 def test_workers_are_served_by_the_master_of_their_node():
     def test(nodes):
         # each context is mapped round robin over the nodes, so ranks that are equal modulo 4 share one

@@ -11,7 +11,7 @@ import socket
 import threading
 
 import chromium
-from launch import HDSS, TIMEOUT_S, finish, kill_tree, long, main, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, finish, kill_tree, main, run, start, wait_until
 
 NO_BROWSER = 'no Chromium'
 JOBS = 32
@@ -282,7 +282,6 @@ def done_of(browser, job):
     return float(browser.evaluate(f'''document.querySelector('#jobs [data-job="{job}"] progress').value'''))
 
 
-@long
 def test_the_page_in_a_browser():
     if not chromium.program():
         return NO_BROWSER
@@ -332,7 +331,6 @@ def test_the_page_in_a_browser():
     return None
 
 
-@long
 def test_a_lost_connection_comes_back():
     """The page is reached through another port, as by ssh -L, which is closed and opened again."""
     if not chromium.program():

@@ -14,8 +14,8 @@ import tempfile
 import zlib
 
 from journals import head_of
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, launched, let_user_code_crash, long, main, mpirun_line,
-                    python_is_there, ranks_of, report, run, run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, job, kill_tree, let_user_code_crash, main, mpirun_line, python_is_there, ranks_of,
+                    report, run, run_job, start, wait_until)
 from openmpi import RECOVERING
 from results import read
 
@@ -92,7 +92,6 @@ def check_output(wanted, path='out.txt'):
     assert not os.path.exists(path + '.parts'), 'the parts stay'
 
 
-@launched
 def test_the_example_in_c():
     kernel, outputs = example('cc', 'collatz.so', 'collatz.c'), set()
     for topology, result in launches([*EQUAL, '--output', 'steps.bin', kernel, 'count=3000']):
@@ -103,7 +102,6 @@ def test_the_example_in_c():
     assert (steps[0], steps[26], steps[96]) == (0, 111, 118)
 
 
-@long
 def test_the_example_in_cpp():
     if not shutil.which('c++'):
         return 'no C++ compiler'
@@ -116,7 +114,6 @@ def test_the_example_in_cpp():
         assert result.checksum(), topology
 
 
-@long
 def test_the_example_in_fortran():
     if not shutil.which('gfortran'):
         return 'no gfortran'
@@ -137,7 +134,6 @@ def heat(cells, steps, rate=0.25):
     return rows
 
 
-@long
 def test_the_example_with_time_steps():
     kernel, wanted = example('cc', 'heat.so', 'heat.c'), heat(100, 30)
     for masters, workers, options in ((0, 2, []), (2, 3, []), (1, 2, ['--threads', '3'])):
@@ -166,7 +162,6 @@ def refusing_kernel():
     return built('cc', 'refusing.so', os.path.abspath('refusing.c'))
 
 
-@long
 def test_a_step_that_is_refused_ends_the_run():
     kernel = refusing_kernel()
     for masters, options in ((0, []), (1, []), (0, ['--threads', '2']), (1, ['--threads', '2'])):
@@ -176,7 +171,6 @@ def test_a_step_that_is_refused_ends_the_run():
         assert report()['done'] == 120 and report()['failed'] == [], report()
 
 
-@launched
 def test_time_steps_go_on_after_losses_and_ends():
     kernel, words = example('cc', 'heat.so', 'heat.c'), ['cells=400', 'steps=4000']
     assert run_job(0, 1, [*EQUAL, '--output', 'whole.bin', kernel, *words]).status == 0
@@ -208,7 +202,6 @@ def test_a_plugin_is_shown_as_a_built_in_kernel_is():
         assert result.status == 2 and result.err[0].startswith('supermaster: ' + line), result
 
 
-@long
 def test_what_is_no_kernel_is_refused():
     source = os.path.join(SOURCE, 'tests/system/tricky.c')
     with open('empty.c', 'w') as file:
@@ -249,7 +242,6 @@ def test_output_of_any_size():
     assert result.status == 0 and read('empty.txt') == b'' and read('empty.txt.err') == b'heading\n', result
 
 
-@long
 def test_an_iteration_that_yields_too_much_is_named():
     if os.sysconf('SC_PAGE_SIZE') * os.sysconf('SC_AVPHYS_PAGES') < 8 << 30:
         return 'less than 8 GiB of memory are free'
@@ -267,7 +259,6 @@ def test_an_error_fails_its_iteration_with_its_text():
     assert read('out.txt') == b''.join(wanted[:40] + wanted[41:])
 
 
-@long
 def test_a_number_that_no_call_may_return_is_a_failure():
     wanted = expected(100, 10)[0].splitlines(keepends=True)
     for number in (1, 7):
@@ -357,7 +348,6 @@ def test_a_kernel_in_python():
     assert result.status == 0 and read('w.txt') == b'2.500000 1\n3.000000 64\n3.500000 4\n4.000000 1\n', (result, read('w.txt'))
 
 
-@long
 def test_what_python_may_return():
     if not python_is_there():
         return 'built without Python'
@@ -389,7 +379,6 @@ def view(first, count, kind='view'):
     assert [list(memoryview(o).cast('i')) for o in outputs] == [[0, 0, 1, -1, 2, -2, 3, -3, 4, -4, 5, -5]]
 
 
-@long
 def test_python_that_fails_says_where():
     if not python_is_there():
         return 'built without Python'
@@ -462,7 +451,6 @@ def folder_of_numpy():
     return ''
 
 
-@long
 def test_numpy_arrays_are_taken_as_they_are():
     if not python_is_there() or not folder_of_numpy():
         return 'built without Python, or without numpy'
@@ -509,7 +497,6 @@ def lines_of(folder, job_words):
     yield [hdss, 'run', '--workers', 2, *job_words]
 
 
-@long
 def test_the_module_is_found_from_a_prefix_that_was_moved():
     if not python_is_there() or not MESON:
         return 'built without Python, or no Meson to install with'

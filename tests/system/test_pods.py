@@ -6,8 +6,7 @@ import signal
 import socket
 import threading
 
-from launch import (HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, launched, main, ranks_of, report, run, start,
-                    unhurried, wait_until)
+from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, main, ranks_of, report, run, start, unhurried, wait_until
 from pods import SINGLY, Proxy, join, pods, ticket_by
 from sets import down, here, job, refused, wait_for, well
 
@@ -44,7 +43,6 @@ def test_a_pod_joins_takes_part_and_leaves():
     assert not os.path.exists('hdss/main/pods')
 
 
-@launched
 def test_pods_may_be_all_that_there_is():
     """Jobs wait for workers, and their results are those of a run by itself."""
     here()
@@ -200,7 +198,6 @@ def test_a_pod_that_is_cut_off_comes_back():
     assert finish(pod).status == 0
 
 
-@launched
 def test_pods_wait_for_a_set_that_was_lost():
     here()
     there = start([HDSS, 'up', '--foreground', '--listen', '127.0.0.1:0', '--pods-only'])

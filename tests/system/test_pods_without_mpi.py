@@ -10,8 +10,7 @@ import time
 
 os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
-from launch import (HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, long, main, ranks_of, report, run, start, state_of,
-                    unhurried, wait_until)
+from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from pods import SINGLY, join, pods
 from sets import down, here, job, refused, wait_for, well
 
@@ -64,7 +63,6 @@ def test_a_lost_worker_costs_what_it_had():
     assert all(gone(pid) for pid in workers)
 
 
-@long
 def test_a_worker_that_is_stopped_in_the_midst_of_its_results_is_lost():
     """Its master is stopped while it puts in as much as there is room for, so that the rest does not follow."""
     here()

@@ -6,8 +6,7 @@ import signal
 
 from dependent import DITHER, HYDRO, swinging
 from journals import records_of_journal
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, launched, long, main, ranks_of, report, run_job,
-                    start, wait_until)
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, main, ranks_of, report, run_job, start, wait_until
 from results import read
 from wave import BY_FOURS, MOMENTS, POINTS, WAVE, build_wave
 
@@ -47,7 +46,6 @@ def check(result, expected, resumes=True):
     os.remove('out.npy')
 
 
-@launched
 def test_a_killed_run_is_resumed_with_other_ranks():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
@@ -64,7 +62,6 @@ def test_a_killed_run_is_resumed_with_other_ranks():
         assert report()['faults']['duplicate_results'] == 0, report()
 
 
-@launched
 def test_a_run_all_of_whose_ranks_are_killed_twice_is_resumed():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
@@ -120,7 +117,6 @@ def test_a_lost_master_and_then_the_supermaster():
     check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
 
 
-@launched
 def test_a_run_goes_on_by_itself():
     build_wave()
     for masters in (0, 1):
@@ -134,7 +130,6 @@ def test_a_run_goes_on_by_itself():
         check(result, swinging(POINTS, MOMENTS))
 
 
-@launched
 def test_without_an_output_the_checksum_is_resumed():
     build_wave()
     hurry()
@@ -175,7 +170,6 @@ def changes(journal, step):
         yield journal[:at]
 
 
-@long
 def test_a_changed_journal_is_refused_or_right():
     """A few; tests/unit/job/test_journal.c changes each bit, and cuts at each byte."""
     build_wave()
@@ -191,7 +185,6 @@ def test_a_changed_journal_is_refused_or_right():
         check_changed(journal, output, expected, content)
 
 
-@long
 def test_the_built_in_loops_are_resumed():
     for loop in ([DITHER, 'width=3000', 'height=10000'], [HYDRO, 'l=4000', 'k=3000']):
         result = run_job(0, 2, ['--power', 'equal', '--journal', 'off', '--output', 'reference.npy', *loop])

@@ -18,7 +18,7 @@ from unittest import mock
 
 from calls import (FOR_EVER_S, HAS_NUMPY, INTERRUPTED, crash, folders, leaves_nothing, processes, program, python, raise_it, raised_by,
                    run_in_the_workers_python, square, start)
-from launch import HDSS, TIMEOUT_S, finish, let_user_code_crash, long, main, run, wait_until
+from launch import HDSS, TIMEOUT_S, finish, let_user_code_crash, main, run, wait_until
 
 
 def refused(kind, text, call, *arguments, **keywords):
@@ -287,7 +287,6 @@ def test_futures_of_the_standard_library():
         assert asyncio.run(gather()) == [i * i for i in range(10)]
 
 
-@long
 @leaves_nothing
 def test_more_workers_than_calls():
     with hdss.Executor(workers=8) as executor:
@@ -387,7 +386,6 @@ def test_a_pool_that_is_handed_on():
         assert sampler(pool) == [0, 1, 4, 9]
 
 
-@long
 @leaves_nothing
 def test_loops():
     if not HAS_NUMPY:
@@ -411,7 +409,6 @@ def test_loops():
         assert [hdss.loop(square, n, set=own).sum() for n in (1, 2, 3)] == [0, 1, 5]
 
 
-@long
 @leaves_nothing
 def test_loops_that_fail():
     if not HAS_NUMPY:

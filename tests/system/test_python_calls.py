@@ -13,7 +13,7 @@ import time
 import traceback
 
 from calls import FOR_EVER_S, HAS_NUMPY, crash, leaves_nothing, python, raise_it, raised_by, run_in_the_workers_python, square
-from launch import TIMEOUT_S, let_user_code_crash, long, main
+from launch import TIMEOUT_S, let_user_code_crash, main
 
 
 def leave_by(number):
@@ -169,7 +169,6 @@ def test_what_cannot_be_pickled():
         assert others()
 
 
-@long
 @leaves_nothing
 def test_calls_that_print():
     """Millions of bytes, on both streams, by Python, by descriptors and by programs: all of it comes, and no result is lost."""
@@ -200,7 +199,6 @@ with hdss.Executor(workers=1, prints=False) as executor:
         assert lines.count(f'descriptor {i}') == lines.count(f'program {i}') == 1, lines[-20:]
 
 
-@long
 @leaves_nothing
 def test_calls_that_fork():
     def fork_and_wait():
@@ -231,7 +229,6 @@ def test_calls_that_fork():
         assert executor.submit(input).exception(TIMEOUT_S).__class__ is EOFError
 
 
-@long
 @leaves_nothing
 def test_calls_with_threads():
     def sums(n):
@@ -262,7 +259,6 @@ def test_calls_with_threads():
     return None
 
 
-@long
 @leaves_nothing
 def test_large_arguments_and_results():
     block = os.urandom(30 << 20)

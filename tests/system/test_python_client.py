@@ -13,10 +13,9 @@ import time
 
 from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, processes, program, python, raised_by, run_in_the_workers_python,
                    square, start)
-from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, long, main, state_of, wait_until
+from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, state_of, wait_until
 
 
-@long
 @leaves_nothing
 def test_a_client_that_forks():
     with hdss.Executor(workers=2) as executor:
@@ -116,7 +115,6 @@ class Terminal:
         return os.waitstatus_to_exitcode(os.waitpid(self.pid, 0)[1])
 
 
-@long
 @leaves_nothing
 def test_an_interrupted_prompt():
     """Ctrl-C ends what is waited for; the executor can be used after it."""
@@ -137,7 +135,6 @@ def test_an_interrupted_prompt():
         raise
 
 
-@long
 @leaves_nothing
 def test_python_m():
     """Functions of the main module, of one of its package, and of a module beside it."""
@@ -218,7 +215,6 @@ def test_a_set_that_is_killed():
     executor.shutdown()
 
 
-@long
 @leaves_nothing
 def test_many_executors():
     for number in range(20):
@@ -231,7 +227,6 @@ def test_many_executors():
         executor.shutdown()
 
 
-@long
 @leaves_nothing
 def test_forgotten_executors():
     """What was submitted is done, as with those of the standard library; then the set ends with the process."""

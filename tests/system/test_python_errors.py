@@ -4,7 +4,7 @@ import os
 import re
 import subprocess
 
-from launch import HDSS, TIMEOUT_S, environment, long, main, run
+from launch import HDSS, TIMEOUT_S, environment, main, run
 from pythons import LIBPYTHON, PACKAGE, obstacle, python_with
 
 CALL = 'with hdss.Executor(workers=1) as executor:\n    print(executor.submit({}).result())'
@@ -91,7 +91,6 @@ def with_python(test):
     return checked
 
 
-@long
 @with_python
 def test_wrong_words(python):
     for text, expected in PLAIN:

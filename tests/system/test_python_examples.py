@@ -7,7 +7,7 @@ import math
 import os
 import subprocess
 
-from launch import HDSS, TIMEOUT_S, environment, long, main
+from launch import HDSS, TIMEOUT_S, environment, main
 from pythons import EXECUTE, PACKAGE, with_modules
 
 SOURCE_ROOT, BUILD_ROOT, MESON = (os.environ[name] for name in ('SOURCE_ROOT', 'BUILD_ROOT', 'MESON'))
@@ -34,7 +34,6 @@ def ask(python, *words):
     return done.stdout
 
 
-@long
 @with_modules('numpy')
 def test_a_parameter_scan(python):
     said = ask(python, os.path.join(EXAMPLES, 'parameter_scan.py'), '12', 'flips.npy', '--workers', '2')
@@ -50,7 +49,6 @@ def test_monte_carlo_does_not_depend_on_workers(python):
     assert other != said[0], other
 
 
-@long
 @with_modules('numpy')
 def test_monte_carlo_finds_what_is_known(python):
     """A wall that scatters nothing lets exp(-thickness) pass."""
@@ -78,7 +76,6 @@ def test_a_folder_of_images(python):
     assert said == f'cells.csv: {sum(drawn)} cells in 6 pictures; 1 cannot be read\n', said
 
 
-@long
 @with_modules('numpy', 'PIL')
 def test_images_that_pillow_reads(python):
     example = os.path.join(EXAMPLES, 'image_folder.py')
@@ -98,7 +95,6 @@ def test_the_notebook_has_no_outputs():
     assert set(book['metadata']) == {'kernelspec', 'language_info'}, book['metadata']
 
 
-@long
 @with_modules('numpy', 'nbclient', 'nbformat', 'ipykernel')
 def test_the_notebook_runs(python):
     outputs = json.loads(ask(python, '-c', EXECUTE, NOTEBOOK).splitlines()[-1])

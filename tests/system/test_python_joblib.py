@@ -6,7 +6,7 @@ import os
 import subprocess
 import xml.etree.ElementTree
 
-from launch import TIMEOUT_S, environment, finish, long, main
+from launch import TIMEOUT_S, environment, finish, main
 from pythons import obstacle, python_with
 
 SYSTEM = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system')
@@ -48,7 +48,6 @@ def needing(*modules):
 
 # --- joblib ---
 
-@long
 def test_joblibs_own_tests():
     """joblib/test/test_parallel.py as it is installed, by a plugin that puts HDSS in the place of joblib's backends of processes."""
     python, why = python_with('cloudpickle', 'pytest', 'joblib.test.test_parallel')
@@ -67,7 +66,6 @@ def test_joblibs_own_tests():
     return None
 
 
-@long
 @needing('joblib')
 def test_workers_stay_for_the_next_call(said):
     """Workers stay for the next call; a set that was given stays up, with the workers that it has; nested calls know the backend.
@@ -138,7 +136,6 @@ print(json.dumps(said))
     assert 'joblib' in said[0] and said[1] == 'joblib 1.1.1; accepted: 1.2 or later', said
 
 
-@long
 @needing('joblib', 'numpy')
 def test_joblib_sends_arrays_once(said):
     """One file for an array that all tasks have, which is read only and goes with the call; results are right, also those of a
@@ -172,7 +169,6 @@ print(json.dumps({'sums': sums, 'files': sorted({tuple(names) for names, *_ in s
 
 # --- others ---
 
-@long
 @needing('sklearn', 'joblib')
 def test_grid_search_of_scikit_learn(said):
     """A grid search finds in workers what it finds here.
@@ -206,7 +202,6 @@ print(json.dumps({'found': found, 'here': search(), 'pids': pids, 'own': str(os.
     assert said['found'] == said['here'] and 1 <= len(said['pids']) <= 2 and said['own'] not in said['pids'], said
 
 
-@long
 @needing('emcee', 'numpy')
 def test_emcee(said):
     """A sampler with pool= walks the chain that it walks without.
@@ -232,7 +227,6 @@ print(json.dumps({'same': bool((chain_there == chain_here).all()), 'pids': len(n
     assert said['same'] and said['pids'] >= 1 and not said['own'], said
 
 
-@long
 @needing('scipy')
 def test_differential_evolution_of_scipy(said):
     """workers=pool.map finds what one worker finds.
@@ -253,7 +247,6 @@ with hdss.Pool(2) as pool:
 
 # --- what is large ---
 
-@long
 @needing('numpy')
 def test_large_arguments_and_results(said):
     """They have files of their own, which go when they have been read.
@@ -313,7 +306,6 @@ print(json.dumps([SIZE, found]))
     assert size <= sum(part['Pss:'] for part in found) < 1.3 * size, said
 
 
-@long
 @needing('numpy')
 def test_maps_of_many_items_take_bounded_memory(said):
     """Ten times the items of a generator take no more memory.

@@ -4,7 +4,7 @@ is typed on the first of two nodes of a Slurm of its own."""
 import re
 import subprocess
 
-from launch import TIMEOUT_S, environment, long, main
+from launch import TIMEOUT_S, environment, main
 from nodes import inside
 from pythons import obstacle, python_with, variables
 from slurm import Slurm

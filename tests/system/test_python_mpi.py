@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import HDSS, TIMEOUT_S, launched, long, main, mpirun_line, report, run
+from launch import HDSS, TIMEOUT_S, main, mpirun_line, report, run
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
 LIBRARY = os.environ['LIBHDSS']
@@ -58,7 +58,6 @@ def loops(ranks, *words):
     assert result.status == 0 and result.out == 'ok\n', f'{ranks} ranks, {words}: {result}'
 
 
-@launched
 @with_mpi4py
 def test_every_mode_covers_the_loop_exactly_once():
     ranks = itertools.cycle([1, 3, 2])
@@ -67,7 +66,6 @@ def test_every_mode_covers_the_loop_exactly_once():
             loops(next(ranks), 'cover', iterations, 'mode=' + mode, 'technique=gss')
 
 
-@long
 @with_mpi4py
 def test_techniques_and_options():
     for technique in ('static', 'ss', 'css:chunk=7', 'wf', 'awf-c', 'af', 'auto'):
@@ -78,28 +76,24 @@ def test_techniques_and_options():
         loops(3, 'cover', 500, *words)
 
 
-@long
 @with_mpi4py
 def test_more_ranks_than_iterations():
     for mode in MODES:
         loops(6 if not MPICH else 2, 'cover', 3, 'mode=' + mode)
 
 
-@long
 @with_mpi4py
 def test_leaving_before_the_end():
     for ranks in (1, 3):
         loops(ranks, 'leave')
 
 
-@long
 @with_mpi4py
 def test_an_exception_that_is_caught():
     for ranks in (1, 3):
         loops(ranks, 'caught')
 
 
-@launched
 @with_mpi4py
 def test_an_exception_that_ends_the_program_is_said_and_nobody_hangs():
     for form in ('iterator', 'object'):
@@ -115,20 +109,17 @@ def test_wrong_use_is_refused_on_all_ranks():
         loops(ranks, 'wrong')
 
 
-@long
 @with_mpi4py
 def test_a_thread_of_the_library_needs_threads_of_mpi():
     loops(2, 'thread_level')
 
 
-@long
 @with_mpi4py
 def test_loops_after_and_beside_one_another():
     for ranks in (1, 3):
         loops(ranks, 'many')
 
 
-@long
 @with_mpi4py
 def test_parts_of_a_communicator():
     for ranks in (1, 4 if not MPICH else 2):
@@ -141,19 +132,16 @@ def test_threads_that_draw_from_one_loop():
         loops(ranks, 'threads')
 
 
-@long
 @with_mpi4py
 def test_the_error_handler_stays():
     loops(2, 'error_handler')
 
 
-@long
 @with_mpi4py
 def test_a_forked_process_ends_no_loop():
     loops(2, 'forked')
 
 
-@long
 @with_mpi4py
 def test_the_report():
     loops(2, 'cover', 1000, 'report=report.json', 'name=waves', 'technique=css:chunk=7')

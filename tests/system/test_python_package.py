@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import HDSS, environment, long, main, run
+from launch import HDSS, environment, main, run
 from pythons import LIBPYTHON, obstacle, python_with
 
 SOURCE_ROOT, BUILD_ROOT, MESON = (os.environ[name] for name in ('SOURCE_ROOT', 'BUILD_ROOT', 'MESON'))
@@ -56,7 +56,6 @@ def install_into_venv(python):
     return os.path.abspath('venv/bin/python')
 
 
-@long
 def test_pip_installs_it():
     python, why = python_with('cloudpickle', 'ensurepip', 'setuptools', 'venv', 'wheel')
     if python is None:

@@ -15,7 +15,7 @@ import sys
 import termios
 import time
 
-from launch import HDSS, TIMEOUT_S, environment, kill_tree, long, main
+from launch import HDSS, TIMEOUT_S, environment, kill_tree, main
 from pythons import PACKAGE, with_modules
 
 sys.path.insert(0, os.path.join(os.environ['SOURCE_ROOT'], 'deploy/python'))
@@ -255,14 +255,12 @@ def check_maps(python, columns, **variables):
     assert re.fullmatch(BAR.format(total=60), screen[21]) and len(screen[21]) < columns, screen
 
 
-@long
 @with_python
 def test_the_bar_fits_and_leaves_its_line_to_what_is_printed(python):
     for columns in (60, 100, 200):
         check_maps(python, columns)
 
 
-@long
 @with_python
 def test_a_locale_without_its_characters(python):
     plain = {'LC_ALL': 'C', 'PYTHONCOERCECLOCALE': '0', 'PYTHONUTF8': '0'}
@@ -271,7 +269,6 @@ def test_a_locale_without_its_characters(python):
     assert status == 0 and terminal.bytes.isascii() and '100% ' + 30 * '#' + ' 60/60  ' in screen[21], (status, screen)
 
 
-@long
 @with_python
 def test_ctrl_c_ends_a_script(python):
     for text in (LONG, LOOP):
@@ -330,7 +327,6 @@ def test_a_call_that_comes_while_others_are_forgotten_is_counted(python):
     assert done.returncode == 0 and done.stdout.split() == ['2', '2'], done
 
 
-@long
 @with_python
 def test_silent_where_not_asked_for_or_without_a_terminal(python):
     done = run_python(python, program(MAPS))
@@ -339,7 +335,6 @@ def test_silent_where_not_asked_for_or_without_a_terminal(python):
     assert status == 0 and len(screen) == 22 and screen[21] == '', screen
 
 
-@long
 @with_modules('nbclient', 'nbformat', 'ipykernel')
 def test_a_notebook_has_a_line_in_each_cell(python):
     done = run_python(python, '-c', NOTEBOOK, json.dumps(CELLS), IPYTHONDIR='ipython')

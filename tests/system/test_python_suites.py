@@ -9,7 +9,7 @@ import os
 import subprocess
 import tarfile
 
-from launch import TIMEOUT_S, environment, finish, long, main, wait_until
+from launch import TIMEOUT_S, environment, finish, main, wait_until
 from pythons import obstacle, python_with
 
 SUITES = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/python_suites.py')
@@ -47,7 +47,6 @@ def summary(said):
     print('\n'.join([f'# {said["ran"]} ran, {len(said["skipped"])} of them skipped by themselves, {len(excluded)} left out:', *excluded]), flush=True)
 
 
-@long
 def test_those_of_cpython():
     python, why = python_with('cloudpickle', 'test.test_concurrent_futures')
     if python is None or obstacle() is not None:
@@ -107,7 +106,6 @@ def mpi4py_tests():
     return KEPT, None
 
 
-@long
 def test_those_of_mpi4py():
     python, why = python_with('cloudpickle')
     if python is None or obstacle() is not None:

@@ -13,7 +13,7 @@ import time
 
 from faults import lines_with
 from journals import has_records
-from launch import MASTER, SUPERMASTER, WORKER, finish, hdss, launched, main, report, run_job, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, hdss, main, report, run_job, start, wait_until
 from processes import ranks
 from results import read
 from trials import run_trials
@@ -86,7 +86,6 @@ def attempt(number, references):
     return killed, None
 
 
-@launched
 def test_random_losses_lose_nothing():
     numbers = [int(ONLY)] if ONLY else range(TRIALS)
     references, began = undisturbed(), time.monotonic()

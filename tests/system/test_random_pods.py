@@ -2,7 +2,7 @@
 """Pods join, leave, are killed and are cut off at random instants of a set's jobs, and nothing is lost or computed twice: every job ends, and its
 output is, byte for byte, that of an undisturbed run.
 
-HDSS_TEST_PODS says how many trials (default 2, with HDSS_TEST_SHORT 1), HDSS_TEST_SEED which ones (default 1), HDSS_TEST_JOBS how many at once (default 2),
+HDSS_TEST_PODS says how many trials (default 2), HDSS_TEST_SEED which ones (default 1), HDSS_TEST_JOBS how many at once (default 2),
 HDSS_TEST_EVENTS how many events each of them has (default 8). A trial that fails names its number: HDSS_TEST_ONLY=NUMBER runs that one.
 
 HDSS_TEST_PODS_BY says what launches the pods: nothing, and they are of this build; the hdss of another build, as one with MPICH, whose pods join the same
@@ -23,7 +23,7 @@ from sets import here, job, well
 from slurm import Slurm
 from trials import run_trials
 
-TRIALS = int(os.environ.get('HDSS_TEST_PODS', '1' if os.environ.get('HDSS_TEST_SHORT') else '2'))
+TRIALS = int(os.environ.get('HDSS_TEST_PODS', '2'))
 SEED = int(os.environ.get('HDSS_TEST_SEED', '1'))
 JOBS = int(os.environ.get('HDSS_TEST_JOBS', '2'))
 ONLY = os.environ.get('HDSS_TEST_ONLY')

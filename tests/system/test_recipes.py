@@ -7,7 +7,7 @@ import os
 import socket
 import subprocess
 
-from launch import HDSS, finish, launched, main, report, start
+from launch import HDSS, finish, main, report, start
 from nodes import NETWORK, Nodes, inside
 from openmpi import IS_5
 
@@ -93,7 +93,6 @@ def test_jobs_of_pbs_and_lsf_on_one_node():
         assert figures['masters'] == 0 and workers_on(figures) == [3], (name, variables, figures)
 
 
-@launched
 def test_jobs_of_pbs_and_lsf_on_several_nodes():
     def test(nodes, network):
         first, second = nodes.names

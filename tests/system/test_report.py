@@ -11,7 +11,7 @@ import threading
 import xml.etree.ElementTree as xml
 
 import chromium
-from launch import HDSS, SUPERMASTER, long, main, run
+from launch import HDSS, SUPERMASTER, main, run
 from traces import HEADER, make_trace, row, write_large
 
 SVG = '{http://www.w3.org/2000/svg}'
@@ -173,7 +173,6 @@ def write_whole(path, text):
     os.replace(path + '.new', path)
 
 
-@long
 def test_energy():
     """Of a folder that looks like /sys/class/powercap, whose counter rises while the run goes on; and without one."""
     os.makedirs('powercap/intel-rapl:0')
@@ -360,7 +359,6 @@ def story(browser, name='story'):
     return browser.evaluate(f"document.getElementById('{name}').textContent")
 
 
-@long
 def test_it_opens_without_an_error():
     if not chromium.program():
         return NO_BROWSER
@@ -383,7 +381,6 @@ def test_it_opens_without_an_error():
     return None
 
 
-@long
 def test_a_trace_with_little_in_it():
     if not chromium.program():
         return NO_BROWSER
@@ -408,7 +405,6 @@ def chunks_in_order(trace, rank):
     return sorted((chunk for chunk in trace.chunks if chunk['worker'] == rank), key=lambda chunk: chunk['begun_s'])
 
 
-@long
 def test_the_keyboard_goes_everywhere():
     if not chromium.program():
         return NO_BROWSER
@@ -476,7 +472,6 @@ def test_the_keyboard_goes_everywhere():
     return None
 
 
-@long
 def test_a_screen_reader_finds_its_way():
     """What the browser tells it: charts, their keys and the tables have names, and the charts are described."""
     if not chromium.program():
@@ -498,7 +493,6 @@ def test_a_screen_reader_finds_its_way():
     return None
 
 
-@long
 def test_a_chunk_is_told_where_it_is_pointed_at():
     if not chromium.program():
         return NO_BROWSER
@@ -522,7 +516,6 @@ def test_a_chunk_is_told_where_it_is_pointed_at():
     return None
 
 
-@long
 def test_words_are_no_markup():
     evil = '</script><script>window.hurt = 1</script><img src=x onerror="window.hurt = 1">\'"&{{run}}'
     trace = make_trace(workers=3, nodes=1, lost=1, kernel=evil, technique=evil, host=evil.replace(' ', '_'))
@@ -545,7 +538,6 @@ def test_words_are_no_markup():
     return None
 
 
-@long
 def test_it_is_printed_in_the_light():
     if not chromium.program():
         return NO_BROWSER
@@ -580,7 +572,6 @@ FRAMES = '''new Promise(done => {
 })'''
 
 
-@long
 def test_a_million_chunks():
     if not chromium.program():
         return NO_BROWSER

@@ -8,8 +8,8 @@ import resource
 import signal
 
 from journals import head_bytes, head_of, wait_for_records
-from launch import (HDSS, MASTER, SUPERMASTER, UNTIL_HURRY, WORKER, catches, descendants, finish, gone, hurried, job, kill_tree, launched,
-                    long, main, mpirun_line, ranks_of, report, run, run_job, start, wait_until)
+from launch import (HDSS, MASTER, SUPERMASTER, UNTIL_HURRY, WORKER, catches, descendants, finish, gone, hurried, job, kill_tree, main, mpirun_line,
+                    ranks_of, report, run, run_job, start, wait_until)
 from loops import ENDLESS, ENDLESS_ITERATIONS, LONG, SLOW, STEADY
 from openmpi import WITHOUT_FILES
 from processes import pid_of
@@ -62,7 +62,6 @@ def refused(result, *parts):
         assert part in result.err[0], (part, result)
 
 
-@long
 def test_what_can_be_resumed_is_not_overwritten():
     killed_run()
     before = read('out.npy'), read('out.npy.journal')
@@ -204,7 +203,6 @@ def test_what_cannot_be_brought_to_the_disk_is_not_reported():
         os.remove('out.npy')
 
 
-@long
 def test_pictures_are_resumed_from_their_records():
     words = ['mandelbrot', 'width=600', 'height=600', 'max_iter=2000', 'xmin=-0.3', 'xmax=0.1', 'ymin=-0.2', 'ymax=0.2']
     result = run_job(0, 2, ['--journal', 'off', '--output', 'reference.png', *words])
@@ -289,7 +287,6 @@ def test_a_run_that_loses_its_launcher_goes_on():
     assert lines_of_hdss(result) == [AGAIN] and report()['faults']['resumed_iterations'] > 0, (result, report())
 
 
-@launched
 def test_a_run_goes_on_as_often_as_it_may():
     reference = undisturbed(*LONG)
     process = start([HDSS, 'run', '--workers', '2', '--restarts', '1', *STEADY, '--output', 'out.npy', *LONG])
@@ -323,7 +320,6 @@ def test_tasks_are_printed_and_counted_once():
     assert result.status == 3 and not lines_of_hdss(result), result
 
 
-@launched
 def test_a_run_that_is_asked_to_stop_is_not_started_again():
     words = ['--power', 'equal', '--technique', 'ss', '--output', 'out.npy', 'synthetic', 'iterations=2000', 'mean=2e6', 'distribution=constant',
              'mode=sleep']
@@ -411,7 +407,6 @@ def test_what_is_started_again_and_what_is_not():
     assert result.status == 2 and '--journal FILE' in result.raw_err, result
 
 
-@long
 def test_an_output_that_is_gone_or_cut_is_a_failure():
     def replace(path):
         with open('other', 'wb') as file:
@@ -429,7 +424,6 @@ def test_an_output_that_is_gone_or_cut_is_a_failure():
         assert report()['outcome'] == 'failed', report()
 
 
-@long
 def test_two_runs_write_no_output_together():
     process = start(job(1, 2, [*STEADY, '--journal', 'a.journal', '--output', 'out.npy', *ENDLESS]))
     wait_for_records(process, 'a.journal')
@@ -445,7 +439,6 @@ def test_two_runs_write_no_output_together():
         assert run_job(0, 1, ['--power', 'equal', *words]).status == 0
 
 
-@launched
 def test_a_signal_in_the_first_moments_drains():
     process = start(job(1, 2, [*STEADY, *ENDLESS]))
     wait_until(lambda: pid_of(process, SUPERMASTER) is not None, 'the supermaster')

@@ -7,7 +7,7 @@ import signal
 
 from isolation import SEGV
 from kernels import built
-from launch import WORKER, finish, hdss, launched, let_user_code_crash, long, main, report, run, run_job, start, wait_until
+from launch import WORKER, finish, hdss, let_user_code_crash, main, report, run, run_job, start, wait_until
 from processes import helpers, pids
 from results import read, records
 
@@ -45,7 +45,6 @@ def check_no_worker_was_lost(result):
     assert faults.get('lost_workers', 0) == 0, (faults, result)
 
 
-@long
 def test_a_loop_yields_the_same_bytes():
     for words in ([], ['distance=3', 'reach=5']):
         for masters, workers in TOPOLOGIES:
@@ -75,7 +74,6 @@ def failed_lines(result):
     return [line for line in result.err if ' failed: ' in line]
 
 
-@long
 def test_a_row_that_others_need_ends_the_run_by_name():
     for masters, workers in TOPOLOGIES:
         for isolate, retries in (('on', 2), ('auto', 0)):
@@ -89,7 +87,6 @@ def test_a_row_that_others_need_ends_the_run_by_name():
             assert report()['outcome'] == 'failed', report()
 
 
-@long
 def test_the_last_row_is_left_out():
     for masters, workers in TOPOLOGIES:
         for chunk in (1, 9, 200):
@@ -111,7 +108,6 @@ def test_a_row_that_takes_workers_down_ends_the_run_by_name():
         assert any('5 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
 
 
-@long
 def test_a_row_that_hangs_counts_as_crashed():
     """Where the row is the last it is left out, else the run ends by its name; a limit that all rows keep to ends none, though all together take
     much longer."""
@@ -198,7 +194,6 @@ def check_kills(masters):
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
 
 
-@launched
 def test_helpers_and_workers_that_are_killed():
     for masters in (0, 2):
         check_kills(masters)

@@ -3,7 +3,7 @@
 import os
 import time
 
-from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, long, main, report, run_job, start, state_of, unhurried, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, main, report, run_job, start, state_of, unhurried, wait_until
 
 TICKS = os.sysconf('SC_CLK_TCK')
 
@@ -14,7 +14,6 @@ def cpu_seconds(pid):
     return (int(fields[11]) + int(fields[12])) / TICKS
 
 
-@long
 def test_eight_masters_and_128_workers():
     words = ['--report', 'report.json', '--technique', 'dfss', '--power', 'equal', 'synthetic', 'iterations=20000', 'mean=20']
     result = run_job(8, 128, words, )
@@ -31,7 +30,6 @@ def shares_of(pids, seconds):
     return [(cpu_seconds(pid) - b) / (time.monotonic() - began) for pid, b in zip(pids, before)]
 
 
-@long
 def test_idle_ranks_sleep():
     # Two iterations for five workers: three workers, the masters and the supermaster wait.
     process = start(job(2, 5, ['--isolate', 'off', '--power', 'equal', '--technique', 'ss', *unhurried(iterations=2, sleep_us=100000000)]))

@@ -8,8 +8,7 @@ import stat
 import struct
 
 from kernels import built
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, long, main, python_is_there, ranks_of, run, start,
-                    unhurried, wait_until)
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, Run, finish, gone, hurried, main, python_is_there, ranks_of, run, start, unhurried, wait_until
 from loops import SLEEPING, SLEEPY
 from processes import members, name_of, pids_in
 from sets import here, job, post, submission, up, well
@@ -145,7 +144,6 @@ def test_what_a_cancelled_job_has_not_done_is_done_by_the_next():
         assert run([HDSS, 'down']).status == 0
 
 
-@long
 def test_long_chunks_share_their_workers():
     """Each job has its loop in one chunk for each worker, which a helper computes: with nearly all of the weight one takes as long as it would
     alone, and the other both. Then helpers whose chunk is put off, and a worker, are killed, which costs no result."""
@@ -252,7 +250,6 @@ def test_kernels_of_one_name_are_those_of_their_folders():
         assert run([HDSS, 'down']).status == 0
 
 
-@long
 def test_a_kernel_that_hangs_when_it_is_asked_holds_up_no_set():
     here()
     up()
@@ -274,7 +271,6 @@ def run(first, count):
 """
 
 
-@long
 def test_a_kernel_that_is_long_to_load_is_waited_for_and_holds_up_no_set():
     if not python_is_there():
         return 'built without Python'
@@ -409,7 +405,6 @@ def has_grown(ranks, before, after):
     return any(after[pid][1] != before[pid][1] or after[pid][2] >= before[pid][2] + 512 for pid in ranks)
 
 
-@long
 def test_jobs_of_each_kind_leave_nothing_with_the_ranks():
     """The supermaster remembers jobs that are over, some 3 kB each."""
     here()

@@ -20,7 +20,7 @@ import sys
 import time
 
 from kernels import built
-from launch import HDSS, MASTER, SUPERMASTER, TIMEOUT_S, WORKER, finish, launched, main, python_is_there, run, start
+from launch import HDSS, MASTER, SUPERMASTER, TIMEOUT_S, WORKER, finish, main, python_is_there, run, start
 from loops import DEADLY_PYTHON
 from processes import HELPER, children, members, name_of, send
 from results import read
@@ -593,7 +593,6 @@ def print_table(outcomes):
     sys.stdout.flush()
 
 
-@launched
 def test_random_lives_of_sets():
     numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + LIVES)
     plugin, began, references = built('hostile'), time.monotonic(), {}

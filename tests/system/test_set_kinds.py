@@ -7,8 +7,7 @@ import sys
 
 from dependent import DITHER, HYDRO, swinging
 from journals import records_of_journal
-from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, python_is_there, ranks_of, report, run, start,
-                    techniques, wait_until)
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
 from loops import SLEEPING
 from results import read
 from sets import here, job, well
@@ -54,7 +53,6 @@ def check_waves(number, expected):
     assert read('out.npy')[-len(expected):] == expected, well(['output', number])
 
 
-@long
 def test_a_loop_with_dependencies_runs_alone():
     build_wave()
     runs = [run([HDSS, 'run', '--workers', '3', '--output', f'{name}.npy', name]) for name in (DITHER, HYDRO)]

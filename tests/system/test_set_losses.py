@@ -5,7 +5,7 @@ import os
 import signal
 
 from kernels import built
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, long, main, ranks_of, run, start, unhurried, wait_until
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, main, ranks_of, run, start, unhurried, wait_until
 from loops import SLEEPING
 from sets import here, job, post, submission, up, well
 
@@ -123,7 +123,6 @@ def test_an_idle_set_that_has_lost_all_workers_ends():
     assert ended.status == 1 and ended.err[-1] == 'supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs', ended
 
 
-@long
 def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
     """Nobody else sees that it is stopped: it would stay for ever."""
     here()

@@ -8,8 +8,8 @@ import signal
 import socket
 import time
 
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hurried, job, launched, main, ranks_of, report, run, shared_memory,
-                    start, unhurried, wait_until)
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hurried, job, main, ranks_of, report, run, shared_memory, start, unhurried,
+                    wait_until)
 from openmpi import IS_5
 from processes import launcher, send
 
@@ -80,7 +80,6 @@ def drain_by(whom, number, *options):
     check_drained(finish(process))
 
 
-@launched
 def test_a_signal_to_every_process_of_the_job_drains():
     with hurried():
         undisturbed = run(hdss('--workers', '3'))
@@ -93,7 +92,6 @@ def test_a_signal_to_every_process_of_the_job_drains():
     assert result.status == 0 and content() == expected and not os.path.exists('out.npy.journal'), result
 
 
-@launched
 @mpirun_waits()
 def test_a_signal_to_mpirun_drains():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR2):
@@ -109,7 +107,6 @@ def is_mpirun(pid):
         return False
 
 
-@launched
 @mpirun_waits()
 def test_a_signal_to_mpirun_before_the_run_has_begun():
     """As it is there, as its first rank is, and as all are. Version 5 passes SIGUSR2 on to ranks that are not ready for it, and die of it, as they
@@ -141,7 +138,6 @@ def check_early(number, result):
         assert report()['outcome'] == 'done' and report()['done'] == ITERATIONS, (report(), result)
 
 
-@launched
 @mpirun_waits()
 def test_a_signal_to_mpirun_drains_a_flat_run():
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -163,7 +159,6 @@ def test_a_signal_to_a_rank_of_a_line_by_hand_drains():
         assert result.status == 4 and report()['outcome'] == 'drained', result
 
 
-@launched
 def test_a_signal_when_all_is_done_changes_nothing():
     words, flat = ([word.replace(f'={ITERATIONS}', '=20') for word in line] for line in (LOOP, ['--dca', 'rma', *FLAT]))
     for line, whom, number in ((words, 'mpirun', signal.SIGTERM), (words, 'mpirun', signal.SIGINT), (words, 'all', signal.SIGTERM),
@@ -179,7 +174,6 @@ def test_a_signal_when_all_is_done_changes_nothing():
         assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
 
 
-@launched
 def test_a_launcher_that_kills_before_the_ranks_have_drained():
     """A second or two behind its signal, when the iterations that run are not over."""
     with open('tasks', 'w') as file:
@@ -201,7 +195,6 @@ def program(name, text):
     return f'./{name}'
 
 
-@launched
 def test_a_signal_at_any_moment_of_the_start_drains():
     """A process that mpirun has just forked has mpirun's handlers; one that runs its own program has none; then it has its own. On a busy machine
     much may happen between two looks at it, as with what is loaded here into both. What a signal does end has not begun, and nothing is lost."""
@@ -241,7 +234,6 @@ def test_a_signal_before_there_is_a_launcher_ends_the_command():
         os.close(ends[-1])
 
 
-@launched
 def test_a_launcher_that_hangs_at_the_start_is_not_waited_for():
     hangs = program('hangs', ': >started; exec sleep 1000')
     process = start(hdss('--workers', '2', '--mpirun', hangs, '--drain-time', '0.2'))
@@ -275,7 +267,6 @@ def listening_ports(pid):
     return [int(row[1].split(':')[1], 16) for row in rows if row[3] == '0A' and row[9] in sockets]
 
 
-@launched
 def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
     """A connection to a port of mpirun's that says nothing keeps it from answering MPI_Finalize."""
     if IS_5:
@@ -294,7 +285,6 @@ def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
     return None
 
 
-@launched
 def test_of_a_launcher_that_is_killed_nothing_stays():
     """Neither its own files nor those of ranks that all ended with it."""
     os.mkdir('own')

@@ -7,7 +7,7 @@ import os
 import random
 import statistics
 
-from launch import HDSS, long, main, run
+from launch import HDSS, main, run
 
 SMALL = ['--workers', 12, '--masters', 3, '--platform', 'two-speeds:cores=4']
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../deploy/examples/simulate/availability.txt')
@@ -187,7 +187,6 @@ def test_slow_workers_are_told_from_costly_iterations():
     refuses(['--recorded-workers', 'simulate', *LOOP], '--recorded-workers simulate', '--record-costs')
 
 
-@long
 def test_robustness():
     """With one static chunk each the loop takes as many times as long as one worker is slowed down; by ss one worker, however slow, is no matter, half of
     them may be three times as slow, and half of them may be lost when half of the time is over."""
@@ -245,7 +244,6 @@ def test_workers_that_draw_themselves():
     assert queues['elapsed_s'] < crowded['elapsed_s'] / 5 and queues['refills'] == queues['nodes'] == 8, (queues['elapsed_s'], crowded['elapsed_s'])
 
 
-@long
 def test_each_draws_each_iteration_once():
     """Whatever the way to the counters, and whether the chunk follows from the step or from the rest, weighted or not."""
     for mode in DCA:
@@ -399,7 +397,6 @@ def test_a_worker_with_a_helper_answers_in_the_middle_of_an_iteration():
     assert simulate(['--isolate', 'on', *short])[0]['elapsed_s'] > simulate(short)[0]['elapsed_s'] + 2000 / 2 * 5e-6
 
 
-@long
 def test_a_node_without_a_supermaster_recalls():
     """Graham's bound by node, for each technique of big chunks. Where those are cut coarsely it may be reached an iteration later: all iterations end
     at one moment here, so that who waits for the end of one that runs may wait for a whole one."""
@@ -478,7 +475,6 @@ def test_nodes_that_come_may_fail():
     assert figures['done'] == 50000 and figures['pods'] == {'joined': 1, 'left': 0, 'lost': 0} and figures['faults']['lost_workers'] > 0, figures
 
 
-@long
 def test_workers_that_double_and_halve_lose_no_time():
     lines = [f'1 {second}.5 up\n1 {second + 1} leaves' for second in range(10)]
     for technique, power in itertools.product(('ss', 'gss', 'fac2', 'tss', 'dfss', 'awf-c', 'af', 'static', 'auto'), ('equal', 'measure')):

@@ -5,7 +5,7 @@ import io
 import json
 import os
 
-from launch import HDSS, long, main, run
+from launch import HDSS, main, run
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../deploy/examples/sets/day.txt')
 MACHINE = ['--workers', 16, '--masters', 2]
@@ -65,7 +65,6 @@ def test_a_node_that_fails_is_lost_to_all_jobs():
     assert result.status == 1 and '3 left open' in result.out and 'the node of the supermaster failed' in result.err[0], str(result)
 
 
-@long
 def test_the_same_file_gives_the_same_bytes_and_each_format_the_same_figures():
     lines = [f'0 --name a,b {LONG}', f'7 --weight 2 {SHORT}', '', '# nothing', '8 mandelbrot']
     texts = [simulate(lines).out for _ in range(2)]

@@ -10,7 +10,7 @@ import signal
 import time
 
 from journals import has_records
-from launch import MASTER, SUPERMASTER, WORKER, hurry, long, main, report, unhurried, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, hurry, main, report, unhurried, wait_until
 from runs import name_of_run, sockets_of_run
 from slurm import Slurm, text_of
 
@@ -87,7 +87,6 @@ def check_home(figures):
     assert len(pairs) == figures['nodes'] == len({master for _, master in pairs}), figures['worker_stats']
 
 
-@long
 def test_recipes_run_with_a_master_on_each_node():
     def test(slurm):
         for name in ('hdss', 'mpirun', 'srun'):
@@ -105,7 +104,6 @@ def test_recipes_run_with_a_master_on_each_node():
     return over(test)
 
 
-@long
 def test_a_configuration_for_srun():
     def test(slurm):
         # as the file that is shipped, for nodes that are as small as these
@@ -125,7 +123,6 @@ def test_a_configuration_for_srun():
     return over(test)
 
 
-@long
 def test_unequal_nodes_get_what_they_have():
     def test(slurm):
         for options, words, expected in ((['--exclusive'], [], {0: 4, 1: 2, 2: 1}),
@@ -180,7 +177,6 @@ def drain(slurm, job, who):
     wait_until(ends, f'the end of job {job}')
 
 
-@long
 def test_a_signal_of_slurm_drains():
     def test(slurm):
         for name, who in (('hdss', ['--batch']), ('mpirun', ['--batch']), ('srun', [])):
@@ -196,7 +192,6 @@ def test_a_signal_of_slurm_drains():
     return over(test)
 
 
-@long
 def test_the_run_drains_before_its_time_is_over():
     def test(slurm):
         text = run(slurm, 'hdss', ['--time-margin', '54', *STEADY, 'synthetic', 'iterations=20000', *JOB[2:]], [*BOTH, '--time=1'], status=4)
@@ -204,7 +199,6 @@ def test_the_run_drains_before_its_time_is_over():
     return over(test)
 
 
-@long
 def test_a_lost_worker_and_a_lost_master_are_survived():
     def test(slurm):
         os.environ.update(HDSS_CONTROL_DIR=os.getcwd())
@@ -220,7 +214,6 @@ def test_a_lost_worker_and_a_lost_master_are_survived():
     return over(test)
 
 
-@long
 def test_a_lost_node_is_survived():
     def test(slurm):
         def kill(_):
@@ -236,7 +229,6 @@ def test_a_lost_node_is_survived():
     return over(test)
 
 
-@long
 def test_a_lost_supermaster_is_started_again():
     def test(slurm):
         def kill(_):
@@ -254,7 +246,6 @@ def test_a_lost_supermaster_is_started_again():
     return over(test)
 
 
-@long
 def test_a_set_goes_on_in_the_next_job():
     def test(slurm):
         # The set of this test, in its folder, wherever Slurm runs the script.
@@ -280,7 +271,6 @@ def test_a_set_goes_on_in_the_next_job():
     return over(test)
 
 
-@long
 def test_a_set_outlives_the_jobs_whose_nodes_it_uses():
     """Three jobs join a set of the login node, each for a time, the third by munge: nothing is lost, and nothing computed twice."""
     def test(slurm):

@@ -5,7 +5,7 @@ import shutil
 import sys
 import time
 
-from launch import HDSS, long, main, run
+from launch import HDSS, main, run
 
 SNAKEFILE = '''
 rule all:
@@ -60,7 +60,6 @@ def test_a_set_runs_its_jobs():
         assert run([HDSS, 'down']).status == 0
 
 
-@long
 def test_what_fails_is_said():
     if shutil.which('snakemake') is None:
         return 'no snakemake'
@@ -81,7 +80,6 @@ def seconds_of(begin, rules):
     return time.monotonic() - began
 
 
-@long
 def test_a_command_costs_less_by_a_set_than_by_a_launch():
     """Without --cluster, of which snakemake itself is most: it begins anew for each job."""
     if shutil.which('snakemake') is None:

@@ -12,7 +12,7 @@ import time
 
 from faults import faults, lines_with
 from journals import wait_for_records
-from launch import MASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, job, kill_tree, launched, main, report, start, wait_until
+from launch import MASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, job, kill_tree, main, report, start, wait_until
 from loops import SLOW
 from nodes import Nodes
 from openmpi import RECOVERING
@@ -117,7 +117,6 @@ def hold_worker(line):
     assert check_end(result) == 1 and faults()['lost_workers'] == 0, (faults(), result)
 
 
-@launched
 def test_on_one_machine():
     at_once((lose_master, hdss(1, 2, job_words())), (lose_master, hdss(1, 3, job_words())), (lose_master, hdss(2, 2, job_words())),
             (lose_master, hdss(2, 4, job_words())), (rouse_worker, hdss(0, 3, job_words())), (rouse_worker, hdss(2, 4, job_words())))
@@ -136,7 +135,6 @@ def no_debugger():
     return None
 
 
-@launched
 def test_a_worker_that_is_held():
     reason = no_debugger()
     if reason is None:
@@ -144,7 +142,6 @@ def test_a_worker_that_is_held():
     return reason
 
 
-@launched
 def test_a_line_written_by_hand():
     """Without any option mpirun sees all ranks of a stopped worker's run leave in order."""
     at_once((rouse_worker, job(0, 3, job_words())), (rouse_worker, job(2, 4, job_words())),
@@ -157,7 +154,6 @@ def far_pid(nodes, program, node=1):
     return next(pid for _, (pid, at, path) in found if at == node and path == os.path.realpath(program))
 
 
-@launched
 def test_on_another_machine():
     """A worker beside others, one that is alone there, one under a master, and a master. How long a silent worker is not lost is as long as its
     chunk goes to no other: either may come first."""
@@ -176,7 +172,6 @@ def test_on_another_machine():
     return None
 
 
-@launched
 def test_a_run_that_is_stopped_as_a_whole_goes_on():
     process = start(hdss(1, 2, job_words()))
     wait_for_records(process)

@@ -5,7 +5,7 @@ import signal
 
 from faults import lines_with
 from journals import wait_for_records
-from launch import MASTER, SUPERMASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, launched, main, report, run, start, wait_until
+from launch import MASTER, SUPERMASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, main, report, run, start, wait_until
 from loops import ENDLESS
 from processes import pids
 from results import check, read, undisturbed
@@ -67,14 +67,12 @@ def drain_flat(line):
     wait_until(lambda: not os.path.exists(f'/proc/{pid}'), 'the end of the stopped rank', SOON)
 
 
-@launched
 def test_a_drain():
     words, flat = job_words(loop=ENDLESS), ['--output', 'out.npy', *ENDLESS]
     at_once((drain_master, hdss(1, 2, words)), (drain_master, hdss(2, 4, words)), (drain_worker, hdss(0, 3, words)),
             (drain_worker, hdss(2, 4, words)), (drain_flat, hdss(0, 3, flat, '--dca', 'rma')), (drain_flat, hdss(0, 3, flat, '--dca', 'node')))
 
 
-@launched
 def test_the_supermaster():
     words, once = job_words(loop=ENDLESS), ['--restarts', '0']
     at_once((lose_supermaster, hdss(0, 2, words, *once)), (lose_supermaster, hdss(2, 4, words, *once)))

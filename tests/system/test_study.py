@@ -10,7 +10,7 @@ import statistics
 import subprocess
 import xml.etree.ElementTree as xml
 
-from launch import HDSS, TIMEOUT_S, environment, finish, long, main, run, start, wait_until
+from launch import HDSS, TIMEOUT_S, environment, finish, main, run, start, wait_until
 from pythons import EXECUTE, python_with
 
 NOTEBOOK = os.path.join(os.environ['SOURCE_ROOT'], 'deploy/examples/studies/figures.ipynb')
@@ -39,7 +39,6 @@ def rows(name='small.csv'):
         return list(csv.DictReader(file))
 
 
-@long
 def test_ended_and_gone_on_with():
     write('small.study', SMALL.replace('mean=100', 'mean=20000'))  # so that it is not over before it is ended
     process = start([HDSS, 'study', 'small.study'])
@@ -80,7 +79,6 @@ def check_page(drawn):
         assert all(part in picture for part in ('loop time, s', 'workers', 'gss')), picture
 
 
-@long
 def test_failures_are_marked():
     """A kernel that fails, and one that takes too long; what is done goes with them. Nothing is drawn without gnuplot."""
     write('bad.study', 'kernel = synthetic iterations=4 mean=1 fail=2\nkernel = synthetic iterations=40 mean=1e6 mode=sleep\n'
@@ -144,7 +142,6 @@ def test_until_an_interval_is_narrow():
         assert is_narrow and study('--dry-run', 'narrow.study').out.count(cell['axes']['technique']) == 0 or not is_narrow, cell
 
 
-@long
 def test_a_notebook_draws_figures():
     """That of the examples, as Jupyter runs it: bars of the medians of the tables, with their intervals, lines along an axis, and what pandas reads of the same table."""
     python, why = python_with('nbclient', 'nbformat', 'ipykernel')
@@ -232,7 +229,6 @@ heat = none
 """
 
 
-@long
 def test_techniques_are_compared_in_one():
     """All techniques in one picture with what would be ideal, the runs as boxes, the time steps, and what the differences mean."""
     write('compared.study', COMPARED)
@@ -265,7 +261,6 @@ def check_pictures():
         assert all(part in picture for part in parts), (name, parts, picture)
 
 
-@long
 def test_workers_alone_are_simulated():
     """All topologies in one table; where a worker draws from the queue of its node, the option is for these runs alone."""
     write('alone.study', 'kernel = synthetic iterations=2000 mean=100\ntechnique = fac2\nworkers = 1 8\nmasters = 1\nbackend = simulate\n'

@@ -9,7 +9,7 @@ import shutil
 import signal
 import tempfile
 
-from launch import HDSS, SUPERMASTER, WORKER, job, launched, let_user_code_crash, main, mpirun_line, python_is_there, report, run, run_job, techniques
+from launch import HDSS, SUPERMASTER, WORKER, job, let_user_code_crash, main, mpirun_line, python_is_there, report, run, run_job, techniques
 
 MESON, BUILD_ROOT, SOURCE = os.environ.get('MESON', ''), os.environ['BUILD_ROOT'], os.environ['SOURCE_ROOT']
 EXAMPLE = os.path.join(SOURCE, 'deploy/examples/techniques/factoring.c')
@@ -84,7 +84,6 @@ def flat(dca, words):
     return run(mpirun_line([(2, [WORKER, '--dca', dca, *words])]))
 
 
-@launched
 def test_it_runs_in_every_topology():
     build('factoring.so', EXAMPLE)
     rows = [line.split(',')[3] for line in chunks('fac2', '--format', 'csv', iterations=600, workers=2).splitlines()[1:]]
@@ -100,7 +99,6 @@ def test_it_runs_in_every_topology():
         assert topology == 'dca-node' or written['chunks'] == len(rows), (topology, written['chunks'], len(rows))
 
 
-@launched
 def test_workers_alone_must_have_the_same():
     with open(EXAMPLE, encoding='utf-8') as file:
         source = file.read()
@@ -116,7 +114,6 @@ def test_workers_alone_must_have_the_same():
                                                  '(--slowdown and --load may differ)'], result
 
 
-@launched
 def test_only_who_cuts_loads_it():
     build('plugged.so', PLUGGED)
     for result, programs in (
@@ -143,7 +140,6 @@ def draws(shares, left, done=(0, 0), chunks=0):
     return found
 
 
-@launched
 def test_it_learns_and_is_weighted():
     build('learns.so', PLUGGED, '-DPLUGGED_LEARNS')
     build('shares.so', PLUGGED, '-DPLUGGED_SHARES')
@@ -192,7 +188,6 @@ def test_auto_may_choose_it():
         assert result.status == 2 and len(result.err) == 1 and result.err[0].startswith('hdss run: ' + line), result
 
 
-@launched
 def test_jobs_of_a_set_have_their_own():
     for name in ('one', 'two'):
         os.mkdir(name)
@@ -249,7 +244,6 @@ def test_what_is_no_technique_is_refused():
         assert result.status == 2 and len(result.err) == 1 and line in result.err[0], result
 
 
-@launched
 def test_a_technique_that_fails_ends_the_run():
     build('plugged.so', PLUGGED)
     line = 'technique ./plugged.so: next() failed: three chunks of 14 are enough'
@@ -364,7 +358,6 @@ class Empty:
 '''
 
 
-@launched
 def test_it_is_a_class_in_python():
     if not python_is_there():
         return 'built without Python'

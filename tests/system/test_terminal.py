@@ -7,7 +7,7 @@ import re
 import struct
 import termios
 
-from launch import HDSS, environment, launched, main, run
+from launch import HDSS, environment, main, run
 
 CLEAR = '\r\x1b[K'
 JOB = ['run', '-j', '2', '--power', 'equal', 'synthetic', 'iterations=300', 'mean=2000']
@@ -84,7 +84,6 @@ def log_of(*words, **variables):
     return run(['env', *(f'{name}={value}' for name, value in variables.items()), HDSS, *words])
 
 
-@launched
 def test_a_run_without_a_terminal_writes_a_log():
     for words in (['--log-every', '0.2'], ['--log-every', '0.2', '--masters', '1'], ['--log-every', '0.2', '--dca', 'rma'], ['--progress', 'always', '--log-every', '0.2']):
         result = log_of('run', *words, *JOB[1:])
@@ -94,7 +93,6 @@ def test_a_run_without_a_terminal_writes_a_log():
         assert all(re.fullmatch(GOES_ON, line) for line in lines[1:-1]), result
 
 
-@launched
 def test_a_short_run_says_nothing_but_in_a_batch_job():
     assert log_of(*JOB).raw_err == ''
     lines = log_of(*JOB, PBS_JOBID='7').raw_err.splitlines()

@@ -5,7 +5,7 @@ import os
 import signal
 import struct
 
-from launch import HDSS, WORKER, finish, hurried, launched, let_user_code_crash, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, WORKER, finish, hurried, let_user_code_crash, main, ranks_of, report, run, start, wait_until
 from loops import ENDLESS, ENDLESS_ITERATIONS, SLOW
 from results import read
 
@@ -72,7 +72,6 @@ def test_a_signal_drains():
     assert 0 < figures['done'] < ENDLESS_ITERATIONS and stored() == figures['done'], (stored(), figures['done'])
 
 
-@launched
 def test_a_lost_worker_costs_nothing_but_time():
     process = start(line(['--threads', 3, *OUTPUT, *SLOW]))
     wait_until(results_have_come, 'the first result')

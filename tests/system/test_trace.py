@@ -12,7 +12,7 @@ import subprocess
 
 from faults import clear, disturbed, job_words
 from journals import wait_for_records
-from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, job, long, main, python_is_there, run, start
+from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, job, main, python_is_there, run, start
 from loops import ENDLESS, ENDLESS_ITERATIONS, STEADY
 
 COLUMNS = ['kind', 'time_s', 'worker', 'node', 'master', 'chunk', 'first', 'count', 'reason', 'asked_s', 'begun_s', 'ended_s', 'stored_s', 'compute_s',
@@ -109,14 +109,22 @@ def check_undisturbed(trace, report):
     check_figures(trace, report)
 
 
-def test_a_trace_gives_the_figures_of_the_report():
-    for lineup in (['--workers', 3], ['--workers', 4, '--masters', 2], ['--workers', 3, '--technique', 'gss', '--recall', 'off', '--ask-ahead', 'off'],
-                   ['--workers', 4, '--masters', 2, '--technique', 'awf-c'], ['--workers', 2, '--output', 'out.npy', '--overwrite'],
-                   ['--workers', 4, '--masters', 1, '--output', 'out.npy', '--overwrite'], ['--workers', 2, '--technique', 'ss']):
+def check_traces(*lineups):
+    for lineup in lineups:
         trace, report, _ = traced([*lineup, *LOOP])
         check_undisturbed(trace, report)
         reasons = {row['reason'] for row in trace.chunks}
         assert reasons <= ({'own', 'other', 'recalled', 'copy'} if report['masters'] else {'cut', 'recalled', 'copy'}), reasons
+
+
+def test_a_trace_gives_the_figures_of_the_report():
+    check_traces(['--workers', 3], ['--workers', 4, '--masters', 2])
+
+
+def test_a_trace_gives_the_figures_whatever_the_options():
+    check_traces(['--workers', 3, '--technique', 'gss', '--recall', 'off', '--ask-ahead', 'off'],
+                 ['--workers', 4, '--masters', 2, '--technique', 'awf-c'], ['--workers', 2, '--output', 'out.npy', '--overwrite'],
+                 ['--workers', 4, '--masters', 1, '--output', 'out.npy', '--overwrite'], ['--workers', 2, '--technique', 'ss'])
 
 
 def check_comparisons(trace, report):
@@ -320,7 +328,6 @@ def no_otf2():
     return 'the build has no libotf2' if 'no libotf2' in result.raw_err else None
 
 
-@long
 def test_otf2_tells_what_the_table_tells():
     """Of the same simulated run, in which nothing is left to chance."""
     if no_otf2() is not None:
@@ -342,7 +349,6 @@ def test_otf2_tells_what_the_table_tells():
                                      **{row['worker']: ('worker', f'node::node {row["node"]}') for row in trace.workers}}, archive.locations
 
 
-@long
 def test_otf2_of_real_runs():
     if no_otf2() is not None:
         return no_otf2()
@@ -428,7 +434,6 @@ def test_what_an_earlier_run_had_done_has_rows():
         assert run([HDSS, 'report', 'trace.csv', '--svg', 'gantt.svg']).status == 0
 
 
-@long
 def test_what_an_earlier_run_had_done_in_other_forms():
     if no_protoc() is None:
         done = drained(0)
@@ -475,7 +480,6 @@ def test_it_is_explained():
         assert told.status == 2 and len(told.err) == 1 and said in told.err[0], (words, told)
 
 
-@long
 def test_a_run_makes_its_page():
     """Of its trace and report, which are not left; those that were asked for are."""
     for words in ([], ['--report', 'own.json'], ['--trace', 'own.csv', '--masters', 1], ['--dca', 'two-sided'], ['--report', '-']):

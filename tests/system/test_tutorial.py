@@ -9,7 +9,7 @@ import shutil
 import subprocess
 import sys
 
-from launch import launched, long, main, python_is_there
+from launch import main, python_is_there
 from pythons import obstacle, python_with, variables
 from typed import TASK, commands, follow, missing, read, steps_of
 

@@ -5,7 +5,7 @@ import os
 import subprocess
 import sys
 
-from launch import HDSS, descendants, environment, finish, gone, long, main, python_is_there, run, start, wait_until
+from launch import HDSS, descendants, environment, finish, gone, main, python_is_there, run, start, wait_until
 from loops import SLEEPY
 from processes import pids_in
 from sets import here, job, well
@@ -94,7 +94,6 @@ def test_a_set_does_not_outlive_who_holds_its_standard_input():
     return None
 
 
-@long
 def test_a_set_that_does_not_drain_ends_all_the_same():
     """A job may have an hour to drain; who starts a set with a pipe has not."""
     if not python_is_there():

@@ -4,7 +4,7 @@ import glob
 import os
 import shutil
 
-from launch import MASTER, SUPERMASTER, WORKER, long, main, mpirun_line, report, run
+from launch import MASTER, SUPERMASTER, WORKER, main, mpirun_line, report, run
 
 FOUND = 42  # exit status of a rank in which valgrind found something
 SUPPRESSIONS = os.path.join(os.path.dirname(os.path.abspath(__file__)), 'mpi.supp')
@@ -24,7 +24,6 @@ def found():
     return '\n'.join(logs)
 
 
-@long
 def test_a_run_is_clean_under_valgrind():
     if shutil.which('valgrind') is None:
         return 'there is no valgrind'

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Verification: a worker that computes wrongly is found out, the right results take the place of its own, and the run ends with status 1 or goes on
 without it; what cannot be verified is refused before anything starts."""
-from launch import hdss, long, main, report, run
+from launch import hdss, main, report, run
 
 LOOP = ['synthetic', 'iterations=400', 'mean=200', 'seed=3']
 OUTPUT = ['--output', 'out.bin', '--report', 'report.json', '--power', 'equal', '--progress', 'never', '--technique', 'css:chunk=8']
@@ -18,7 +18,6 @@ def right():
     return result.checksum(), output()
 
 
-@long
 def test_all_or_a_share_is_computed_twice():
     checksum, expected = right()
     for masters, share in ((0, 1), (1, 1), (0, 0.3)):
