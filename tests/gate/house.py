@@ -15,6 +15,7 @@ import outcomes
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
 NICE = ["nice", "-n", "19"]  # for what goes on beside tests that run in real time
+NICE_TESTS = ["nice", "-n", "5"]  # for tests that go on beside these
 NINJA_STATUS = re.compile(r"^\[(\d+)/(\d+)\]")
 MESON_STATUS = re.compile(r"^\s*(\d+)/(\d+) ")
 TEST_MINUTES = 60  # the most that one call of Meson may take
@@ -57,14 +58,16 @@ def with_cache(compiler):
 
 def environment(**more):
     env = {**os.environ, "CCACHE_BASEDIR": os.path.dirname(ROOT), "CCACHE_NOHASHDIR": "1", "NINJA_STATUS": "[%f/%t] ", **more}
+    # The python3 that tests start is this one, not a script that looks for one each time.
+    env["PATH"] = os.pathsep.join([os.path.dirname(sys.executable), env["PATH"]])
     env.pop("MAKEFLAGS", None)
     return env
 
 
-def watched(words, label, progress, pattern, log, env=None, nice=False):
+def watched(words, label, progress, pattern, log, env=None):
     """Runs a program that says how far it is in lines that `pattern` matches; its output goes to the file `log`. Returns its status."""
     with open(log, "w", encoding="utf-8", errors="replace") as file:
-        process = subprocess.Popen((NICE if nice else []) + words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                    text=True, errors="replace", env=env or environment(), start_new_session=True)
         try:
             for line in process.stdout:
@@ -128,7 +131,8 @@ class Build:
         self.configure()
         chosen = targets() if callable(targets) else targets
         label = f"building {self.name}"
-        status = watched(["ninja", "-C", self.folder, *chosen], label, self.progress, NINJA_STATUS, self.log("build"), nice=nice)
+        words = [*(NICE if nice else []), "ninja", "-C", self.folder, *chosen]
+        status = watched(words, label, self.progress, NINJA_STATUS, self.log("build"))
         if status != 0:
             raise Broken(f"building {self.name} failed", first_error(self.log("build"), r"^FAILED:|error:"))
         self.progress.say(f"built {self.name} in {time.monotonic() - began:.0f} s")
@@ -139,7 +143,7 @@ class Build:
         return [os.path.relpath(path, os.path.realpath(self.folder)) for target in self.info("targets") if target["id"] in needed
                 for path in target["filename"]]
 
-    def test(self, names, what, at_once, env=None, patience=3):
+    def test(self, names, what, at_once, env=None, patience=3, nice=False):
         """Runs tests by their names; their results. `patience`: how many times Meson's limits each may take."""
         if not names:
             return []
@@ -147,21 +151,21 @@ class Build:
         log = os.path.join(self.folder, "meson-logs", f"{base}.json")
         if os.path.exists(log):
             os.remove(log)
-        words = ["meson", "test", "-C", self.folder, "--no-rebuild", "--logbase", base, "--timeout-multiplier", str(patience),
+        words = [*(NICE_TESTS if nice else []), "meson", "test", "-C", self.folder, "--no-rebuild", "--logbase", base, "--timeout-multiplier", str(patience),
                  "--num-processes", str(at_once), *names]
         watched(words, f"testing {what}", self.progress, MESON_STATUS, self.log(base), env=environment(**(env or {})))
         if not os.path.exists(log) or os.path.getsize(log) == 0:
             raise Broken(f"testing {what} failed", first_error(self.log(base), r"ERROR"))
         return outcomes.read_log(self.name, log)
 
-    def run(self, lines, what, at_once, env=None):
+    def run(self, lines, what, at_once, env=None, nice=False):
         """Runs programs that print TAP, by (name, words, environment, seconds); their results."""
         done = 0
 
         def one(line):
             nonlocal done
             name, words, own, seconds = line
-            result = run_one(name, words, environment(**own, **(env or {})), seconds)
+            result = run_one(name, (NICE_TESTS if nice else []) + words, environment(**own, **(env or {})), seconds)
             done += 1
             self.progress.set(f"running {what}", done, len(lines))
             return result
@@ -234,20 +238,26 @@ def check_syntax(folder, progress, at_once=2):
         return None
     include = header_folder(folder)
     commands, done = syntax_commands(folder), 0
+    # A file that ccache has seen need not be read again; what it keeps are objects.
+    cached = shutil.which("ccache") is not None
+    objects = os.path.join(folder, "selftest", "clang")
+    os.makedirs(objects, exist_ok=True)
 
-    def one(command):
+    def one(numbered):
         nonlocal done
-        directory, words = command
-        line = [*NICE, "clang", "-fsyntax-only", "-Werror", "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument", *words,
-                "-idirafter", include]
+        number, (directory, words) = numbered
+        how = ["ccache", "clang", "-O0", "-c", "-o", os.path.join(objects, f"{number}.o")] if cached else ["clang", "-fsyntax-only"]
+        line = [*NICE, *how, "-Werror", "-Wno-unknown-warning-option", "-Wno-unused-command-line-argument", *words, "-idirafter", include]
         checked = subprocess.run(line, cwd=directory, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                                 errors="replace", check=False)
+                                 errors="replace", check=False, env=environment())
         done += 1
         progress.set("reading with clang", done, len(commands))
         return checked.stdout.splitlines() or [f"clang ended with {checked.returncode}"] if checked.returncode != 0 else []
 
     with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-        return [line for lines in pool.map(one, commands) for line in lines]
+        complaints = [line for lines in pool.map(one, enumerate(commands)) for line in lines]
+    shutil.rmtree(objects)
+    return complaints
 
 
 def load():

@@ -51,6 +51,38 @@ MUTANTS = [
      "json_of_count(report->recalls.iterations)", "json_of_count(report->recalls.count)"),
     ("a map that its executor left is complete", "deploy/python/hdss/_map.py",
      "        for _ in () if self._is_complete else itertools.islice(self._source, 1):\n            raise self._end\n", "        return\n"),
+    ("what the launcher wrote last is not read", "deploy/cli/launch.c",
+     "    if (child->errors >= 0)\n        pass_errors(child); /* somebody", "    if (child->errors >= 0 && !child->ended)\n        pass_errors(child); /* somebody"),
+    ("the descriptor of a dead helper stays open", "worker/exec/helper.c",
+     "    release_process(helper->start.world, helper->process);\n    helper->process = -1;\n", "    helper->process = -1;\n"),
+    ("a chunk in parts is stored when its first part is", "common/trace/rows.c",
+     "        part->count += record->count;\n        part->settled_ns = record->at_ns;\n", "        part->count += record->count;\n"),
+    # of the launcher's watch
+    ("ranks outlive a launcher that is killed", "deploy/cli/launch.c",
+     "    } else if (child->now_ms >= child->course.end_ms) {\n        send_ranks(child, SIGKILL);\n",
+     "    } else if (child->now_ms >= child->course.end_ms) {\n"),
+    ("a launcher that was ended counts as cut", "deploy/cli/launch_verdict.c",
+     "    return course->end_ms == 0 && (has_killed", "    return (has_killed"),
+    ("what could not be read at once is the end", "deploy/cli/launch.c",
+     "    if (count == 0 || errno != EAGAIN) {", "    if (count <= 0) {"),
+    ("the end of the time is no reason to drain", "deploy/cli/launch.c", "child->now_ms < child->how->drain_ms)", "child->now_ms > child->how->drain_ms)"),
+    # of streams
+    ("an end that stood still for half the silence takes others for silent", "common/stream/streams.c",
+     "now >= streams->due_ns + streams->times.silence_ns / 2;", "now >= streams->due_ns + streams->times.silence_ns;"),
+    ("who closes has the patience of who is silent", "common/stream/peer.c",
+     "(has_patience ? streams->setup.grace_ns : streams->setup.closed_ns)", "(has_patience ? streams->setup.closed_ns : streams->setup.grace_ns)"),
+    ("a pod that was welcomed comes back as late as before", "common/stream/joiner.c",
+     "            return FRAME_IS_BAD;\n        joiner->backoff_ns = STREAM_RETRY_LEAST_NS;\n", "            return FRAME_IS_BAD;\n"),
+    # of helpers
+    ("the helper after one that was killed is killed too", "worker/exec/helper.c",
+     "    helper->pid = 0;\n    helper->killed = false;\n", "    helper->pid = 0;\n"),
+    ("a rank sleeps while what it killed is waited for", "worker/exec/helper.c",
+     "    if (helper->killed || !helper_is_busy(helper))\n        return true;", "    if (!helper_is_busy(helper))\n        return true;"),
+    # of the link
+    ("of several beats one is taken", "common/mpi/heartbeat.c", "    while (has_beat(", "    if (has_beat("),
+    # of the Python client
+    ("a request that is refused was granted", "deploy/python/hdss/_control.py", "        if status >= 400:\n", "        if status >= 500:\n"),
+    ("an answer that is cut off is whole", "deploy/python/hdss/_control.py", "        if len(answer) < wanted:\n", "        if not answer and wanted:\n"),
 ]
 
 

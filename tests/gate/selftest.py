@@ -37,6 +37,8 @@ SANITIZERS = {
     "UBSAN_OPTIONS": "halt_on_error=1:print_stacktrace=1",
     # Where the names of PCI devices are installed, hwloc reads them in each rank, and AddressSanitizer keeps a copy for each name: that takes 3 s.
     "HWLOC_COMPONENTS": "-pci",
+    # They go on beside others, and the limits of single tests are for calm cores.
+    "CK_TIMEOUT_MULTIPLIER": "10",
 }
 # Open MPI leaks by itself, in modules that are unloaded at the end, which no suppression can name.
 WITH_LEAKS, WITHOUT_LEAKS = {**SANITIZERS, "ASAN_OPTIONS": "detect_leaks=1"}, {**SANITIZERS, "ASAN_OPTIONS": "detect_leaks=0"}
@@ -156,7 +158,7 @@ class Selftest:
     def seed_tests(self, build):
         return [test for test in build.tests() if "seeds" in test["suite"]]
 
-    def run_seeds(self, build, env=None):
+    def run_seeds(self, build, env=None, nice=False):
         """The fixed seeds, and fresh ones."""
         tests = self.seed_tests(build)
         share = tiers.FIXED_SHARE if self.tier == "gate" else 1
@@ -165,7 +167,7 @@ class Selftest:
         fresh = seeds.fresh_lines(tests, self.commit, tiers.FRESH[self.tier])
         lines += [(name, words, own[name.removesuffix("-fresh")], 1800) for name, words in fresh]
         self.progress.say(f"{tiers.FRESH[self.tier]} fresh seeds from number {seeds.first_fresh(self.commit)} on, drawn from {self.commit[:12]}")
-        found = build.run(lines, "seeds", 2, env)
+        found = build.run(lines, "seeds", 2, env, nice)
         for one in found:
             if one.verdict == "failed":
                 one.lines += ["A seed stays: tests/seeds/failed*.txt gets its number and why it failed."]
@@ -345,22 +347,19 @@ class Selftest:
         if not self.guarded("gcc", gcc.compile):
             return
         self.learn(gcc)
-        ahead = Aside(self.prepare_sanitizers, sanitizers)
-        syntax = Aside(self.check_syntax)
+        aside = [Aside(self.guarded, "sanitizers", self.test_sanitizers, sanitizers), Aside(self.check_syntax), bare]
         self.guarded("gcc", self.run_smoke, gcc)
         rules = [*(name for name in self.of_suites(gcc, "tidy", "headers") if name != "tidy-lint"), *sorted(tiers.BENCH)]
         self.guarded("gcc", lambda: self.take(gcc.test(rules, "rules", 2)))
         self.lint(gcc, house.changed_files())
-        syntax.result()
-        if self.guarded("sanitizers", ahead.result):
-            names = self.deterministic(sanitizers)
-            self.guarded("sanitizers", lambda: self.take(sanitizers.test(names, "under sanitizers", 3, WITH_LEAKS, patience=10)))
-            self.guarded("sanitizers", self.run_seeds, sanitizers, WITH_LEAKS)
-        bare.result()
+        for work in aside:
+            work.result()
 
-    def prepare_sanitizers(self, build):
-        """Builds what the deterministic tests need, with what others leave of the cores."""
+    def test_sanitizers(self, build):
+        """The deterministic tests in the other build, with what others leave of the cores."""
         build.compile(lambda: build.files_for({*self.deterministic(build), *(test["name"] for test in self.seed_tests(build))}), nice=True)
+        self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=40, nice=True))
+        self.run_seeds(build, WITH_LEAKS, nice=True)
 
     def smoke(self):
         """The system tests of the gate alone."""
@@ -381,7 +380,7 @@ class Selftest:
         digests = {test["name"]: digest_of(test) for test in tests}
         due = [test for test in tests if known.get(test["name"]) != digests[test["name"]] or "tidy" in test["suite"]]
         due = [test for test in due if test["name"] != "tidy-lint"]
-        took = {name.removeprefix("gcc / "): seconds for name, (_, _, seconds) in program_seconds(history.runs(self.folder)).items()}
+        took = {name.removeprefix("gcc / "): seconds for name, seconds in program_seconds(history.runs(self.folder)).items()}
         chosen, left, seconds = [], [], 0.0
         for test in sorted(due, key=lambda test: took.get(test["name"], 0.5)):
             seconds += took.get(test["name"], 0.5) / 2
@@ -494,7 +493,7 @@ def digest_of(test):
 
 
 def program_seconds(found):
-    """{"STAGE / PROGRAM": (0, 0, seconds)} from the last run that has the program."""
+    """{"STAGE / PROGRAM": seconds} from the last run that has the program."""
     seconds = {}
     for run in found:
         own = {}
@@ -502,7 +501,7 @@ def program_seconds(found):
             program = name.split(": ")[0]
             own[program] = own.get(program, 0.0) + took
         seconds.update(own)
-    return {name: (0, 0, took) for name, took in seconds.items()}
+    return seconds
 
 
 def main(words):
