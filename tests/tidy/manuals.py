@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Each option that a program's --help shows is in its man page, and each option of the man page in its --help. Each
-technique that `hdss techniques` lists has its section in hdss-techniques.7, with its parameters, and no others are there.
+"""Each option that a program's --help shows is in its man page, and each option of the man page in its --help; so are its
+commands and those of the SYNOPSIS. Each technique that `hdss techniques` lists has its section in hdss-techniques.7, with its parameters, and no others are there.
 
     manuals.py PROGRAM MANUAL [COMMAND...]    COMMAND: those of the program that have a --help of their own
     manuals.py --techniques HDSS MANUAL
@@ -14,6 +14,8 @@ import sys
 
 import tap
 
+COMMANDS = re.compile(r"^Commands:\n((?:  \S.*\n)+)", re.MULTILINE)
+SYNOPSIS = re.compile(r"^\.Sh SYNOPSIS\n(.*?)^\.Sh ", re.MULTILINE | re.DOTALL)
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z0-9-]*[a-z0-9])")
 MDOC_OPTION = re.compile(r"\bFl +-([a-z][a-z0-9-]*[a-z0-9])")
 TECHNIQUE = re.compile(r"([a-z][a-z0-9-]*(?: \([a-z0-9-]+\))?)  +(\S.*?)  +[x-] [x-] [x-]$", re.MULTILINE)
@@ -47,18 +49,35 @@ def compare(shown, written):
             + [f"--{option} is in the manual, not in --help" for option in sorted(written - shown)])
 
 
+def listed_commands(text):
+    found = COMMANDS.search(text)
+    return [line.split()[0] for line in found.group(1).splitlines()] if found else []
+
+
+def synopsis_commands(text):
+    found = SYNOPSIS.search(text)
+    return re.findall(r"^\.Nm .*\n\.Cm (\S+)$", found.group(1), re.MULTILINE) if found else []
+
+
+def compare_commands(shown, written):
+    return ([f"{command} is in --help, not in the SYNOPSIS" for command in shown if command not in written]
+            + [f"{command} is in the SYNOPSIS, not in --help" for command in written if command not in shown])
+
+
 def check(program, manual, commands):
     for path in (program, manual):
         if not os.path.exists(path):
             return f"{os.path.basename(path)} does not exist"
     shown = set()
     try:
+        listed = listed_commands(help_of([program, "--help"]))
         for command in [[]] + [[word] for word in commands]:
             shown |= options(help_of([program] + command + ["--help"]))
     except (RuntimeError, OSError, subprocess.TimeoutExpired) as error:
         return [str(error)]
     with open(manual, encoding="utf-8") as file:
-        return compare(shown, manual_options(file.read())) if shown else ["--help shows no option"]
+        text = file.read()
+    return compare(shown, manual_options(text)) + compare_commands(listed, synopsis_commands(text)) if shown else ["--help shows no option"]
 
 
 def listed_techniques(text):
@@ -104,6 +123,10 @@ CASES = [
     ("a technique too few and one too many", len(compare_techniques(BOTH, {"a": BOTH["a"], "c": ("C", [])})), 2),
     ("another order", len(compare_techniques(BOTH, dict(reversed(BOTH.items())))), 1),
     ("another title and a parameter too many", len(compare_techniques(BOTH, {"a": ("X", ["p", "q"]), "b": ("B", [])})), 2),
+    ("commands", listed_commands("Usage: x\n\nCommands:\n  run   K ...  run\n  up  a set\n\n  -h\n"), ["run", "up"]),
+    ("commands of the SYNOPSIS", synopsis_commands(".Sh SYNOPSIS\n.Nm x\n.Cm run\n.Op Cm a\n.Nm x\n.Cm down\n.Sh DESCRIPTION\n.Nm x\n.Cm c\n"),
+     ["run", "down"]),
+    ("a command too few and one too many", len(compare_commands(["run", "up"], ["run", "down"])), 2),
     ("plain words", options("  --output FILE   (--resume), [--min-chunk K]\n--x"), {"output", "resume", "min-chunk"}),
     ("no words with dashes inside", options("a--b ---c foo-bar"), set()),
     ("roff dashes", manual_options(r"\fB\-\-min\-chunk\fR \fIK\fR"), {"min-chunk"}),

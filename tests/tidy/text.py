@@ -26,6 +26,7 @@ LICENCE_LINES = {
     (".py", ".sh", ".bash", ".sbatch", ".pbs", ".lsf", ".map", ".cmake.in", "meson.build", "meson_options.txt", "Containerfile"): f"# {LICENCE}",
 }
 README, README_WORDS_MAX, README_LINE_MAX = "README.md", 1200, 120
+HEADER, DOCUMENT = "proto/message.h", "proto/PROTOCOL.md"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 FIRST_LINES = ("#!", "#compdef")  # which must stand before all others
 GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
@@ -112,6 +113,18 @@ def links(root):
             if not os.path.exists(os.path.join(root, os.path.dirname(path), match.group(1)))]
 
 
+def protocol(root):
+    """The document of the protocol has the version of the program in its title and in the field of the hello."""
+    try:
+        defined = re.search(r"^#define PROTOCOL_VERSION (\d+)$", source.read(root, HEADER), re.MULTILINE).group(1)
+        text = source.read(root, DOCUMENT)
+    except (OSError, AttributeError):
+        return [f"{HEADER} or {DOCUMENT} says no version"]
+    said = re.findall(r"^# The HDSS protocol, version (\d+)$|^\| 4 \| 2 \| protocol \| (\d+) \|$", text, re.MULTILINE)
+    numbers = [title or field for title, field in said]
+    return [] if numbers == [defined, defined] else [f"{DOCUMENT}: version {', '.join(numbers) or 'none'}, {HEADER}: {defined}"]
+
+
 CHECKS = [
     ("sources begin with their licence", licences),
     ("C files begin with a paragraph", paragraphs),
@@ -121,6 +134,7 @@ CHECKS = [
     ("nothing is left unfinished", unfinished),
     (f"{README} has at most {README_WORDS_MAX} words and lines of at most {README_LINE_MAX} characters", readme),
     ("links in documents lead to files that there are", links),
+    ("the document of the protocol has the version of the program", protocol),
 ]
 
 # The self-test: (check, file, text, number of complaints)
