@@ -50,11 +50,11 @@ int bearer_draw(struct bearer *bearer, struct error *error)
     return draw_token(bearer->token) ? 0 : error_set(error, "the system has no random numbers: %s", strerror(errno));
 }
 
-int bearer_make(struct bearer *bearer, const char *socket_path, struct error *error)
+int bearer_put(struct bearer *bearer, const char *socket_path, struct error *error)
 {
     const size_t length = strlen(socket_path) - strlen(CONTROL_ENDING);
     snprintf(bearer->path, sizeof bearer->path, "%.*s" CONTROL_TOKEN_ENDING, (int)length, socket_path);
-    if (draw_token(bearer->token) && write_file(bearer) == 0)
+    if (write_file(bearer) == 0)
         return 0;
     error_set(error, "cannot make the token in %s: %s", bearer->path, strerror(errno));
     bearer_unlink(bearer);

@@ -20,8 +20,8 @@ struct bearer {
 /* Makes a token that nobody can guess, without a file. -1 with one line. */
 int bearer_draw(struct bearer *bearer, struct error *error);
 
-/* Makes a token that nobody can guess, and its file beside the socket of that path. -1 with one line. */
-int bearer_make(struct bearer *bearer, const char *socket_path, struct error *error);
+/* Writes the token to a file beside the socket of that path. -1 with one line. */
+int bearer_put(struct bearer *bearer, const char *socket_path, struct error *error);
 
 /* Removes the file. */
 void bearer_unlink(struct bearer *bearer);

@@ -45,6 +45,8 @@
 #define WAITERS_MAX 4096
 /* Time between two looks whether there is a change, while a request waits for it. */
 #define LOOK_US 100000
+/* Time between two looks whether the socket has its name still. */
+#define KEEP_US 1000000
 /* The longest time that the last answers have to go out. */
 #define LAST_ANSWERS_US 100000
 
@@ -111,6 +113,7 @@ struct control {
     struct bearer bearer;
     char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: there is none */
     struct event *look;              /* a timer; owned */
+    struct event *keep;              /* a timer; owned */
     struct event *work;              /* there are tasks; owned */
     struct task *tasks, **tasks_end; /* owned */
     struct task *made, **made_end;   /* answers that go out once all that was submitted is on disk; owned */
@@ -865,11 +868,33 @@ static int open_port(struct control *control, struct error *error)
     control->tcp = door_new(DOOR_TCP, fd, &control->share, on_request_of_stranger, control);
     if (control->tcp == NULL)
         return error_set(error, "out of memory for the port of --http");
-    if (bearer_make(&control->bearer, control->socket.path, error) < 0)
+    if (bearer_draw(&control->bearer, error) < 0 || bearer_put(&control->bearer, control->socket.path, error) < 0)
         return -1;
     address_print(&control->address, text);
     snprintf(control->url, sizeof control->url, "http://%s/v1", text);
     return 0;
+}
+
+/* Makes the socket's name anew, and the token's, where somebody has cleared the folder away: nobody could reach or end
+ * a set that stayed without. A name that another set has taken meanwhile is tried again later. */
+static void on_keep(evutil_socket_t unused, short what, void *context)
+{
+    struct control *control = context;
+    struct control_socket made;
+    struct error error;
+    (void)unused, (void)what;
+    if (control->is_over)
+        return;
+    if (!control_is_named(&control->socket) && control_listen(&made, control->name, &error) == 0) {
+        if (door_move(control->own, made.fd))
+            control->socket = made;
+        else
+            control_unlink(&made);
+        control->socket.fd = -1;
+    }
+    if (control->tcp != NULL && access(control->bearer.path, F_OK) < 0)
+        bearer_put(&control->bearer, control->socket.path, &error);
+    door_set_timer(control->keep, KEEP_US);
 }
 
 /* Makes the socket, and what else there is to be for its clients. -1 with one line. */
@@ -879,14 +904,16 @@ static int control_open(struct control *control, struct error *error)
         return -1;
     control->look = event_new(control->base, -1, 0, on_look, control);
     control->work = event_new(control->base, -1, 0, on_work, control);
+    control->keep = event_new(control->base, -1, 0, on_keep, control);
     control->events =
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
     control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
     control->socket.fd = -1; /* it is the door's now */
-    if (control->look == NULL || control->work == NULL || control->events == NULL || control->attachments == NULL ||
-        control->own == NULL)
+    if (control->look == NULL || control->work == NULL || control->keep == NULL || control->events == NULL ||
+        control->attachments == NULL || control->own == NULL)
         return error_set(error, "out of memory for the control socket");
+    door_set_timer(control->keep, KEEP_US);
     return control->source->http != NULL ? open_port(control, error) : 0;
 }
 
@@ -907,6 +934,8 @@ static void release(struct control *control)
         event_free(control->look);
     if (control->work != NULL)
         event_free(control->work);
+    if (control->keep != NULL)
+        event_free(control->keep);
     free(control);
 }
 

@@ -59,8 +59,9 @@ struct door {
     enum door_kind kind;
     struct door_share *share;        /* borrowed */
     struct evhttp *http;             /* owned, with its listener */
-    struct evconnlistener *listener; /* of `http` */
-    struct event *accept_soon;       /* a timer; owned */
+    struct evconnlistener *listener; /* of `http`, as `bound` */
+    struct evhttp_bound_socket *bound;
+    struct event *accept_soon; /* a timer; owned */
     unsigned accepted;
     /* of DOOR_TCP */
     struct place places[PLACES_MAX];
@@ -291,8 +292,30 @@ void door_raise_limit(void)
 
 /* --- beginning and end --- */
 
-/* Has evhttp take the listener. False when memory is out. */
-static bool serve(struct door *door, void (*on_request)(struct evhttp_request *request, void *context), void *context)
+bool door_move(struct door *door, int fd)
+{
+    struct evconnlistener *listener =
+        evconnlistener_new(door->share->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
+    if (listener == NULL) {
+        close(fd);
+        return false;
+    }
+    struct evhttp_bound_socket *bound = evhttp_bind_listener(door->http, listener);
+    if (bound == NULL) {
+        evconnlistener_free(listener);
+        return false;
+    }
+    if (door->bound != NULL)
+        evhttp_del_accept_socket(door->http, door->bound);
+    door->bound = bound;
+    door->listener = listener;
+    evconnlistener_set_error_cb(door->listener, on_accept_error);
+    return true;
+}
+
+/* Has evhttp serve at the socket. False when memory is out. */
+static bool serve(struct door *door, int fd, void (*on_request)(struct evhttp_request *request, void *context),
+                  void *context)
 {
     const int methods = EVHTTP_REQ_GET | EVHTTP_REQ_POST | EVHTTP_REQ_HEAD | EVHTTP_REQ_PUT | EVHTTP_REQ_DELETE |
                         EVHTTP_REQ_OPTIONS | EVHTTP_REQ_PATCH;
@@ -300,12 +323,12 @@ static bool serve(struct door *door, void (*on_request)(struct evhttp_request *r
     door->http = evhttp_new(base);
     door->accept_soon = event_new(base, -1, 0, on_accept_soon, door);
     door->place_newest = event_new(base, -1, 0, on_place_newest, door);
-    if (door->http == NULL || door->accept_soon == NULL || door->place_newest == NULL ||
-        evhttp_bind_listener(door->http, door->listener) == NULL) {
-        evconnlistener_free(door->listener);
+    if (door->http == NULL || door->accept_soon == NULL || door->place_newest == NULL) {
+        close(fd);
         return false;
     }
-    evconnlistener_set_error_cb(door->listener, on_accept_error);
+    if (!door_move(door, fd))
+        return false;
     evhttp_set_bevcb(door->http, new_client, door);
     evhttp_set_gencb(door->http, on_request, context);
     evhttp_set_allowed_methods(door->http, (ev_uint16_t)methods);
@@ -319,20 +342,14 @@ struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context)
 {
     struct door *door = calloc(1, sizeof *door);
-    struct evconnlistener *listener =
-        evconnlistener_new(share->base, NULL, NULL, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_CLOSE_ON_EXEC, 0, fd);
-    if (listener == NULL)
+    if (door == NULL) {
         close(fd);
-    else if (door == NULL)
-        evconnlistener_free(listener);
-    if (listener == NULL || door == NULL) {
-        free(door);
         return NULL;
     }
-    *door = (struct door){.kind = kind, .share = share, .listener = listener};
+    *door = (struct door){.kind = kind, .share = share};
     for (struct place *place = door->places; place < door->places + PLACES_MAX; place++)
         place->fd = -1;
-    if (serve(door, on_request, context))
+    if (serve(door, fd, on_request, context))
         return door;
     door_free(door);
     return NULL;

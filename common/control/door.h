@@ -43,6 +43,10 @@ struct door;
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
+/* Serves at this socket from then on, in the place of the one before. It is the door's, also where this fails: then the
+ * door serves at the one before. False when memory is out. */
+bool door_move(struct door *door, int fd);
+
 /* The status of the answer, 401 or 403 with one line, to a request that has come by the port at this address and does
  * not name this machine where nobody else can connect, or does not show the token. 0 where it may ask. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,

@@ -134,6 +134,17 @@ static int bind_and_listen(const char *path)
     return -1;
 }
 
+/* False where the file at the path cannot be looked at. */
+static bool note_file(struct control_socket *made)
+{
+    struct stat status;
+    if (lstat(made->path, &status) < 0)
+        return false;
+    made->device = status.st_dev;
+    made->inode = status.st_ino;
+    return true;
+}
+
 /* 0, -1, or NAME_IS_TAKEN. */
 static int listen_in(const char *folder, struct control_socket *made, const char *name, struct error *error)
 {
@@ -143,7 +154,7 @@ static int listen_in(const char *folder, struct control_socket *made, const char
         return error_set(error, "%s is too long for the name of a socket, which has %d bytes at most", folder,
                          CONTROL_PATH_MAX - 1);
     made->fd = bind_and_listen(unnamed);
-    const bool is_named = made->fd >= 0 && link(unnamed, made->path) == 0;
+    const bool is_named = made->fd >= 0 && link(unnamed, made->path) == 0 && note_file(made);
     const int reason = errno;
     if (made->fd >= 0)
         unlink(unnamed);
@@ -153,6 +164,12 @@ static int listen_in(const char *folder, struct control_socket *made, const char
     if (made->fd >= 0)
         close(made->fd);
     return reason == EEXIST ? NAME_IS_TAKEN : -1;
+}
+
+bool control_is_named(const struct control_socket *made)
+{
+    struct stat status;
+    return lstat(made->path, &status) == 0 && status.st_dev == made->device && status.st_ino == made->inode;
 }
 
 void control_unlink(struct control_socket *made)

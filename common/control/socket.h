@@ -26,6 +26,8 @@ struct control_folders {
 struct control_socket {
     int fd;                      /* listens; -1: there is none. Owned by whoever takes it */
     char path[CONTROL_PATH_MAX]; /* empty: there is none */
+    dev_t device;                /* of the file at the path */
+    ino_t inode;
 };
 
 /* The folders in which sockets of this user may be, the best one first, whether they are there or not. */
@@ -38,6 +40,9 @@ int control_folder_open(const char *path, bool make, struct error *error);
 /* Makes the socket NAME.sock in the first of the folders that can have it, and listens. Those that nobody listens to
  * any more are removed. -1 with one line. */
 int control_listen(struct control_socket *made, const char *name, struct error *error);
+
+/* False where somebody has removed the socket's name, or put something else there: nobody can connect to it then. */
+bool control_is_named(const struct control_socket *made);
 
 /* Removes the socket's name, and the folder if it was the last. */
 void control_unlink(struct control_socket *made);

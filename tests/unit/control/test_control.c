@@ -125,6 +125,35 @@ START_TEST(it_has_metrics)
 }
 END_TEST
 
+/* Lets the base wait for what comes until somebody listens at the path. */
+static void await_name(void)
+{
+    int client;
+    while ((client = control_connect(path)) < 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    close(client);
+}
+
+START_TEST(a_name_that_was_removed_is_made_anew)
+{
+    char command[sizeof folder + 20];
+    const int before = begin("GET /v1 HTTP/1.1\r\n");
+    look();
+    snprintf(command, sizeof command, "rm -rf %s/hdss-*", folder);
+    ck_assert_int_eq(system(command), 0);
+    await_name();
+    check_has(ASK("GET /v1"), "200", "\"kind\":\"run\"");
+    ck_assert_int_eq(send(before, "Connection: close\r\n\r\n", 21, MSG_NOSIGNAL), 21);
+    check_has(take(before), "200", "\"kind\":\"run\"");
+    unlink(path);
+    ck_assert_int_eq(mkdir(path, 0700), 0); /* what is in its place is not removed */
+    event_base_loop(base, EVLOOP_ONCE);
+    ck_assert_int_eq(rmdir(path), 0);
+    await_name();
+    check_has(ASK("GET /v1"), "200", "\"kind\":\"run\"");
+}
+END_TEST
+
 START_TEST(it_refuses)
 {
     check_has(ASK("GET /v1/jobs/2"), "404", "{\"error\":\"a run has job 1 alone\"}");
@@ -304,6 +333,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, it_answers);
     tcase_add_test(tests, it_has_metrics);
+    tcase_add_test(tests, a_name_that_was_removed_is_made_anew);
     tcase_add_test(tests, it_refuses);
     tcase_add_test(tests, too_long_a_head_is_refused);
     tcase_add_test(tests, a_cancelled_job_drains);

@@ -187,6 +187,17 @@ START_TEST(the_file_is_the_users_alone)
 }
 END_TEST
 
+START_TEST(a_token_that_was_removed_is_there_again)
+{
+    struct stat status;
+    unlink(token_path);
+    while (access(token_path, F_OK) != 0)
+        event_base_loop(base, EVLOOP_ONCE);
+    ck_assert(stat(token_path, &status) == 0 && (status.st_mode & 07777) == 0600);
+    check_has(ask("GET /v1", "localhost", with_token("Bearer")), "200", token_path);
+}
+END_TEST
+
 START_TEST(each_token_is_another)
 {
     char before[sizeof token];
@@ -287,6 +298,7 @@ int main(void)
     tcase_add_test(tests, nothing_is_told_without);
     tcase_add_test(tests, a_page_of_another_name_is_not_answered);
     tcase_add_test(tests, the_file_is_the_users_alone);
+    tcase_add_test(tests, a_token_that_was_removed_is_there_again);
     tcase_add_test(tests, each_token_is_another);
     tcase_add_test(tests, a_port_that_is_taken_is_named);
     tcase_add_test(tests, what_a_killed_run_leaves_is_removed);
