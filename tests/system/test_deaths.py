@@ -61,9 +61,10 @@ def test_an_iteration_that_is_given_up_is_not_tried_again():
 
 def test_what_is_mended_is_done_by_resume_failed():
     line = hdss(0, 2, words(isolate='on') + [*LINE, 'once=mended'])
-    assert run(hdss(0, 2, words('--retries', 0, chunk=1, isolate='on') + [*LINE, 'once=mended'])).status == 3
-    assert os.path.exists('mended.107')
-    result = run(resumed(hdss(0, 2, words('--retries', 0, chunk=1, isolate='on') + [*LINE, 'once=mended'])))
+    alone = hdss(0, 1, words('--retries', 0, chunk=1, isolate='on') + [*LINE, 'once=mended'])  # a second worker may compute what is overdue
+    result = run(alone)
+    assert result.status == 3 and os.path.exists('mended.107'), result
+    result = run(resumed(alone))
     assert result.status == 3 and given_up()[0] == [107], result
     result = run(resumed(line, 'failed'))
     assert result.status == 0, result

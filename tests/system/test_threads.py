@@ -78,7 +78,9 @@ def test_a_lost_worker_costs_nothing_but_time():
     os.kill(ranks_of(process, WORKER)[0], signal.SIGKILL)
     with hurried():
         result, alone = finish(process), run(line(['--threads', 16, *SLOW]))
-    assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
+    faults = report()['faults']
+    # The others may be through before its end is seen.
+    assert result.status == 0 and faults.get('lost_workers', 0) + faults.get('late_workers', 0) == 1, result
     assert stored() == 300 and result.checksum() == alone.checksum()
 
 
