@@ -114,7 +114,7 @@ struct link {
     bool early_is_due;     /* a job has come for which some of them may have waited */
     bool exchange_ends;    /* of a set: an END of the job that exchanges boundary data is among the deferred messages */
     bool expects_jobs;     /* see link_expect_jobs() */
-    bool has_asked_to_leave;            /* of a pod: a signal was here */
+    bool has_asked_to_leave;            /* of a pod: it has no workers, or a signal was here */
     struct announcements announcements; /* of a set */
     bool is_broken;                     /* the run ends */
     struct driver *drivers;             /* in the order of their jobs; owned */
@@ -273,6 +273,9 @@ void driver_delay(struct driver *driver);
 
 /* Says why this rank cannot go on, and ends the run. */
 void link_give_up(struct link *link, const char *text);
+
+/* Asks the set to let this rank's pod leave, which it does when what runs is finished, or at once with `now`. */
+void link_ask_to_leave(struct link *link, bool now);
 
 /* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by link_lose_fenced(). */
 void link_drop(struct link *link, unsigned rank, const char *text);

@@ -5,6 +5,7 @@
 
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/mpi/far.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
@@ -85,6 +86,25 @@ static void cancel_data(struct link *link, unsigned rank)
         driver_deliver_stored(driver);
 }
 
+void link_ask_to_leave(struct link *link, bool now)
+{
+    const struct message leaving = {.type = MESSAGE_LEAVING, .leaving = {now}};
+    if (link->runtime->role == ROLE_MASTER)
+        far_send(link, link->runtime->topology.supermaster, FIRST_JOB, &leaving);
+    link->has_asked_to_leave = true;
+}
+
+/* A pod without workers would stay, with an allocation that nobody uses, and a set that has no other pod wait for it.
+ */
+static void leave_without_workers(struct link *link)
+{
+    const struct runtime *runtime = link->runtime;
+    if (runtime->first_rank == 0 || runtime->role != ROLE_MASTER || link_has_worker(link))
+        return;
+    fprintf(stderr, "master: rank %u: all workers of this pod are lost: it leaves\n", runtime->rank);
+    link_ask_to_leave(link, true);
+}
+
 static void deliver_loss(struct link *link, unsigned rank)
 {
     assert(peers_state(&link->runtime->peers, rank) == PEER_LOST);
@@ -94,6 +114,7 @@ static void deliver_loss(struct link *link, unsigned rank)
         driver_step(driver, &lost);
     }
     cancel_data(link, rank);
+    leave_without_workers(link);
 }
 
 /* Has the workers of a lost master and the supermaster watch each other, as the workers and their master have done. */

@@ -317,21 +317,12 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal has asked a rank of a pod to drain: the pod leaves the set, whose jobs go on. A second one does not wait for
- * what runs. */
-static void ask_to_leave(struct link *link)
-{
-    const struct message leaving = {.type = MESSAGE_LEAVING, .leaving = {link->has_asked_to_leave}};
-    if (link->runtime->role == ROLE_MASTER)
-        far_send(link, link->runtime->topology.supermaster, FIRST_JOB, &leaving);
-    link->has_asked_to_leave = true;
-}
-
-/* A signal has asked this rank to drain: all its jobs. */
+/* A signal has asked this rank to drain: all its jobs, or, of a pod, to have it leave the set, whose jobs go on. A
+ * second signal does not wait for what runs. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {
-        ask_to_leave(link);
+        link_ask_to_leave(link, link->has_asked_to_leave);
         return;
     }
     const struct job_source *source = &link->announcements.source;

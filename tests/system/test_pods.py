@@ -6,7 +6,7 @@ import signal
 import socket
 import threading
 
-from launch import HDSS, JOIN, SUPERMASTER, descendants, finish, hurry, kill_each, main, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, JOIN, SUPERMASTER, WORKER, descendants, finish, hurry, kill_each, main, ranks_of, report, run, start, unhurried, wait_until
 from pods import SINGLY, Proxy, join, pods, ticket_by
 from sets import down, here, job, refused, wait_for, well
 
@@ -67,6 +67,25 @@ def test_pods_may_be_all_that_there_is():
     finally:
         down()
     assert finish(pod).status == 0
+
+
+def test_a_pod_without_workers_leaves():
+    """Its allocation is given back, and the job waits for other workers."""
+    here()
+    well(['up', '--listen', 'local', '--pods-only'])
+    try:
+        well(['submit', *SINGLY, *unhurried()])
+        pod = join()
+        wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+        kill_each(ranks_of(pod, WORKER))
+        left = finish(pod)
+        assert 'all workers of this pod are lost: it leaves' in left.raw_err and pods() == [], left
+        assert job('1')['state'] == 'running' and job('1')['done'] < 40000
+        join()
+        hurry()
+        wait_for('1')
+    finally:
+        down()
 
 
 def test_a_lost_pod_costs_what_it_had_begun():
