@@ -5,24 +5,28 @@ import os
 import signal
 
 from dependent import dithered, generated, hydro, swinging
+from far import on_nodes
 from faults import lines_with
+from journals import wait_for_records
 from kernels import build
-from launch import MASTER, WORKER, finish, hdss, main, mpirun_line, report, run, start, wait_until
-from nodes import Nodes
+from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, report, run, start, wait_until
 from openmpi import FAULT_TOLERANT, IS_5, OVER_TCP, RECOVERING_FAR
 from processes import pids
 from results import records_of
 
 SOURCE = os.environ['SOURCE_ROOT']
-# With each worker slowed down so much they take some seconds.
+# Each worker waits for its --slowdown when something is recorded, until hurry().
+HELD = ['env', 'LD_PRELOAD=' + os.environ['HELD_WAITS']]
 SLOW = '1000'
 LOOPS = {'floyd-steinberg': ['floyd-steinberg', 'width=700', 'height=500'], 'hydro': ['hydro', 'l=500', 'k=200']}
 EXPECTED = {'floyd-steinberg': lambda: b''.join(dithered(generated(700, 500))), 'hydro': lambda: hydro(500, 200)}
 OUTPUT = ['--output', 'out.npy', '--report', 'report.json', '--power', 'equal', '--progress', 'never']
 
 
-def some_is_stored():
-    return os.path.exists('out.npy') and os.path.getsize('out.npy') > 0 and any(records_of('out.npy'))
+def go_on():
+    """Until something else is recorded."""
+    with open('more', 'a', encoding='ascii') as file:
+        file.write('.')
 
 
 def bytes_stored():
@@ -31,19 +35,19 @@ def bytes_stored():
 
 def disturbed(masters, workers, words, places, program=WORKER, later=0):
     """Kills the ranks of the program at these places, one after the other, each when so many more bytes of the results are there."""
-    for name in ('out.npy', 'out.npy.journal'):
+    for name in ('out.npy', 'out.npy.journal', 'more'):
         if os.path.exists(name):
             os.remove(name)
-    process = start(hdss(masters, workers, [*OUTPUT, *words], '--slowdown', SLOW))
-    wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
+    process = start([*HELD, *hdss(masters, workers, [*OUTPUT, *words], '--slowdown', SLOW)])
+    wait_for_records(process)
     running = pids(process, program)
     for place in places:
-        assert process.poll() is None, finish(process)
         os.kill(running[place], signal.SIGKILL)
         least = bytes_stored() + later
         if later > 0 and place != places[-1]:
-            wait_until(lambda: process.poll() is not None or bytes_stored() > least, 'another chunk')
-    return finish(process)
+            wait_until(lambda: go_on() or bytes_stored() > least, 'another chunk')
+    with hurried():
+        return finish(process)
 
 
 def check_survived(kernel, masters, workers, technique, places, *words, later=0):
@@ -76,12 +80,8 @@ def test_several_lost_workers():
 
 
 def test_a_master_that_loses_all_its_workers_leaves_the_rest_to_others():
-    process = start(hdss(2, 4, [*OUTPUT, '--group-by', 'even', '--technique', 'css:chunk=7', *LOOPS['hydro']], '--slowdown', SLOW))
-    wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
-    running = pids(process, WORKER)
-    for place in (0, 2):  # dealt out in turn
-        os.kill(running[place], signal.SIGKILL)
-    result = finish(process)
+    # Dealt out in turn.
+    result = disturbed(2, 4, ['--group-by', 'even', '--technique', 'css:chunk=7', *LOOPS['hydro']], [0, 2])
     assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
 
 
@@ -93,19 +93,21 @@ def test_a_dependence_over_several_iterations_is_kept():
 
 def check_far(masters):
     """A worker of another node, which is missed after ten seconds; until then it is sent more boundary data than there is room for on the way."""
-    with Nodes(3) as nodes:
-        process = start(nodes.hdss(['--masters', masters, '--workers', 6, '--slowdown', SLOW, *OUTPUT, '--technique', 'css:chunk=9', '--sync-points', '200',
-                                    *LOOPS['hydro']]))
-        wait_until(lambda: process.poll() is not None or some_is_stored(), 'the first chunk')
+    words = ['--masters', masters, '--workers', 6, '--slowdown', SLOW, *OUTPUT, '--technique', 'css:chunk=9', '--sync-points', '200', *LOOPS['hydro']]
+
+    def test(nodes):
+        process = start([*HELD, *nodes.hdss(words)])
+        wait_for_records(process)
         found = nodes.ranks()
         far = [found[rank][0] for rank in sorted(found) if found[rank][1] > 0 and found[rank][2] == os.path.realpath(WORKER)]
         os.kill(far[1], signal.SIGKILL)
-        result = finish(process)
-    assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
-    # Version 5 may crash a rank that sends to the one that is dead, and so lose it, too.
-    crashed = result.raw_err.count('(mca_pml_ob1_isend') if IS_5 else 0
-    assert report()['faults']['lost_workers'] == 1 + crashed, (report(), result)
-    os.remove('out.npy')
+        with hurried():
+            result = finish(process)
+        assert result.status == 0 and records_of('out.npy') == EXPECTED['hydro'](), result
+        # Version 5 may crash a rank that sends to the one that is dead, and so lose it, too.
+        crashed = result.raw_err.count('(mca_pml_ob1_isend') if IS_5 else 0
+        assert report()['faults']['lost_workers'] == 1 + crashed, (report(), result)
+    return on_nodes(test)
 
 
 def test_who_sends_to_a_rank_that_has_died_goes_on():
@@ -122,11 +124,11 @@ def test_results_that_nobody_waits_for_are_taken_all_the_same():
 
 
 def test_a_worker_of_another_node():
-    try:
-        check_far(0)
-        check_far(3)
-    except OSError as problem:
-        return str(problem)
+    return check_far(0)
+
+
+def test_a_worker_of_another_node_with_masters():
+    return check_far(3)
 
 
 def test_the_workers_of_a_lost_master_go_on_with_the_supermaster():
