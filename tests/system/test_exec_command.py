@@ -9,7 +9,8 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, TIMEOUT_S, Run, environment, main, wait_until
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, UNTIL_HURRY, WORKER, Run, catches, environment, hurry, main, wait_until
+from processes import pid_of, pids
 
 
 def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
@@ -167,21 +168,42 @@ def test_a_delay_is_between_tasks():
     assert run.status == 0 and run.out == 'a\nb\nc\n' and run.seconds >= 2, run
 
 
+def drained(strike, *words, env=None):
+    """Status and output of a command whose tasks wait for hurry(), which comes when `strike` has had it drain."""
+    process = subprocess.Popen([HDSS, 'exec', *words], env={**environment(), **(env or {})}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    strike(process)
+    hurry()
+    out, err = process.communicate(timeout=TIMEOUT_S)
+    return process.returncode, out, err
+
+
+def signal_its_supermaster(process):
+    wait_until(lambda: os.path.exists('ran'), 'the first task')
+    os.kill(pid_of(process, SUPERMASTER), signal.SIGTERM)
+    wait_until(lambda: 'as the ranks were sent a signal' in process.stderr.readline(), 'the drain')
+
+
+def signal_it(process):
+    """The second worker has nothing to do before a delay that does not end: when it leaves, the signal has come to the ranks."""
+    wait_until(lambda: os.path.exists('a') and len(pids(process, WORKER)) == 2, 'the first task')
+    workers = pids(process, WORKER)
+    wait_until(lambda: all(catches(pid, signal.SIGTERM) for pid in workers), 'their signal handlers')
+    process.send_signal(signal.SIGTERM)
+    wait_until(lambda: not all(catches(pid, signal.SIGTERM) for pid in workers), 'a worker to leave')
+
+
 def test_what_has_run_is_not_run_again():
     """Arguments behind those of the run before are run as well; other ones are refused."""
-    words = ['--output', 'all', '-j1', '--shell', 'echo {} >>ran; test -e quick || sleep 2; echo {}', ':::', *'abcde']
-    process = subprocess.Popen([HDSS, 'exec', *words], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment())
-    wait_until(lambda: os.path.exists('ran'), 'the first task')
-    process.send_signal(signal.SIGTERM)
-    assert process.wait(timeout=TIMEOUT_S) == 4 and os.path.exists('all.list')
-    open('quick', 'w', encoding='ascii').close()
+    words = ['--output', 'all', '-j1', '--shell', f'echo {{}} >>ran; {UNTIL_HURRY}; echo {{}}', ':::', *'abcde']
+    status, out, err = drained(signal_its_supermaster, *words)
+    assert status == 4 and out == '' and os.path.exists('all.list'), (status, out, err)
     run = execute('--resume', *words[:-1], 'x')
     assert run.status == 2 and 'changed' in run.raw_err, run
     assert execute('--resume', *words, 'f').status == 0
     for name in ('all', 'ran'):
         with open(name, encoding='ascii') as file:
             assert file.read().split() == list('abcdef'), name
-    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'quick', 'ran']
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'hurry', 'ran']
 
 
 def test_what_a_log_has_is_not_run_again():
@@ -247,13 +269,9 @@ def test_runs_end_early_and_leave_nothing():
 
 def test_a_signal_drains():
     os.mkdir('temporary')
-    own = {**environment(), 'TMPDIR': os.path.abspath('temporary')}
-    process = subprocess.Popen([HDSS, 'exec', '-j1', '--shell', 'touch {}; sleep 0.5; echo {}', ':::', *'abcdefgh'], env=own,
-                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    wait_until(lambda: os.path.exists('a'), 'the first task')
-    process.send_signal(signal.SIGTERM)
-    out, err = process.communicate(timeout=TIMEOUT_S)
-    assert process.returncode == 4 and out.split() == sorted(name for name in os.listdir('.') if len(name) == 1), (out, err)
+    words = ['-j2', '--delay', '1000', '--shell', f'touch {{}}; {UNTIL_HURRY}; echo {{}}', ':::', *'ab']
+    status, out, err = drained(signal_it, *words, env={'TMPDIR': os.path.abspath('temporary')})
+    assert status == 4 and out == 'a\n' and not os.path.exists('b'), (out, err)
     assert private_folders() == []
 
 

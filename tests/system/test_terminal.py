@@ -7,13 +7,14 @@ import re
 import struct
 import termios
 
-from launch import HDSS, environment, main, run
+from launch import HDSS, environment, main, run, unhurried
 
 CLEAR = '\r\x1b[K'
 JOB = ['run', '-j', '2', '--power', 'equal', 'synthetic', 'iterations=300', 'mean=2000']
 
-# It lasts until a key is pressed.
-LONG = [*JOB[:-1], 'mean=50000', 'mode=sleep']
+# They last until a key is pressed.
+LONG = ['run', '-j', '2', '--power', 'equal', *unhurried()]
+MANY = list(map(str, range(4000)))
 
 
 def seen(words, columns=80, key=None, when=b' 2 of 2 busy', **variables):
@@ -62,10 +63,10 @@ def test_messages_stand_on_lines_of_their_own():
 
 def test_the_progress_line_stays_beside_what_tasks_print():
     """And a run that is stopped says how far it has come."""
-    words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.2; echo {}', ':::', *map(str, range(40))]
+    words = ['exec', '--bar', '-j2', '--joblog', 'log', '--shell', 'sleep 0.2; echo {}', ':::', *MANY]
     status, text = seen(words, columns=60, key=b'\x03', when=rb'\r\x1b\[K[0-9]+\r\n([0-9]+\r\n)*\r[^\r\n]+busy\x1b\[K')
     assert status == 4, text
-    assert re.search('hdss exec: stopped: [0-9]+ of 40 tasks have ended; the same line with --resume runs the others\n$', text), text
+    assert re.search('hdss exec: stopped: [0-9]+ of 4,000 tasks have ended; the same line with --resume runs the others\n$', text), text
 
 
 def test_colours_can_be_turned_off():
