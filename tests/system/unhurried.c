@@ -4,9 +4,11 @@
  * so that the loop is not over before, however slow the machine is, and is over soon after. */
 #include <hdss/kernel.h>
 
+#include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
-enum { ITERATIONS, ELEMENTS, SLEEP_US, UNTIL, HELD };
+enum { ITERATIONS, ELEMENTS, SLEEP_US, UNTIL, HELD, CRASH };
 
 enum { LOOK_US = 5000 }; /* it looks for the file so often */
 
@@ -16,6 +18,8 @@ static const struct hdss_param params[] = {
     {"sleep", HDSS_PARAM_INTEGER, "5000", 0, 1e9, NULL, "us", "time of each"},
     {"until", HDSS_PARAM_TEXT, "", 0, 0, NULL, "file", "from when on they take none"},
     {"held", HDSS_PARAM_INTEGER, "0", 0, 1e9, NULL, "", "iterations at the end that wait for the file"},
+    {"crash", HDSS_PARAM_INTEGER, "-1", -1, 1e9, NULL, "",
+     "iteration that kills two workers, and waits for the file where a third one computes it with care"},
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
@@ -48,6 +52,18 @@ static void take_time(const union hdss_value *values, uint64_t iteration)
     }
 }
 
+/* Each time makes a file longer. */
+static void crash(const union hdss_value *values)
+{
+    FILE *file = fopen("crashes", "a");
+    fputc('.', file);
+    const bool waits = ftell(file) > 2;
+    fclose(file);
+    while (waits && access(values[UNTIL].text, F_OK) != 0)
+        usleep(LOOK_US);
+    raise(SIGSEGV);
+}
+
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     const union hdss_value *values = instance;
@@ -55,6 +71,8 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
     (void)error;
     for (uint64_t i = first; i < first + count; i++) {
         take_time(values, i);
+        if ((int64_t)i == values[CRASH].integer)
+            crash(values);
         for (uint64_t e = i * elements; e < (i + 1) * elements; e++)
             *values_out++ = e * e + 1; /* a record that is not there is zero */
     }
