@@ -121,7 +121,7 @@ AREAS = {
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
     "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],
     "deploy/debian": ["debian"],
-    "deploy/slurm": ["slurm"],
+    "deploy/slurm": ["slurm", "slurm_drains", "slurm_losses", "slurm_sets"],
     "deploy/completions": ["completion"],
     "deploy/examples": ["plugins", "techniques", "papers"],
 }
@@ -135,7 +135,7 @@ SECONDS = {
     "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25, "library_cmake": 61, "library_install": 11, "lineups": 32,
     "loads": 41, "losses": 39, "lost_nodes": 28, "open": 24, "papers": 30, "plugins": 25, "pods": 25, "pods_without_mpi": 14, "points": 42,
     "python": 52, "python_calls": 27, "python_client": 49, "python_joblib": 95, "python_manual": 20, "rows": 25, "scale": 27, "set": 25,
-    "set_events": 30, "set_losses": 30, "signals": 32, "simgrid": 17, "slurm": 60, "stopped": 30, "stopped_drains": 30, "techniques": 14,
+    "set_events": 30, "set_losses": 30, "signals": 32, "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
 }
 
 # Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.
