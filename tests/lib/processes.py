@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The processes of a run: its ranks, its launcher, its helpers, and all that it has begun."""
 import os
+import time
 
 from launch import MASTER, SUPERMASTER, WORKER, descendants, ranks_of
 from openmpi import rank_of
 
 PROGRAMS = [os.path.realpath(program) for program in (SUPERMASTER, MASTER, WORKER)]
+TICKS = os.sysconf('SC_CLK_TCK')
 HELPER = os.path.join(os.path.dirname(WORKER), 'hdss-helper')
 
 
@@ -44,6 +46,20 @@ def send(pids, number):
             os.kill(pid, number)
         except ProcessLookupError:
             pass
+
+
+def cpu_seconds(pid):
+    with open(f'/proc/{pid}/stat') as stat:
+        fields = stat.read().rsplit(')', 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) / TICKS
+
+
+def used_beside_one_that_spins(pids):
+    """Seconds of a processor that each has used while this process has spun for one."""
+    before, spun = [cpu_seconds(pid) for pid in pids], time.process_time() + 1
+    while time.process_time() < spun:
+        pass
+    return [cpu_seconds(pid) - was for pid, was in zip(pids, before)]
 
 
 def members(folder):
