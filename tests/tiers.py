@@ -45,7 +45,8 @@ SMOKE = {
     "check": ["powers"],
     # a drain, and what it leaves is gone on with
     "drain": ["interrupting hdss run drains", "a full disk is one line and exit 1"],
-    "resume": ["a drained run is resumed", "a run that loses its supermaster goes on", "two runs write no output together"],
+    "resume": ["a drained run is resumed", "two runs write no output together"],
+    "restarts": ["a run that loses its supermaster goes on"],
     "signals": ["of a launcher that is killed nothing stays"],
     # losses
     "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "an iteration that kills who computes it",
@@ -92,29 +93,29 @@ SMOKE = {
 # The system tests of an area: a changed file whose path begins so has the gate run them whole, within AREA_SECONDS.
 AREAS = {
     "supermaster/set": ["set", "set_losses", "set_kinds", "open", "until_eof"],
-    "supermaster": ["faults", "losses", "resume", "set_losses"],
+    "supermaster": ["faults", "losses", "resume", "restarts", "set_losses"],
     "master": ["faults", "nodes"],
     "worker/dca": ["flat", "flat_ends"],
     "common/dca": ["flat", "flat_ends"],
     "worker/exec": ["isolation", "isolation_threads", "deaths", "rows", "threads"],
     "worker/helper": ["isolation", "isolation_python", "plugins", "python_errors"],
     "worker/kernels/exec": ["exec", "exec_command", "needs", "killed_tasks"],
-    "worker/kernels": ["lineups", "plugins", "dependent"],
+    "worker/kernels": ["lineups_outputs", "plugins", "dependent"],
     "worker": ["lineups", "faults"],
     "common/mpi": ["faults", "losses", "kills", "stopped", "stopped_drains", "far", "lost_nodes"],
     "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
     "common/control": ["control", "page", "submit", "strangers"],
-    "common/results": ["lineups", "resume", "points"],
+    "common/results": ["lineups", "lineups_outputs", "resume", "points"],
     "common/job": ["resume", "points", "deaths"],
     "common/trace": ["trace", "report"],
-    "common/metrics": ["report", "metrics", "terminal"],
+    "common/metrics": ["report", "efficiency", "metrics", "terminal"],
     "common/sched": ["techniques", "lineups"],
     "common/service": ["losses", "verify"],
     "deploy/cli/study": ["study"],
     "deploy/cli/report": ["report", "trace"],
     "deploy/cli/top": ["top"],
     "deploy/cli/web": ["page"],
-    "deploy/cli/launch": ["launcher", "signals", "drain", "resume"],
+    "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
     "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],
     "deploy/python": ["python_calls", "python_errors", "python_progress", "python_examples"],
@@ -132,10 +133,11 @@ AREA_SECONDS = 120
 USUAL_SECONDS = 8
 SECONDS = {
     "debian": 70, "dls4lb": 28, "drain": 14, "events": 30, "exec_command": 13, "far": 40, "faults": 48, "flat": 30, "flat_ends": 38, "isolation": 30,
-    "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25, "library_cmake": 61, "library_install": 11, "lineups": 32,
-    "loads": 41, "losses": 39, "lost_nodes": 28, "open": 24, "papers": 30, "plugins": 25, "pods": 25, "pods_without_mpi": 14, "points": 42,
-    "python": 52, "python_calls": 27, "python_client": 49, "python_joblib": 95, "python_manual": 20, "rows": 25, "scale": 27, "set": 25,
-    "set_events": 30, "set_losses": 30, "signals": 32, "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
+    "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25, "library_cmake": 61, "library_install": 11, "lineups": 18,
+    "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24, "papers": 30, "plugins": 25, "pods": 25, "pods_without_mpi": 14,
+    "points": 42, "python": 52, "python_calls": 27, "python_client": 49, "python_joblib": 14, "python_joblib_suite": 50, "python_large": 20,
+    "python_manual": 20, "python_pools": 15, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24, "simgrid": 17,
+    "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
 }
 
 # Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.

@@ -43,3 +43,29 @@ def records_of_journal(path='out.npy.journal'):
         found.append(('point' if word >> 30 & 1 else 'deaths' if word >> 31 else 'done', at))
         at += 16 + 16 * (word & (1 << 30) - 1)
     return found
+
+
+def begun_with(path):
+    """Bytes of a journal that is begun: the head, and where something was done before a record of it."""
+    try:
+        content = read(path)
+    except OSError:
+        return 1 << 62
+    head = head_bytes(content)
+    return head + 16 + 16 * int.from_bytes(content[head:head + 4], 'little') if len(content) > head else head
+
+
+def crc32c(before, data):
+    crc = before ^ 0xffffffff
+    for byte in data:
+        crc ^= byte
+        for _ in range(8):
+            crc = crc >> 1 ^ (0x82f63b78 if crc & 1 else 0)
+    return crc ^ 0xffffffff
+
+
+def with_one_record(head, first, count, checksum):
+    body = int(checksum, 16).to_bytes(8, 'little') + first.to_bytes(8, 'little') + count.to_bytes(8, 'little')
+    ranges = (1).to_bytes(4, 'little')
+    crc = crc32c(crc32c(int.from_bytes(head[-4:], 'little'), ranges), body)
+    return head + ranges + crc.to_bytes(4, 'little') + body

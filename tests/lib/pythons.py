@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What tests of the Python package ask before they run calls: which Python, and whether this build can."""
+"""What tests of the Python package ask before they run calls: which Python, and whether this build can; and how they run a program."""
+import json
 import os
 import shlex
 import shutil
@@ -7,7 +8,7 @@ import stat
 import subprocess
 import sys
 
-from launch import HDSS, python_is_there, run
+from launch import HDSS, TIMEOUT_S, environment, finish, python_is_there, run
 
 PACKAGE = os.path.join(os.environ['BUILD_ROOT'], 'deploy/python')
 LIBPYTHON = os.environ['LIBPYTHON_VERSION']  # of the workers, say 3.11
@@ -64,3 +65,36 @@ def variables(python):
     os.chmod('bin/python3', stat.S_IRWXU)
     path = [os.path.abspath('bin'), os.path.dirname(HDSS), os.environ['PATH'], '/usr/sbin', '/sbin']
     return [f'PATH={":".join(path)}', f'PYTHONPATH={PACKAGE}', f'HDSS_LIBRARY={os.environ["LIBHDSS"]}', 'PYTHONDONTWRITEBYTECODE=1', 'IPYTHONDIR=ipython']
+
+
+def run_python(python, words, **variables):
+    """Runs Python with the package, in sets of its own; all temporary files are in the folder `temporary`."""
+    os.makedirs('temporary', exist_ok=True)
+    folder = os.path.abspath('temporary')
+    env = {**environment(), 'HDSS_CONTROL_DIR': os.getcwd(), 'HDSS_PYTHON_FOLDER': folder, 'TMPDIR': folder,
+           'PATH': os.pathsep.join([os.path.dirname(python), os.environ['PATH']]), 'PYTHONPATH': PACKAGE, 'PYTHONDONTWRITEBYTECODE': '1', **variables}
+    for name in ('HDSS_SET', 'JOBLIB_TEMP_FOLDER', 'SLURM_JOB_ID', 'PBS_JOBID', 'LSB_JOBID'):
+        env.pop(name, None)
+    process = subprocess.Popen([python, *words], env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                               start_new_session=True)
+    return finish(process, 6 * TIMEOUT_S)
+
+
+def needing(*modules):
+    """Makes a test of a program: the function says what is to be seen in the JSON that the program prints last, or nothing where its
+    assertions are all. The program is the function's docstring from its second paragraph on."""
+    def decorate(check):
+        def test():
+            python, why = python_with('cloudpickle', *modules)
+            if python is None or obstacle() is not None:
+                return why or obstacle()
+            with open('program.py', 'w', encoding='ascii') as file:
+                file.write(check.__doc__.split('\n\n', 1)[1])
+            result = run_python(python, ['program.py'])
+            assert result.status == 0, result
+            left = [name for name in os.listdir('temporary') if 'hdss-python-' in name]
+            assert not left, left
+            return check(json.loads(result.out.splitlines()[-1]) if result.out.strip() else None)
+        test.__name__ = check.__name__
+        return test
+    return decorate

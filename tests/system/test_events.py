@@ -523,9 +523,10 @@ def print_table(outcomes):
     sys.stdout.flush()
 
 
-def test_random_events_cost_nothing():
+def check_trials(names):
+    """Those of the topologies."""
     numbers = [int(number) for number in ONLY.split(',')] if ONLY else range(FIRST, FIRST + TRIALS)
-    numbers = [number for number in numbers if Trial(number).name != 'python' or python_is_there()]
+    numbers = [number for number in numbers if Trial(number).name in names and (Trial(number).name != 'python' or python_is_there())]
     references, began = {}, time.monotonic()
     for name in {Trial(number).name for number in numbers}:
         folder = f'reference {name}'
@@ -541,7 +542,24 @@ def test_random_events_cost_nothing():
     assert not wrong, '\n'.join(broken[:5] or wrong[:3])
 
 
+BUILT_IN = ['central', '1 master', '2 to 4 masters', 'threads', 'dependent', 'DCA']
+BY_CHILDREN = ['exec', 'python', 'plug-in, isolated', 'dependent, isolated']
+
+
+def test_random_events_cost_loops_of_the_product_nothing():
+    check_trials(BUILT_IN)
+
+
+def test_random_events_cost_tasks_and_helpers_nothing():
+    check_trials(BY_CHILDREN)
+
+
+def test_random_events_cost_other_plugins_nothing():
+    check_trials(set(TOPOLOGIES) - {*BUILT_IN, *BY_CHILDREN})
+
+
 if __name__ == '__main__' and sys.argv[1:2] == ['strike']:
     strike_as_user_code(int(sys.argv[2]))
 elif __name__ == '__main__':
-    main([test_random_events_cost_nothing])
+    main([test_random_events_cost_loops_of_the_product_nothing, test_random_events_cost_tasks_and_helpers_nothing,
+          test_random_events_cost_other_plugins_nothing])

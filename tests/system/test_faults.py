@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Ranks that die: a lost worker or master costs time and nothing else, a lost supermaster ends the run at once, and what ended is resumed,
-by hand here (--restarts 0), by itself in test_resume.
+by hand here (--restarts 0), by itself in test_restarts.
 
 Everything runs under `hdss run`, which lets the others go on, unless a test says otherwise. Random kills are in test_kills.
 """
