@@ -4,12 +4,11 @@ import glob
 import itertools
 import os
 import signal
-import time
 
 from drains import ENDLESS, check_drained, results_have_come
 from faults import lines_with
 from flat import ALL_MODES, MODES, checksum_of, flat_line, synthetic
-from launch import HDSS, SUPERMASTER, WORKER, finish, hurried, job, main, mpirun_line, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, ranks_of, report, run, start, unhurried, wait_until
 from nodes import Nodes
 from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES, rank_of
 from processes import used_beside_one_that_spins
@@ -126,9 +125,9 @@ def test_a_rank_killed_with_the_lock_of_the_counters_ends_the_run():
 def test_a_worker_lost_while_the_ranks_find_each_other_ends_the_run():
     process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', '--mpi-args', ' '.join(RECOVERING), '--output', 'out.bin', *synthetic(1000)])
     wait_until(lambda: len(ranks_of(process, WORKER)) == 3, 'three workers')
-    victim = ranks_of(process, WORKER)[-1]
+    *others, victim = ranks_of(process, WORKER)
     os.kill(victim, signal.SIGSTOP)
-    time.sleep(0.7)  # the others wait for it in MPI
+    wait_until(lambda: all(catches(pid, signal.SIGTERM) for pid in others), 'the others, which go on into MPI and wait for it there')
     os.kill(victim, signal.SIGKILL)
     result = finish(process)
     assert result.status == 1 and result.err, result
