@@ -8,7 +8,8 @@
  * the executor and events to the machine.
  *
  * The life of a chunk: executor_begin(), then executor_advance() until its event is FINISHED. Each event that has
- * records, or boundary data that are sent, is answered by executor_sent() once they may be written to again. */
+ * records, or boundary data that are sent, is answered by executor_sent() once they may be written to again, or by
+ * executor_abandon() where they never may. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -38,8 +39,9 @@ struct executor_ops {
     struct range (*end)(struct executor *executor); /* NULL: what has begun cannot be ended, and is finished */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
-    int (*descriptor)(const struct executor *executor); /* NULL: there is none */
-    void (*check)(const struct executor *executor);     /* NULL: nothing to check */
+    void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never written to again */
+    int (*descriptor)(const struct executor *executor);           /* NULL: there is none */
+    void (*check)(const struct executor *executor);               /* NULL: nothing to check */
     /* For workers that several jobs share. */
     bool (*put_off)(struct executor *executor);              /* NULL: nothing runs between two turns */
     void (*go_on)(struct executor *executor);                /* NULL: the next turn does */
@@ -178,6 +180,18 @@ static inline void executor_sent(struct executor *executor, const void *data)
 {
     assert(data != NULL && "a message without data has nothing that comes back");
     executor->ops->sent(executor, data);
+}
+
+/* Tells the executor that the message with `data` of an event was given up, as its receiver is taken for lost. Should
+ * that be back it may read them until the process ends: the executor leaves their memory as it is, also behind
+ * executor_fini(), and goes on with other memory. */
+static inline void executor_abandon(struct executor *executor, const void *data)
+{
+    assert(data != NULL && "a message without data has nothing that is left");
+    if (executor->ops->abandon != NULL)
+        executor->ops->abandon(executor, data);
+    else
+        executor->ops->sent(executor, data);
 }
 
 /* Returns the descriptor that becomes readable when a blocked executor_advance() can go on; -1: none does. The same for

@@ -64,6 +64,14 @@ static void driver_free(struct driver *driver)
     free(driver);
 }
 
+/* Nobody sends or receives for the job any more. */
+static void forget_messages(struct link *link, struct driver *driver)
+{
+    const void *payload;
+    while ((payload = net_forget(&link->net, &driver->user)) != NULL)
+        executor_abandon(driver->effects->executor, payload);
+}
+
 void link_close(struct link *link)
 {
     struct runtime *runtime = link->runtime;
@@ -239,7 +247,7 @@ int link_remove(struct link *link, struct driver *driver)
     *place = driver->next;
     stride_leave(&link->stride, &driver->share);
     arbiter_leave(link);
-    net_forget(&link->net, &driver->user);
+    forget_messages(link, driver);
     announcements_forget(&link->announcements, driver->user.job);
     set_exchange(link);
     link->ops->end_work(&link->wait, &driver->work);
@@ -277,7 +285,7 @@ int runtime_drive(struct runtime *runtime, const struct machine *machine, const 
         return EXIT_STATUS_FAILED;
     while (driver_goes_on(driver))
         link_turn(link);
-    net_forget(&link->net, &driver->user);
+    forget_messages(link, driver);
     while (!link->is_broken && has_last_data(link, driver->exit_ns))
         link_turn(link);
     const int status = driver->status;

@@ -14,6 +14,11 @@
  * only. Where the connection is closed in between, Open MPI ends the rank ("Send error after request freed", 5.0.7).
  * MPI_Request_get_status() leaves the request as it is: ops_mpi.c.
  *
+ * A rank that is taken for lost may only have stood still. When it is back it asks for data that were announced to it,
+ * and MPI sends what is in their memory by then. So a send that is given up keeps its memory as it is until the process
+ * ends, and so does a receive that is given up, as its data may still come. A rank gives up no more than was under way
+ * to the ranks that it loses.
+ *
  * In a launch without MPI lanes are in its place (lanes.h): a message is gone as soon as it finds room, and is held
  * until then; data are put in and taken out piece by piece, in the order in which they were announced. */
 #include "common/mpi/net.h"
@@ -23,6 +28,7 @@
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/ulfm.h"
+#include "common/util/kept.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -291,6 +297,7 @@ int net_send(struct net *net, unsigned to, struct net_user *user, const struct m
     slot->data_put = 0;
     slot->control = slot->data = MPI_REQUEST_NULL;
     slot->state = SEND_HELD;
+    slot->bytes_are_kept = slot->payload_is_kept = false;
     if (can_begin(net, slot, net->send_count))
         begin_send(net, slot);
     else
@@ -315,10 +322,13 @@ bool net_send_held(struct net *net, unsigned *to)
     return false;
 }
 
-static void free_request(MPI_Request *request)
+/* Gives up what is being sent. True where MPI may still read it. */
+static bool leave_request(MPI_Request *request)
 {
-    if (*request != MPI_REQUEST_NULL)
-        MPI_Request_free(request);
+    if (*request == MPI_REQUEST_NULL)
+        return false;
+    MPI_Request_free(request);
+    return true;
 }
 
 /* Gives up what is being received. True where MPI may still write it: a request that is over already is none. */
@@ -352,36 +362,60 @@ static bool data_are_sent(struct net *net, struct send_slot *slot)
     return slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data);
 }
 
-/* True where the send is over. The message to a rank that has ended is never read, though MPI may still hold it: its
- * bytes may change. */
+/* True where the message begins in front of the payload, in memory of the sender's own. */
+static bool goes_with_payload(const struct send_slot *slot)
+{
+    return slot->payload != NULL && slot->data_bytes == 0;
+}
+
+/* Leaves a send to MPI. */
+static void give_up_send(struct net *net, struct send_slot *slot)
+{
+    net->held_count -= slot->state == SEND_HELD;
+    slot->state = SEND_GONE;
+    if (leave_request(&slot->control))
+        *(goes_with_payload(slot) ? &slot->payload_is_kept : &slot->bytes_are_kept) = true;
+    slot->payload_is_kept |= leave_request(&slot->data);
+    slot->data_bytes = slot->data_put;
+}
+
+/* True where the send is over, or is given up, as its receiver has ended. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     if (send_is_gone(net, slot) && data_are_sent(net, slot))
         return true;
     if (peers_can_send(net->peers, slot->to))
         return false;
-    net->held_count -= slot->state == SEND_HELD;
-    slot->state = SEND_GONE;
-    free_request(&slot->control);
-    free_request(&slot->data);
+    give_up_send(net, slot);
     return true;
 }
 
-bool net_sent(struct net *net, struct net_user **user, unsigned *to, const void **payload)
+/* Takes the oldest send out of the ring. A slot that MPI may still read gets a new one in its place when that is
+ * needed. */
+static void drop_oldest_send(struct net *net)
+{
+    struct send_slot **slot = &net->sends[net->send_first];
+    if ((*slot)->bytes_are_kept) {
+        kept_add((*slot)->large);
+        kept_add(*slot);
+        *slot = NULL;
+    }
+    net->send_first = send_place(net, 1);
+    net->send_count--;
+    net->over++;
+    assert(net->over + net->send_count == net->begun);
+}
+
+bool net_sent(struct net *net, struct ended_send *sent)
 {
     if (net->send_count == 0)
         return false;
     struct send_slot *slot = net->sends[net->send_first];
     if (!send_is_over(net, slot))
         return false;
-    *user = slot->user;
-    (*user)->pending--;
-    *to = slot->to;
-    *payload = slot->payload;
-    net->send_first = send_place(net, 1);
-    net->send_count--;
-    net->over++;
-    assert(net->over + net->send_count == net->begun);
+    *sent = (struct ended_send){slot->user, slot->to, slot->payload, slot->payload_is_kept};
+    slot->user->pending--;
+    drop_oldest_send(net);
     return true;
 }
 
@@ -538,7 +572,10 @@ void net_cancel_inbound(struct net *net, unsigned from)
     for (unsigned i = 0; i < net->inbound_count; i++) {
         struct inbound *inbound = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
         if (inbound->from == from) {
-            cancel_request(&inbound->request);
+            if (cancel_request(&inbound->request))
+                kept_add(inbound->room);
+            else
+                free(inbound->room);
             count_inbound(inbound, -1);
         } else
             net->inbound[(net->inbound_first + kept++) % net->inbound_capacity] = *inbound;
@@ -556,7 +593,6 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
-/* Leaves the buffer of a message that is being received to MPI, which may not be through with it. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part)
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {
@@ -579,6 +615,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
         *user = collect->user;
         *part = collect->part;
         if (cancel_request(&collect->request)) {
+            kept_add(collect->buffer);
             collect->buffer = NULL;
             collect->capacity = 0;
         }
@@ -599,15 +636,20 @@ bool net_borrows(struct net *net, const struct net_user *user)
     return borrows;
 }
 
-void net_forget(struct net *net, const struct net_user *user)
+const void *net_forget(struct net *net, const struct net_user *user)
 {
     for (unsigned i = 0; user->pending > 0 && i < net->send_count; i++) {
         struct send_slot *slot = net->sends[send_place(net, i)];
         if (slot->user != user)
             continue;
+        if (slot->payload != NULL && !send_is_over(net, slot))
+            give_up_send(net, slot);
+        const void *payload = slot->payload_is_kept ? slot->payload : NULL;
         slot->user = &net->nobody;
         slot->payload = NULL;
         net->nobody.pending++;
+        if (payload != NULL)
+            return payload;
     }
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         if (net->collects[i].user == user)
@@ -617,4 +659,5 @@ void net_forget(struct net *net, const struct net_user *user)
         if (waiting->user == user)
             waiting->user = NULL;
     }
+    return NULL;
 }

@@ -48,6 +48,7 @@ struct send_slot {
     size_t data_put;       /* bytes of it that are gone, in a launch without MPI */
     enum send_state state;
     unsigned to;
+    bool bytes_are_kept, payload_is_kept; /* given up while MPI may still read it */
 };
 
 struct collect {
@@ -134,9 +135,17 @@ bool net_send_held(struct net *net, unsigned *to);
 /* True where no message to the rank, and no beat, is still on its way out. */
 bool net_is_clear(struct net *net, unsigned to);
 
-/* Takes one finished send from the ring: whose it is, its receiver and its payload (NULL if none). False when the
- * oldest is not through. One to a rank to which nothing is sent any more is through. */
-bool net_sent(struct net *net, struct net_user **user, unsigned *to, const void **payload);
+/* A send that is over. */
+struct ended_send {
+    struct net_user *user;
+    unsigned to;
+    const void *payload; /* NULL: it had none */
+    bool is_kept;        /* the payload stays as it is: it was given up, and MPI may read it until the process ends */
+};
+
+/* Takes one finished send from the ring. False when the oldest is not through. One to a rank to which nothing is sent
+ * any more is given up, and through. */
+bool net_sent(struct net *net, struct ended_send *sent);
 
 /* Receives a data message; one for nobody (NULL) is dropped. -1 when memory is out. */
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
@@ -167,8 +176,9 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
 bool net_borrows(struct net *net, const struct net_user *user);
 
 /* Has what is still received for a job go to nobody, and what is still being sent, to ranks that are silent, be
- * nobody's. Nothing of it is borrowed any more. */
-void net_forget(struct net *net, const struct net_user *user);
+ * nobody's. Returns a payload that MPI may read until the process ends, each once; NULL: there is none left, and
+ * nothing is borrowed any more. */
+const void *net_forget(struct net *net, const struct net_user *user);
 
 static inline bool net_is_pending(const struct net *net)
 {

@@ -40,14 +40,15 @@ void driver_release(struct driver *driver, uint64_t boundary_at)
 
 bool link_progress_sends(struct link *link)
 {
-    struct net_user *user;
+    struct ended_send sent;
     unsigned to;
-    const void *payload;
     bool any = false;
-    while (net_sent(&link->net, &user, &to, &payload)) {
-        if (payload != NULL)
-            executor_sent(driver_of(user)->effects->executor, payload);
-        link->ops->ring(link->runtime, to);
+    while (net_sent(&link->net, &sent)) {
+        if (sent.payload != NULL && sent.is_kept)
+            executor_abandon(driver_of(sent.user)->effects->executor, sent.payload);
+        else if (sent.payload != NULL)
+            executor_sent(driver_of(sent.user)->effects->executor, sent.payload);
+        link->ops->ring(link->runtime, sent.to);
         any = true;
     }
     while (net_send_held(&link->net, &to)) {

@@ -91,7 +91,7 @@ struct random *fabric_random(void);
 
 /* What happened in all runs. */
 struct fabric_tally {
-    uint64_t messages, beats, data, kills, stands, switches, steps, aborts, freed_sends;
+    uint64_t messages, beats, data, kills, stands, switches, steps, aborts;
     uint64_t marked;  /* messages that arrived in the step in which a rank was found to have failed */
     uint64_t renewed; /* receives that failed with their sender */
 };

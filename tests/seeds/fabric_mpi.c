@@ -153,10 +153,8 @@ void mpi_check_free(unsigned rank, const void *bytes, size_t size)
             continue;
         if (request->kind == RECEIVE)
             fabric_complain("frees %zu bytes to which MPI may still write (tag %d)", size, request->tag);
-        else if (!request->is_free)
-            fabric_complain("frees %zu bytes that MPI may still read (tag %d)", size, request->tag);
         else
-            fabric_tally.freed_sends++;
+            fabric_complain("frees %zu bytes that MPI may still read (tag %d)", size, request->tag);
     }
 }
 
@@ -176,14 +174,11 @@ static void drop_parcel(unsigned from, unsigned to, struct parcel **place)
 /* MPI reads what was to be sent. */
 static void read_source(struct parcel *parcel)
 {
-    const struct operation *request = parcel->request >= 0 ? &ranks[parcel->from].requests[parcel->request] : NULL;
     if (!parcel->is_unread)
         return;
-    if (request != NULL && request->is_free) /* its receiver is taken for lost: anything may be there */
-        memset(parcel->bytes, 0xee, parcel->size);
-    else if (parcel->size > 0)
+    if (parcel->size > 0)
         memcpy(parcel->bytes, parcel->source, parcel->size);
-    if ((request == NULL || !request->is_free) && sum_of(parcel->bytes, parcel->size) != parcel->sum)
+    if (sum_of(parcel->bytes, parcel->size) != parcel->sum)
         fabric_complain("has changed bytes that MPI had not read yet (to %u, tag %d)", parcel->to, parcel->tag);
     parcel->is_unread = false;
     finish(parcel->from, parcel->request);

@@ -161,10 +161,8 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct talker *talker = context;
     const unsigned char *at = data;
     (void)error;
-    /* a sender that takes this rank for lost may have other bytes there when MPI comes for them */
-    const bool is_spoilt = talkers[part->worker].is_lost[talker->rank];
-    gossip_tally.spoilt += is_spoilt;
-    for (uint64_t i = 0; !is_spoilt && i < bytes; i++)
+    gossip_tally.late += talkers[part->worker].is_lost[talker->rank];
+    for (uint64_t i = 0; i < bytes; i++)
         if (at[i] != byte_of(part->worker, (uint32_t)part->first, i)) {
             fabric_complain("stores other data than rank %u has sent, from byte %u on", part->worker, (unsigned)i);
             break;
@@ -337,6 +335,11 @@ static void sent(struct executor *executor, const void *data)
     free((void *)data);
 }
 
+static void abandon(struct executor *executor, const void *data)
+{
+    (void)executor, (void)data;
+}
+
 static enum turn advance(struct executor *executor, struct event *event)
 {
     struct talker *talker = (struct talker *)executor;
@@ -350,7 +353,7 @@ static enum turn advance(struct executor *executor, struct event *event)
     return TURN_WORKED;
 }
 
-static const struct executor_ops executor_ops = {.advance = advance, .sent = sent};
+static const struct executor_ops executor_ops = {.advance = advance, .sent = sent, .abandon = abandon};
 
 int gossip_live(unsigned rank)
 {

@@ -42,6 +42,7 @@ uint64_t gossip_lost_ns(unsigned judge, unsigned rank);
 uint64_t gossip_longest_ns(void);
 
 struct gossip_tally {
-    uint64_t words, data, unwanted, spoilt, losses, false_losses, drops, orphans;
+    uint64_t words, data, unwanted, losses, false_losses, drops, orphans;
+    uint64_t late; /* data that were stored after their sender had taken the receiver for lost */
 };
 extern struct gossip_tally gossip_tally;

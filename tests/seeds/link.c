@@ -184,9 +184,9 @@ static const char *run(uint64_t seed, bool trace)
 
 static void print_tally(void)
 {
-    printf("# %" PRIu64 " words, %" PRIu64 " with data, %" PRIu64 " of these not wanted, %" PRIu64 " spoilt; %" PRIu64
+    printf("# %" PRIu64 " words, %" PRIu64 " with data, %" PRIu64 " of these not wanted, %" PRIu64 " late; %" PRIu64
            " losses, %" PRIu64 " of who came back, %" PRIu64 " dropped, %" PRIu64 " orphans\n",
-           gossip_tally.words, gossip_tally.data, gossip_tally.unwanted, gossip_tally.spoilt, gossip_tally.losses,
+           gossip_tally.words, gossip_tally.data, gossip_tally.unwanted, gossip_tally.late, gossip_tally.losses,
            gossip_tally.false_losses, gossip_tally.drops, gossip_tally.orphans);
     printf("# %" PRIu64 " messages, %" PRIu64 " beats, %" PRIu64 " data, %" PRIu64 " killed, %" PRIu64
            " stood still, %" PRIu64 " steps, %" PRIu64 " switches, %" PRIu64 " aborts, %" PRIu64

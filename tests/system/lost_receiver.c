@@ -30,9 +30,8 @@ static struct net_user user = {.job = FIRST_JOB};
 static void progress(void)
 {
     unsigned to;
-    const void *payload;
-    struct net_user *sender;
-    while (net_sent(&net, &sender, &to, &payload))
+    struct ended_send sent;
+    while (net_sent(&net, &sent))
         ;
     while (net_send_held(&net, &to))
         ;

@@ -256,7 +256,7 @@ void helper_fini(struct helper *helper)
 {
     if (helper->pid > 0)
         helper_leave(helper, true);
-    if (helper->channel != NULL)
+    if (helper->channel != NULL && !helper->is_kept)
         munmap(helper->channel, helper->channel_bytes);
     helper_close(&helper->file);
     helper_close(&helper->bell);

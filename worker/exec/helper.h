@@ -45,6 +45,7 @@ struct helper {
     uint32_t current; /* number of the command that it runs, or ran last */
     bool has_next;    /* the one behind that was given ahead */
     bool killed;      /* by the worker: it is about to end */
+    bool is_kept;     /* the shared memory stays mapped: MPI may read it until the process ends */
     bool rests;       /* the worker waits for the bell */
     bool has_cores;   /* worker and helper may run side by side */
     uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */

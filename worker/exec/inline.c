@@ -6,6 +6,7 @@
 #include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
+#include "common/util/kept.h"
 #include "common/util/ranges.h"
 #include "common/util/returned.h"
 #include "proto/message.h"
@@ -462,6 +463,41 @@ static void inline_sent(struct executor *executor, const void *data)
             buffers[i].sent = false;
 }
 
+/* Moves a buffer that MPI may read until the process ends. A buffer that cannot move, as memory is out, stays on its
+ * way for ever: its worker stands still. In memory that is shared with a helper it can move once, which is enough: a
+ * worker sends its results to one rank, and to one other after that is lost. */
+static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
+{
+    const size_t bytes = exec_buffer_bytes(exec);
+    unsigned char *fresh = NULL;
+    if (exec->records.variable)
+        buffer->room = 0; /* the next block gets memory */
+    else if (exec->config.helper == NULL)
+        fresh = aligned_alloc(64, bytes);
+    else if (!buffer->has_moved)
+        fresh = buffer->bytes + EXEC_BUFFERS * bytes;
+    if (fresh == NULL && !exec->records.variable)
+        return;
+    if (exec->records.variable || exec->config.helper == NULL)
+        kept_add(buffer->bytes);
+    else
+        exec->remote.helper.is_kept = buffer->has_moved = true;
+    buffer->bytes = fresh;
+    buffer->sent = false;
+}
+
+static void inline_abandon(struct executor *executor, const void *data)
+{
+    struct exec *exec = exec_of(executor);
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
+        struct exec_buffer *buffer = &exec->records.buffers[i];
+        if (buffer->bytes != NULL && buffer->bytes + EXEC_HEADROOM == data) {
+            leave_buffer(exec, buffer);
+            return;
+        }
+    }
+}
+
 static int inline_descriptor(const struct executor *executor)
 {
     const struct exec *exec = (const struct exec *)executor;
@@ -499,6 +535,7 @@ const struct executor_ops inline_ops = {
     .end = exec_end,
     .advance = inline_advance,
     .sent = inline_sent,
+    .abandon = inline_abandon,
     .descriptor = inline_descriptor,
     .check = exec_check,
     .put_off = inline_put_off,

@@ -84,6 +84,7 @@ struct exec_buffer {
     unsigned char *bytes; /* owned, EXEC_HEADROOM + capacity records, or as much as the latest block took */
     size_t room;          /* for a block, behind the headroom */
     bool sent;            /* on its way: not to be touched */
+    bool has_moved;       /* shared with a helper: is at the second place that it has there */
 };
 
 /* The time step that the kernel is in, and its iterations: the whole loop where steps do not build upon one another. */

@@ -6,7 +6,7 @@
 #include "common/machine/machine.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
-#include "common/util/grow.h"
+#include "common/util/kept.h"
 #include "common/util/returned.h"
 #include "hdss/kernel.h"
 #include "proto/message.h"
@@ -98,26 +98,21 @@ static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
     *last = dropped;
 }
 
-static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
-{
-    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
-    if (boundary_at != NULL)
-        remove_halo(pipeline, boundary_at);
-}
-
 /* Removes a boundary whose array MPI may still read or write. */
 static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
-    unsigned char **abandoned =
-        grow(pipeline->abandoned, pipeline->abandoned_count, &pipeline->abandoned_room, sizeof *abandoned);
-    if (abandoned == NULL) { /* the array is lost */
-        pipeline_note_problem(pipeline, "out of memory for boundary data");
-    } else {
-        pipeline->abandoned = abandoned;
-        abandoned[pipeline->abandoned_count++] = boundary_at->data;
-    }
+    kept_add(boundary_at->data);
     boundary_at->data = NULL;
     remove_halo(pipeline, boundary_at);
+}
+
+static void pipeline_drop_seam(struct pipeline *pipeline, uint64_t at)
+{
+    struct halo *boundary_at = pipeline_find_seam(pipeline, at);
+    if (boundary_at != NULL && boundary_at->is_kept)
+        abandon_halo(pipeline, boundary_at);
+    else if (boundary_at != NULL)
+        remove_halo(pipeline, boundary_at);
 }
 
 static void *pipeline_await(struct executor *executor, uint64_t at, uint64_t offset, uint64_t bytes)
@@ -205,29 +200,7 @@ static void pipeline_restart(struct executor *executor, uint64_t at)
     }
 }
 
-/* --- closing --- */
-
-static void pipeline_fini(struct executor *executor)
-{
-    struct pipeline *pipeline = pipeline_of(executor);
-    executor_fini(&pipeline->exec.executor);
-    for (unsigned i = 0; i < pipeline->halo_capacity; i++)
-        free(pipeline->halos[i].data);
-    for (unsigned i = 0; i < EXEC_BUFFERS; i++)
-        pieces_free_rows(&pipeline->buffers[i]);
-    for (unsigned i = 0; i < pipeline->abandoned_count; i++)
-        free(pipeline->abandoned[i]);
-    free(pipeline->abandoned);
-    free(pipeline->halos);
-    *pipeline = (struct pipeline){0};
-}
-
-/* --- computing --- */
-
-static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
-{
-    return pipeline_buffer(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
-}
+/* --- room for rows --- */
 
 /* Makes room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
 static int make_room_for_rows(struct pipeline *pipeline)
@@ -242,6 +215,68 @@ static int make_room_for_rows(struct pipeline *pipeline)
     buffer->bytes = aligned_alloc(64, (EXEC_HEADROOM + bytes + 63) / 64 * 64);
     buffer->room = buffer->bytes != NULL ? bytes : 0;
     return buffer->bytes != NULL ? 0 : -1;
+}
+
+/* --- rows that MPI may read until the process ends --- */
+
+/* Leaves the memory of a buffer as it is. */
+static void leave_rows(const struct pipeline *pipeline, struct pipeline_buffer *buffer)
+{
+    if (!is_remote(pipeline)) /* else it stays mapped */
+        kept_add(buffer->bytes);
+    *buffer = (struct pipeline_buffer){0};
+}
+
+/* Has the buffer go on in other memory, with the rows of the running chunk. */
+static void move_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
+{
+    const struct pipeline_buffer before = *buffer;
+    const struct pipeline_chunk *chunk = &pipeline->chunk;
+    leave_rows(pipeline, buffer);
+    if (buffer != pipeline_buffer(pipeline) || !chunk->running || !chunk->has_room)
+        return;
+    if (make_room_for_rows(pipeline) < 0)
+        pipeline_note_problem(pipeline, "out of memory for the results of a chunk");
+    else
+        memcpy(buffer->bytes, before.bytes, EXEC_HEADROOM + exec_least(before.room, buffer->room));
+}
+
+static void move_kept_rows(struct pipeline *pipeline)
+{
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++)
+        if (pipeline->buffers[i].is_kept)
+            move_rows(pipeline, &pipeline->buffers[i]);
+}
+
+/* --- closing --- */
+
+static void pipeline_fini(struct executor *executor)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    executor_fini(&pipeline->exec.executor);
+    while (pipeline->halo_count > 0) {
+        struct halo *last = &pipeline->halos[pipeline->halo_count - 1];
+        if (last->is_kept || last->awaited > 0) /* what was awaited of a lost rank may come */
+            abandon_halo(pipeline, last);
+        else
+            remove_halo(pipeline, last);
+    }
+    for (unsigned i = 0; i < pipeline->halo_capacity; i++)
+        free(pipeline->halos[i].data);
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
+        if (pipeline->buffers[i].is_kept)
+            leave_rows(pipeline, &pipeline->buffers[i]);
+        pieces_free_rows(&pipeline->buffers[i]);
+    }
+    free(pipeline->halos);
+    *pipeline = (struct pipeline){0};
+}
+
+/* --- computing --- */
+
+static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
+{
+    return pipeline_buffer(pipeline)->bytes + EXEC_HEADROOM + row * pipeline->exec.records.bytes;
 }
 
 void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t rows)
@@ -626,6 +661,8 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (is_remote(pipeline))
         pieces_look(pipeline);
+    if (!pipeline->exec.remote.posted) /* else the helper writes there */
+        move_kept_rows(pipeline);
     if (pipeline->has_problem)
         return pipeline_tell_problem(pipeline, event);
     if (!chunk->running || pipeline->exec.remote.posted)
@@ -664,6 +701,21 @@ static void pipeline_sent(struct executor *executor, const void *data)
             assert(buffer->on_way > 0 && "a part comes back once");
             buffer->on_way--;
         }
+    }
+}
+
+static void pipeline_abandon(struct executor *executor, const void *data)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    const unsigned char *bytes = data;
+    for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
+        struct pipeline_buffer *buffer = &pipeline->buffers[i];
+        buffer->is_kept |=
+            buffer->bytes != NULL && bytes >= buffer->bytes && bytes < buffer->bytes + EXEC_HEADROOM + buffer->room;
+    }
+    for (unsigned i = 0; i < pipeline->halo_count; i++) {
+        struct halo *boundary_at = &pipeline->halos[i];
+        boundary_at->is_kept |= bytes >= boundary_at->data && bytes < boundary_at->data + pipeline->halo_bytes;
     }
 }
 
@@ -712,6 +764,7 @@ static const struct executor_ops pipeline_ops = {
     .set_mark = pipeline_set_mark,
     .advance = pipeline_advance,
     .sent = pipeline_sent,
+    .abandon = pipeline_abandon,
     .descriptor = pipeline_descriptor,
     .check = pipeline_check,
     .fini = pipeline_fini,

@@ -12,8 +12,8 @@
  * that runs and of others that ended here are kept until they are released, or reused by the next chunk if that is
  * computed here, too. Those from elsewhere may come before their chunk does.
  *
- * Where the loop is quiesced some of them are saved, and the others dropped: what may still be sent or received keeps
- * its memory until the end.
+ * Where the loop is quiesced some of them are saved, and the others dropped: what may still be sent or received is kept
+ * until the process ends.
  *
  * Where a helper runs the kernel (helper.h) a step is a command. Boundary data are copied into the memory that is
  * shared with it and out of it, as MPI may still send those of steps before; rows of results lie there, and leave from
@@ -42,6 +42,7 @@ struct halo {
     uint64_t announced;  /* complete when what is on its way has come */
     unsigned awaited;    /* data messages on their way */
     bool is_own;         /* computed here: it may be being sent */
+    bool is_kept;        /* MPI may read it until the process ends */
     bool is_saved;       /* while the loop is quiesced */
 };
 
@@ -51,6 +52,7 @@ struct pipeline_buffer {
     uint64_t room;
     uint64_t at;     /* with a helper: offset in the shared memory */
     unsigned on_way; /* parts that have left and are not through */
+    bool is_kept;    /* MPI may read some of them until the process ends */
 };
 
 /* The running chunk, or the latest. sliced <= done <= count, from <= end, piece + rows <= count. */
@@ -91,9 +93,6 @@ struct pipeline {
     uint64_t halo_bytes; /* bytes of all boundary data of a chunk */
     struct halo *halos;  /* [halo_capacity], owned; those beyond halo_count keep their arrays for the next */
     unsigned halo_count, halo_capacity;
-    unsigned char **abandoned; /* [abandoned_count] arrays that MPI may still use; owned, with the list */
-    unsigned abandoned_count;
-    size_t abandoned_room;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
     struct pipeline_chunk chunk;

@@ -32,7 +32,7 @@ struct team_layout team_layout_of(unsigned threads, size_t slot_room)
     struct team_layout layout = {.ring = whole_pages(sizeof(struct team_share))};
     layout.spread = layout.ring + whole_pages(ring_bytes(threads));
     layout.records = layout.spread + whole_pages((size_t)threads * ring_places(threads) * sizeof(struct spread));
-    layout.bytes = layout.records + ring_places(threads) * slot_room;
+    layout.bytes = layout.records + 2 * ring_places(threads) * slot_room; /* see thread_pool_slot.has_moved */
     return layout;
 }
 

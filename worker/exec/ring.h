@@ -68,6 +68,7 @@ struct ring_slot {
     _Alignas(RING_LINE) uint64_t first;
     uint64_t count, part_count; /* iterations, also those that were cut off; of each part but the last */
     unsigned char *records;     /* where its records go, for threads of the owner's process; NULL: nowhere */
+    unsigned place;             /* place of its records, for threads of other processes */
     uint64_t learned_end;       /* end of the iterations that may be drawn, without a closed form */
     bool many;                  /* chunks of one iteration: several may be drawn at once */
     bool empty;                 /* there is nothing to draw */

@@ -22,7 +22,8 @@
 #define WAIT_MIN_NS 200000.0
 
 /* Has the buffers lie in the memory that is shared with the helper, where results are collected; where iterations
- * depend on one another, the halos: what becomes of results there the pipeline knows. */
+ * depend on one another, the halos: what becomes of results there the pipeline knows. Each buffer has two places, see
+ * inline_abandon(); the second takes no memory before it is used. */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const struct hdss_loop *loop = exec->config.loop;
@@ -33,7 +34,7 @@ static int share_buffers(struct exec *exec, size_t bytes)
     const unsigned buffers = exec->config.collect ? EXEC_BUFFERS : 0;
     const struct exec_team *team = exec->config.team;
     const size_t shared = team != NULL ? team_layout_of(team->threads, team->slot_room).bytes : 0;
-    if (exec_remote_init(exec, exec->config.helper, buffers * bytes + shared) < 0)
+    if (exec_remote_init(exec, exec->config.helper, 2 * buffers * bytes + shared) < 0)
         return -1;
     unsigned char *memory = (unsigned char *)exec->remote.helper.channel;
     for (unsigned i = 0; i < buffers; i++)
@@ -49,11 +50,11 @@ static int allocate_buffers(struct exec *exec)
         return 0; /* blocks get memory when their lengths are known */
     uint64_t limit = exec->config.collect ? SLICE_MAX : SCRATCH_BYTES;
     exec->records.capacity = exec->records.bytes < limit ? limit / exec->records.bytes : 1;
-    size_t bytes = EXEC_HEADROOM + exec->records.capacity * exec->records.bytes;
+    const size_t bytes = exec_buffer_bytes(exec);
     if (exec->config.helper != NULL)
-        return share_buffers(exec, (bytes + 63) / 64 * 64);
+        return share_buffers(exec, bytes);
     for (unsigned i = 0; i < (exec->config.collect ? EXEC_BUFFERS : 1); i++) {
-        exec->records.buffers[i].bytes = aligned_alloc(64, (bytes + 63) / 64 * 64);
+        exec->records.buffers[i].bytes = aligned_alloc(64, bytes);
         if (exec->records.buffers[i].bytes == NULL)
             return -1;
     }

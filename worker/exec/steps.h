@@ -201,6 +201,12 @@ static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
     return &exec->records.buffers[exec->records.filling];
 }
 
+/* Bytes of a buffer for records of one length: whole lines of the cache. */
+static inline size_t exec_buffer_bytes(const struct exec *exec)
+{
+    return (EXEC_HEADROOM + exec->records.capacity * exec->records.bytes + 63) / 64 * 64;
+}
+
 /* True where the running chunk, whose results have room, goes on with an iteration. More variable output may have
  * gathered than could leave at once. While the executor is put off only the iteration goes on that waits. */
 static inline bool exec_can_compute(const struct exec *exec)

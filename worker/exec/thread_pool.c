@@ -5,6 +5,7 @@
 #include "common/machine/machine.h"
 #include "common/machine/probe.h"
 #include "common/os/clock.h"
+#include "common/util/kept.h"
 #include "common/util/ranges.h"
 #include "common/util/returned.h"
 #include "common/util/stats.h"
@@ -102,12 +103,24 @@ static void close_members(struct thread_pool *pool)
     pool->pool_thread = NULL;
 }
 
+/* Frees the records of a slot, unless MPI may read them. */
+static void free_records(struct thread_pool_slot *slot)
+{
+    if (slot->is_kept)
+        kept_add(slot->bytes);
+    else
+        free(slot->bytes);
+}
+
 static void team_close(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
     close_members(pool);
-    for (unsigned i = 0; pool->slot != NULL && pool->shared_records == NULL && i < pool->ring.slots; i++)
-        free(pool->slot[i].bytes);
+    for (unsigned i = 0; pool->slot != NULL && i < pool->ring.slots; i++) {
+        if (pool->shared_records == NULL)
+            free_records(&pool->slot[i]);
+        free(pool->slot[i].small);
+    }
     remote_team_fini(pool);
     free(pool->slot);
     pool->slot = NULL;
@@ -286,12 +299,21 @@ static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double 
 static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (pool->shared_records == NULL)
-        free(slot->bytes);
+        free_records(slot);
+    else if (slot->is_kept)
+        slot->has_moved = true;
     else if (slot->size >= SHARED_KEPT_BYTES)
         madvise(slot->bytes, pool->slot_room, MADV_REMOVE);
     pool->bytes_in_use -= slot->size;
     slot->bytes = NULL;
     slot->size = 0;
+    slot->is_kept = false;
+}
+
+/* The place of a slot's records in the memory that is shared with a helper. */
+static unsigned shared_place(const struct thread_pool *pool, const struct thread_pool_slot *slot)
+{
+    return (unsigned)(slot - pool->slot) + (slot->has_moved ? pool->ring.slots : 0);
 }
 
 /* Begins the next slot with the iterations of a chunk, for whose records there must be memory. False: not now. */
@@ -315,7 +337,7 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
         if (pool->oldest.slot < ring_begun(&pool->ring) && pool->bytes_in_use + bytes > SLOTS_BYTES)
             return false;
         slot->bytes = pool->shared_records != NULL
-                          ? pool->shared_records + (size_t)(slot - pool->slot) * pool->slot_room
+                          ? pool->shared_records + (size_t)shared_place(pool, slot) * pool->slot_room
                           : aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
         if (slot->bytes == NULL) {
             error_set(&pool->problem, "no memory for %zu bytes of records", bytes);
@@ -325,6 +347,7 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
         slot->size = bytes;
         pool->bytes_in_use += bytes;
         records = slot->bytes + EXEC_HEADROOM;
+        ring_slot(&pool->ring, ring_begun(&pool->ring))->place = shared_place(pool, slot);
     }
     pool->has_problem = ring_begin(&pool->ring, range, pool->part_most, records, &pool->problem) < 0;
     return !pool->has_problem;
@@ -604,6 +627,14 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     end_oldest_slot(pool);
 }
 
+/* False where memory is out for now. */
+static bool has_small(struct thread_pool_slot *slot)
+{
+    if (slot->small == NULL)
+        slot->small = malloc(EXEC_HEADROOM + INLINE_MAX);
+    return slot->small != NULL;
+}
+
 /* Puts the records into the event. Records that go within a message are written behind others that may be on their way:
  * they get a place of their own. False: that place is taken. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
@@ -613,7 +644,7 @@ static bool attach_records(struct thread_pool *pool, struct event *event, const 
     unsigned char *records = slot->bytes + EXEC_HEADROOM + pool->oldest.told * pool->record_bytes;
     if (bytes > INLINE_MAX || pool->oldest.told == 0) {
         slot->sent++;
-    } else if (!slot->small_sent) {
+    } else if (!slot->small_sent && has_small(slot)) {
         records = memcpy(slot->small + EXEC_HEADROOM, records, bytes);
         slot->small_sent = true;
     } else
@@ -810,18 +841,61 @@ static enum turn thread_pool_advance(struct executor *executor, struct event *ev
     return turn;
 }
 
+static bool is_small(const struct thread_pool_slot *slot, const void *data)
+{
+    return slot->small != NULL && slot->small + EXEC_HEADROOM == data;
+}
+
+static bool is_of_slot(const struct thread_pool_slot *slot, const void *data)
+{
+    const unsigned char *bytes = data;
+    return slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size;
+}
+
+/* A part of the slot is not on its way any more. */
+static void end_sending(struct thread_pool *pool, struct thread_pool_slot *slot)
+{
+    if (--slot->sent == 0 && slot->over)
+        drop_records(pool, slot);
+}
+
 static void thread_pool_sent(struct executor *executor, const void *data)
 {
     struct thread_pool *pool = team_of(executor);
-    const unsigned char *bytes = data;
     executor_sent(&pool->exec.executor, data);
     for (unsigned i = 0; i < pool->ring.slots; i++) {
         struct thread_pool_slot *slot = &pool->slot[i];
-        if (bytes == slot->small + EXEC_HEADROOM)
+        if (is_small(slot, data))
             slot->small_sent = false;
-        else if (slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size)
-            if (--slot->sent == 0 && slot->over)
-                drop_records(pool, slot);
+        else if (is_of_slot(slot, data))
+            end_sending(pool, slot);
+    }
+}
+
+/* Keeps the records of a slot when they are dropped. In memory that is shared with a helper they can be kept once, see
+ * inline_abandon(): else they stay on their way for ever. */
+static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
+{
+    if (pool->shared_records != NULL && slot->has_moved)
+        return;
+    if (pool->shared_records != NULL)
+        pool->remote->exec.remote.helper.is_kept = true;
+    slot->is_kept = true;
+    end_sending(pool, slot);
+}
+
+static void thread_pool_abandon(struct executor *executor, const void *data)
+{
+    struct thread_pool *pool = team_of(executor);
+    executor_abandon(&pool->exec.executor, data);
+    for (unsigned i = 0; i < pool->ring.slots; i++) {
+        struct thread_pool_slot *slot = &pool->slot[i];
+        if (is_small(slot, data)) {
+            kept_add(slot->small);
+            slot->small = NULL;
+            slot->small_sent = false;
+        } else if (is_of_slot(slot, data))
+            keep_records(pool, slot);
     }
 }
 
@@ -909,6 +983,7 @@ static const struct executor_ops thread_pool_ops = {
     .end = thread_pool_end,
     .advance = thread_pool_advance,
     .sent = thread_pool_sent,
+    .abandon = thread_pool_abandon,
     .descriptor = thread_pool_descriptor,
     .check = team_check,
     .put_off = team_put_off,

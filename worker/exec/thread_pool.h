@@ -60,11 +60,13 @@ struct thread_pool_slot {
     bool isolated;
     bool last; /* the last slot of a chunk */
     bool cancelled;
-    bool over;                                       /* all iterations of the slot have been told */
-    unsigned char *bytes;                            /* EXEC_HEADROOM and its records; owned, NULL: none */
-    size_t size;                                     /* bytes of the records */
-    unsigned sent;                                   /* parts of it on their way */
-    unsigned char small[EXEC_HEADROOM + INLINE_MAX]; /* a part that goes in the message, which is written before it */
+    bool over;            /* all iterations of the slot have been told */
+    unsigned char *bytes; /* EXEC_HEADROOM and its records; owned, NULL: none */
+    size_t size;          /* bytes of the records */
+    unsigned sent;        /* parts of it on their way */
+    bool is_kept;         /* MPI may read the records until the process ends */
+    bool has_moved;       /* records that are shared with a helper go to the second place that the slot has there */
+    unsigned char *small; /* a part that goes in the message, which is written before it; owned; NULL: not needed yet */
     bool small_sent;
     struct spread spread; /* under pool->lock */
 };
@@ -113,7 +115,7 @@ struct thread_pool {
     struct team_share *share;   /* both ends'; NULL: nothing is shared */
     struct channel *channel;    /* both ends' */
     struct spread *shared_spread;  /* [threads * ring.slots] */
-    unsigned char *shared_records; /* [ring.slots] times slot_room bytes; NULL: records are only digested */
+    unsigned char *shared_records; /* [2 * ring.slots] times slot_room bytes; NULL: records are only digested */
     size_t slot_room;
     void (*notify)(void *context); /* has the worker look at what there is */
     int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context); /* in the helper */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The same loop by each executor: chunks of any length leave whole, in order and with the same digests, and marks are
- * told where they are set. Besides, the checks of all executors notice planted defects. */
+/* The same loop by each executor: chunks of any length leave whole, in order and with the same digests, marks are told
+ * where they are set, and data that are given up stay as they are. Besides, the checks of all executors notice planted
+ * defects. */
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/sched/sched.h"
@@ -22,12 +23,13 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 enum { ITERATIONS = 400, WORDS = 50, LONGEST = 40 };
 
-enum kind { INLINE, REMOTE, TEAM, PIPELINE, KINDS };
+enum kind { INLINE, REMOTE, TEAM, PIPELINE, REMOTE_PIPELINE, KINDS };
 
 /* --- a kernel whose iterations do not depend on one another, though they may be computed as if they did --- */
 
@@ -82,6 +84,13 @@ static struct {
     pthread_t thread;
 } tested;
 
+static uint64_t iterations = ITERATIONS;
+
+static bool is_remote(enum kind kind)
+{
+    return kind == REMOTE || kind == REMOTE_PIPELINE;
+}
+
 static void *serve_second(void *context)
 {
     thread_pool_serve(context, 1);
@@ -91,12 +100,13 @@ static void *serve_second(void *context)
 /* A helper that is a copy of the test. */
 static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
 {
-    const struct exec_config config = {.kernel = &kernel, .loop = &tested.loop, .probe_count = ITERATIONS};
+    const struct exec_config config = {.kernel = &kernel, .loop = &tested.loop, .probe_count = iterations};
+    const struct exec *exec = tested.kind == REMOTE ? &tested.exec : &tested.pipeline.exec;
     (void)context, (void)error;
     pid_t helper = fork();
     if (helper != 0)
         return helper;
-    serve(tested.exec.remote.helper.channel, file, bell, &config, NULL);
+    serve(exec->remote.helper.channel, file, bell, &config, NULL);
     _exit(0);
 }
 
@@ -107,8 +117,8 @@ static void open_executor(enum kind kind, bool collect)
     struct error error;
     memset(&tested, 0, sizeof tested);
     tested.kind = kind;
-    tested.loop = (struct hdss_loop){.iterations = ITERATIONS, .type = HDSS_UINT64, .record_length = WORDS, .dims = 1};
-    if (kind == PIPELINE) {
+    tested.loop = (struct hdss_loop){.iterations = iterations, .type = HDSS_UINT64, .record_length = WORDS, .dims = 1};
+    if (kind == PIPELINE || kind == REMOTE_PIPELINE) {
         tested.loop.sync = WORDS;
         tested.loop.distance = tested.loop.boundary_bytes = 1;
     }
@@ -116,11 +126,11 @@ static void open_executor(enum kind kind, bool collect)
                                        .loop = &tested.loop,
                                        .collect = collect,
                                        .slowdown = 1,
-                                       .probe_count = ITERATIONS,
-                                       .helper = kind == REMOTE ? &start : NULL};
+                                       .probe_count = iterations,
+                                       .helper = is_remote(kind) ? &start : NULL};
     const struct thread_pool_config threaded = {
         .exec = config, .threads = 2, .technique = &tested.technique, .cores = 2};
-    const struct pipeline_config dependent = {.exec = config, .points = 5, .end = ITERATIONS};
+    const struct pipeline_config dependent = {.exec = config, .points = 5, .end = iterations};
     switch (kind) {
     case INLINE:
     case REMOTE:
@@ -150,6 +160,31 @@ static void close_executor(void)
 
 /* --- chunks --- */
 
+/* Data that are given up, as they were then. */
+struct given_up {
+    const unsigned char *bytes;
+    size_t size;
+    unsigned char *copy;
+};
+
+enum { GIVEN_UP = 2, HEAD = 32 };
+
+static struct given_up given_up[GIVEN_UP];
+static unsigned to_give_up, gave_up;
+
+/* Gives data up behind a message whose head is written before them. */
+static void give_up(const struct chunk_event *event)
+{
+    struct given_up *next = &given_up[gave_up++];
+    if (event->bytes <= INLINE_MAX)
+        memset((unsigned char *)event->data - HEAD, 0x5a, HEAD);
+    next->bytes = event->bytes <= INLINE_MAX ? (const unsigned char *)event->data - HEAD : event->data;
+    next->size = event->bytes <= INLINE_MAX ? event->bytes + HEAD : event->bytes;
+    next->copy = malloc(next->size);
+    memcpy(next->copy, next->bytes, next->size);
+    executor_abandon(tested.executor, event->data);
+}
+
 struct chunk {
     uint64_t first, count, mark;
     uint64_t left; /* iterations that have left */
@@ -166,7 +201,9 @@ static void take_records(struct chunk *chunk, const struct chunk_event *event)
     }
     chunk->left += event->count;
     chunk->digest += event->digest;
-    if (event->data != NULL)
+    if (event->data != NULL && gave_up < to_give_up)
+        give_up(event);
+    else if (event->data != NULL)
         executor_sent(tested.executor, event->data);
 }
 
@@ -213,7 +250,7 @@ static uint64_t run_chunk(uint64_t first, uint64_t count, uint64_t mark)
 static uint64_t digest_of_all(void)
 {
     uint64_t record[WORDS], digest = 0;
-    for (uint64_t k = 0; k < ITERATIONS; k++) {
+    for (uint64_t k = 0; k < iterations; k++) {
         for (uint64_t i = 0; i < WORDS; i++)
             record[i] = word_of(k, i);
         digest += digest_record(k, record, sizeof record);
@@ -245,11 +282,33 @@ START_TEST(each_executor_says_what_it_is)
     open_executor((enum kind)_i, false);
     ck_assert_int_eq(executor_advance(tested.executor, &event), TURN_BLOCKED);
     ck_assert_uint_eq(tested.executor->figures.count, _i == TEAM ? 2 : 1);
-    ck_assert_int_eq(executor_descriptor(tested.executor) >= 0, _i == TEAM || _i == REMOTE);
-    ck_assert_int_eq(executor_is_dependent(tested.executor), _i == PIPELINE);
+    ck_assert_int_eq(executor_descriptor(tested.executor) >= 0, _i == TEAM || is_remote((enum kind)_i));
+    ck_assert_int_eq(executor_is_dependent(tested.executor), _i == PIPELINE || _i == REMOTE_PIPELINE);
     probe_whole(tested.executor, &speed);
     ck_assert_double_gt(speed.mean_ns, 0);
     close_executor();
+}
+END_TEST
+
+/* The receiver may come back and read them. The first chunk leaves in several parts. */
+START_TEST(data_that_were_given_up_stay_as_they_are)
+{
+    const uint64_t longest = _i % 2 == 0 ? 3 * SLICE_MAX / (WORDS * sizeof(uint64_t)) : 3;
+    uint64_t digest = 0;
+    iterations = 2 * longest + ITERATIONS;
+    to_give_up = GIVEN_UP;
+    open_executor((enum kind)(_i / 2), true);
+    for (uint64_t first = 0, count = longest; first < iterations; first += count) {
+        count = first < 2 * longest ? longest : 1;
+        digest += run_chunk(first, count, 0);
+    }
+    ck_assert_uint_eq(gave_up, GIVEN_UP);
+    ck_assert_uint_eq(digest, digest_of_all());
+    close_executor();
+    for (unsigned i = 0; i < GIVEN_UP; i++) {
+        ck_assert_mem_eq(given_up[i].bytes, given_up[i].copy, given_up[i].size);
+        free(given_up[i].copy);
+    }
 }
 END_TEST
 
@@ -332,6 +391,7 @@ int main(void)
     TCase *tcase = tcase_create("executor");
     tcase_add_loop_test(tcase, each_executor_computes_the_same_loop, 0, 2 * KINDS);
     tcase_add_loop_test(tcase, each_executor_says_what_it_is, 0, KINDS);
+    tcase_add_loop_test(tcase, data_that_were_given_up_stay_as_they_are, 0, 2 * KINDS);
 #ifndef NDEBUG
     tcase_add_loop_test_raise_signal(tcase, a_planted_defect_ends_the_program, SIGABRT, 0,
                                      (int)(sizeof defects / sizeof *defects));

@@ -198,6 +198,23 @@ static void run_chunk(uint64_t first, uint64_t count)
     executor_begin(&pool.executor, first, count, 0, false);
 }
 
+/* A part that is given up, as it was then. */
+static bool gives_up;
+static struct {
+    const void *bytes;
+    size_t size;
+    unsigned char copy[1000];
+} kept_part;
+
+static void give_up(const struct chunk_event *chunk)
+{
+    ck_assert_uint_le(chunk->bytes, sizeof kept_part.copy);
+    kept_part.bytes = chunk->data;
+    kept_part.size = chunk->bytes;
+    memcpy(kept_part.copy, chunk->data, chunk->bytes);
+    executor_abandon(&pool.executor, chunk->data);
+}
+
 static void take_results(const struct chunk_event *chunk)
 {
     const unsigned char *records = chunk->data; /* at any address */
@@ -210,7 +227,9 @@ static void take_results(const struct chunk_event *chunk)
         if (records != NULL && word != value_of(outcome.at + k))
             ck_abort_msg("iteration %llu has another's record", (unsigned long long)(outcome.at + k));
     }
-    if (records != NULL)
+    if (records != NULL && kept_part.bytes == NULL && gives_up)
+        give_up(chunk);
+    else if (records != NULL)
         executor_sent(&pool.executor, records);
     outcome.digest += chunk->digest;
     outcome.done += chunk->count;
@@ -291,6 +310,20 @@ START_TEST(threads_in_a_helper_compute)
     ck_assert_uint_eq(outcome.done, 20000);
     ck_assert_uint_eq(shared->opened, THREADS); /* one helper did all */
     end();
+}
+END_TEST
+
+START_TEST(a_part_that_was_given_up_stays_as_it_is)
+{
+    gives_up = true;
+    begin(techniques[_i], true, 0);
+    for (uint64_t first = 0; first < 5000; first += 100) {
+        run_chunk(first, 100);
+        finish();
+    }
+    check_fates(5000);
+    end();
+    ck_assert_mem_eq(kept_part.bytes, kept_part.copy, kept_part.size);
 }
 END_TEST
 
@@ -487,6 +520,7 @@ int main(void)
     TCase *all = tcase_create("helper");
     tcase_set_timeout(all, 120);
     tcase_add_loop_test(all, threads_in_a_helper_compute, 0, TECHNIQUES);
+    tcase_add_loop_test(all, a_part_that_was_given_up_stays_as_it_is, 0, TECHNIQUES);
     tcase_add_loop_test(all, a_crash_costs_its_iteration_only, 0, TECHNIQUES);
     tcase_add_loop_test(all, what_crashes_with_others_only_or_once_works_alone, 0, TECHNIQUES);
     tcase_add_loop_test(all, what_hangs_is_ended, 0, TECHNIQUES);

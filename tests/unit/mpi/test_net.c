@@ -26,6 +26,7 @@
 /* --- MPI --- */
 
 static struct {
+    const void *buffer;
     unsigned to;
     int tag, bytes;
     bool gone;
@@ -34,7 +35,8 @@ static int begun_count;
 
 int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
 {
-    (void)buffer, (void)type, (void)comm;
+    (void)type, (void)comm;
+    begun[begun_count].buffer = buffer;
     begun[begun_count].to = (unsigned)to;
     begun[begun_count].tag = tag;
     begun[begun_count].bytes = count;
@@ -211,9 +213,8 @@ static void send_large(unsigned to)
 static unsigned progress(void)
 {
     unsigned to, over = 0;
-    const void *payload;
-    struct net_user *sender;
-    while (net_sent(&net, &sender, &to, &payload))
+    struct ended_send sent;
+    while (net_sent(&net, &sent))
         over++;
     while (net_send_held(&net, &to))
         ;
@@ -294,6 +295,41 @@ START_TEST(to_a_lost_rank_nothing_is_waited_for)
     ck_assert_uint_eq(net.send_count, 0);
     ck_assert_uint_eq(net.held_count, 0);
     ck_assert_uint_eq(net.over, ROOM);
+}
+END_TEST
+
+/* MPI may still read what was given up: the message, which nothing is written over, and the data. */
+START_TEST(what_is_given_up_is_left_to_mpi)
+{
+    struct ended_send sent;
+    send_large(1);
+    begun[0].gone = true;
+    ck_assert(!net_sent(&net, &sent));
+    assert_begun(1, 1, TAG_DATA);
+    send_small(1);
+    assert_begun(2, 1, TAG_CONTROL);
+    peers_move(&runtime.peers, 1, PEER_NAMED);
+    ck_assert(net_sent(&net, &sent));
+    ck_assert(sent.payload == data && sent.is_kept);
+    ck_assert(net_sent(&net, &sent));
+    ck_assert(sent.payload == NULL && !sent.is_kept);
+    for (int i = 0; i < 2 * ROOM; i++) {
+        send_small(2);
+        ck_assert_ptr_ne(begun[begun_count - 1].buffer, begun[2].buffer);
+        begun[begun_count - 1].gone = true;
+        ck_assert_uint_eq(progress(), 1);
+    }
+}
+END_TEST
+
+/* Nothing was begun of its data. */
+START_TEST(data_that_wait_for_their_message_come_back)
+{
+    struct ended_send sent;
+    send_large(1);
+    peers_move(&runtime.peers, 1, PEER_NAMED);
+    ck_assert(net_sent(&net, &sent));
+    ck_assert(sent.payload == data && !sent.is_kept);
 }
 END_TEST
 
@@ -517,7 +553,8 @@ START_TEST(a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost)
     ck_assert(net_borrows(&net, &user));
     peers_move(&runtime.peers, 1, PEER_NAMED);
     ck_assert(!net_borrows(&net, &user));
-    net_forget(&net, &user);
+    ck_assert_ptr_eq(net_forget(&net, &user), data);
+    ck_assert_ptr_null(net_forget(&net, &user));
     ck_assert_uint_eq(net.nobody.pending, 2);
     user.pending = 0;
 }
@@ -529,7 +566,7 @@ START_TEST(all_are_there_behind_a_job_of_a_set_and_no_room_is_waited_for)
     send_until_room_is_waited_for(true);
     ck_assert_uint_eq(link_.net.send_count, ROOM + 1);
     ck_assert(!net_borrows(&link_.net, &driver.user));
-    net_forget(&link_.net, &driver.user);
+    ck_assert_ptr_null(net_forget(&link_.net, &driver.user));
     driver.user.pending = 0; /* as the job is freed */
     peers_move(&runtime.peers, FAR, PEER_NAMED);
     link_progress_sends(&link_);
@@ -548,6 +585,8 @@ int main(void)
     tcase_add_test(tests, a_message_waits_for_the_one_before_it_to_the_same_rank);
     tcase_add_test(tests, to_a_lost_rank_nothing_is_waited_for);
     tcase_add_test(tests, a_message_waits_for_a_beat);
+    tcase_add_test(tests, what_is_given_up_is_left_to_mpi);
+    tcase_add_test(tests, data_that_wait_for_their_message_come_back);
     tcase_add_test(tests, a_worker_waits_for_room_until_it_is_told_of_a_loss);
     tcase_add_test(tests, a_worker_that_has_lost_its_master_waits_for_no_room);
     tcase_add_test(tests, a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost);

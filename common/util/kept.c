@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: MIT */
+/* The list is never walked: it is there for tools that look for lost memory. */
+#include "common/util/kept.h"
+
+#include <stdlib.h>
+
+struct kept {
+    struct kept *next;
+    void *memory;
+};
+
+static struct kept *newest;
+
+void kept_add(void *memory)
+{
+    struct kept *kept = memory != NULL ? malloc(sizeof *kept) : NULL;
+    if (kept == NULL)
+        return;
+    *kept = (struct kept){newest, memory};
+    newest = kept;
+}
