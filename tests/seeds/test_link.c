@@ -148,6 +148,7 @@ START_TEST(a_silent_rank_is_lost_in_time_and_leaves_when_it_is_back)
 {
     const struct fabric_fault fault = {
         .kind = FABRIC_SUSPEND, .rank = OTHER, .at_ns = 5 * FABRIC_S, .for_ns = 22 * FABRIC_S};
+    gossip.end_ns = 60 * FABRIC_S; /* else it leaves with the others */
     place(SUPERMASTER, SUPERMASTER, OTHER);
     run(_i, &fault, 1);
     ck_assert(gossip_has_lost(MASTER, OTHER));
@@ -156,6 +157,55 @@ START_TEST(a_silent_rank_is_lost_in_time_and_leaves_when_it_is_back)
     assert_status(OTHER, EXIT_STATUS_FAILED);
     ck_assert_uint_le(fabric_fate(OTHER)->ended_ns, 32 * FABRIC_S);
     assert_status(SUPERMASTER, EXIT_STATUS_DONE);
+}
+END_TEST
+
+/* Its workers have given up data to it, which MPI sends when it is back: what is in their memory by then. */
+START_TEST(data_to_a_rank_that_comes_back_are_as_they_were)
+{
+    const struct fabric_fault fault = {
+        .kind = FABRIC_SUSPEND, .rank = MASTER, .at_ns = 5 * FABRIC_S, .for_ns = 25 * FABRIC_S};
+    const uint64_t before = gossip_tally.late;
+    gossip.end_ns = 40 * FABRIC_S;
+    gossip.data_percent = 100;
+    gossip.data_max = 100000;
+    place(MASTER, WORKER, OTHER);
+    run(_i, &fault, 1);
+    ck_assert(gossip_has_lost(WORKER, MASTER) && gossip_has_lost(OTHER, MASTER));
+    ck_assert_uint_gt(gossip_tally.late, before);
+    assert_status(MASTER, EXIT_STATUS_FAILED);
+    assert_status(SUPERMASTER, EXIT_STATUS_DONE);
+}
+END_TEST
+
+/* MPI may write to the room of data that were given up until their sender has ended. */
+START_TEST(data_that_were_given_up_spoil_no_others)
+{
+    const struct fabric_fault fault = {
+        .kind = FABRIC_SUSPEND, .rank = OTHER, .at_ns = 5 * FABRIC_S, .for_ns = 60 * FABRIC_S};
+    config.far_min_ns = 50 * FABRIC_MS;
+    config.far_max_ns = 200 * FABRIC_MS;
+    gossip.pause_max_ns = 700 * FABRIC_MS;
+    gossip.burst_max = 8;
+    gossip.data_percent = 100;
+    gossip.data_max = 60000;
+    place(MASTER, WORKER, OTHER);
+    run(_i, &fault, 1);
+    ck_assert(gossip_has_lost(MASTER, OTHER));
+    assert_status(WORKER, EXIT_STATUS_DONE);
+}
+END_TEST
+
+/* All beats that have come are taken at each look: else those of a dead rank would be news for minutes. */
+START_TEST(a_dead_rank_of_another_node_is_lost_in_time)
+{
+    const struct fabric_fault fault = {.kind = FABRIC_LOSE, .rank = OTHER, .at_ns = 40 * FABRIC_S};
+    gossip.end_ns = 80 * FABRIC_S;
+    gossip.pause_max_ns = 1000 * FABRIC_S; /* they say nothing */
+    place(MASTER, WORKER, OTHER);
+    run(_i, &fault, 1);
+    ck_assert(gossip_has_lost(MASTER, OTHER));
+    ck_assert_uint_le(gossip_lost_ns(MASTER, OTHER), 55 * FABRIC_S);
 }
 END_TEST
 
@@ -233,6 +283,9 @@ int main(void)
     tcase_add_loop_test(all, a_run_that_is_stopped_and_goes_on_blames_nobody, 0, TRIES);
     tcase_add_loop_test(all, a_rank_that_stands_still_for_four_seconds_is_not_lost, 0, TRIES);
     tcase_add_loop_test(all, a_silent_rank_is_lost_in_time_and_leaves_when_it_is_back, 0, TRIES);
+    tcase_add_loop_test(all, data_to_a_rank_that_comes_back_are_as_they_were, 0, TRIES);
+    tcase_add_loop_test(all, data_that_were_given_up_spoil_no_others, 0, TRIES);
+    tcase_add_loop_test(all, a_dead_rank_of_another_node_is_lost_in_time, 0, TRIES);
     tcase_add_loop_test(all, a_dead_rank_of_the_node_is_lost_at_once, 0, TRIES);
     tcase_add_loop_test(all, a_message_wakes_a_sleeper_of_the_node, 0, TRIES);
     tcase_add_loop_test(all, ranks_leave_where_the_launcher_does_not_answer, 0, TRIES);
