@@ -53,6 +53,7 @@ struct connection {
     struct fifo output;      /* frames that are no part of a session */
     struct session *session; /* borrowed; NULL: none yet */
     uint64_t heard_ns, sent_ns;
+    uint64_t number;              /* in the order of all that this end has accepted; 0: it was not */
     int refusal;                  /* the errno with which it could not connect */
     char name[ENDPOINT_NAME_MAX]; /* of the other end */
 };

@@ -147,6 +147,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
         if (frame_welcome_decode(&welcome, body, head->size, error) < 0)
             return FRAME_IS_BAD;
         joiner->backoff_ns = STREAM_RETRY_LEAST_NS;
+        joiner->return_ns = STREAM_RETURN_NS;
         joiner->deadline_ns = STREAM_NEVER;
         if (joined_peer(streams) == NULL) {
             if (welcome.received == 0)
@@ -213,7 +214,8 @@ void joiner_try(struct streams *streams)
         return;
     }
     channel_greet(&joiner->connection->channel, greeting);
-    joiner->deadline_ns = streams_now(streams) + streams->times.hello_ns;
+    joiner->deadline_ns =
+        streams_now(streams) + (joined_peer(streams) != NULL ? joiner->return_ns : streams->times.hello_ns);
     streams_wake(streams, joiner->deadline_ns);
 }
 
@@ -252,6 +254,8 @@ uint64_t joiner_tick(struct streams *streams, uint64_t now)
         connection_close(joiner->connection);
         joiner->connection = NULL;
         error_set(&joiner->reason, "no answer to a handshake");
+        joiner->return_ns =
+            2 * joiner->return_ns < STREAM_RETURN_MOST_NS ? 2 * joiner->return_ns : STREAM_RETURN_MOST_NS;
         try_later(streams);
     } else if (joiner->connection == NULL && now >= joiner->retry_ns)
         joiner_try(streams);
@@ -297,6 +301,7 @@ static int joiner_new(struct streams *streams, const struct stream_address *addr
     joiner->lineup = *lineup;
     joiner->deadline_ns = joiner->retry_ns = STREAM_NEVER;
     joiner->backoff_ns = STREAM_RETRY_LEAST_NS;
+    joiner->return_ns = STREAM_RETURN_NS;
     if (stream_address_is_tcp(address)) {
         stream_address_print(address, text);
         if (address->port.port == 0)

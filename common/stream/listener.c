@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The end that listens: who connects is a stranger until its HELLO has come, and nothing is said to a stranger who does
- * not say that. There are few at a time, each with little memory and little time. */
+/* The end that listens. Whoever connects is a stranger until its HELLO has come; a stranger that sends none is not
+ * answered. There are few strangers at a time, each with little memory and little time. If all places are taken, a new
+ * one gets the place of the oldest that has sent no HELLO: so strangers cannot keep pods out by saying nothing. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -99,6 +100,13 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
+/* True where the peer has come back since by a connection that was faster. A peer has one attempt at a time. */
+static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
+                           const struct frame_hello *hello)
+{
+    return hello->received < peer->session.acknowledged || connection->number < peer->newest;
+}
+
 /* A peer comes back over a connection that a stranger has opened. */
 static enum connection_verdict take_returning(struct streams *streams, struct connection *connection,
                                               const struct frame_hello *hello)
@@ -109,7 +117,7 @@ static enum connection_verdict take_returning(struct streams *streams, struct co
         stranger_refuse(streams, connection, "this set has taken the pod for lost");
         return FRAME_IS_GOOD;
     }
-    if (hello->received < peer->session.acknowledged) { /* it has come back since by a connection that was faster */
+    if (is_out_of_date(peer, connection, hello)) {
         connection_close(connection);
         return FRAME_IS_GOOD;
     }
@@ -184,6 +192,17 @@ static const struct connection_user stranger_user = {.receive = receive_hello, .
 
 /* --- listening --- */
 
+/* Makes room for another stranger, if that can be. */
+static void drop_oldest_mute(struct streams *streams)
+{
+    struct stranger *oldest = NULL;
+    for (struct stranger *stranger = streams->strangers; stranger != NULL; stranger = stranger->next)
+        if (stranger->connection->user == &stranger_user)
+            oldest = stranger;
+    if (oldest != NULL)
+        stranger_free(oldest);
+}
+
 static void accept_one(struct listener *listener, int fd)
 {
     struct streams *streams = listener->streams;
@@ -195,6 +214,8 @@ static void accept_one(struct listener *listener, int fd)
         streams->world->ops->close(fd);
         return;
     }
+    if (streams->waiting >= STRANGERS_MAX)
+        drop_oldest_mute(streams);
     if (streams->waiting >= STRANGERS_MAX || (stranger = stranger_new(streams)) == NULL) {
         streams->world->ops->close(fd);
         return;
@@ -207,6 +228,7 @@ static void accept_one(struct listener *listener, int fd)
         stranger_free(stranger);
         return;
     }
+    stranger->connection->number = ++streams->accepted;
     channel_greet(&stranger->connection->channel, greeting);
 }
 

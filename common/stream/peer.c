@@ -155,6 +155,7 @@ void peer_greet(struct peer *peer, struct connection *connection)
     if (peer->connection != connection)
         connection_close(peer->connection);
     peer->connection = connection;
+    peer->newest = connection->number;
     connection_give(connection, &peer_user, peer);
 }
 

@@ -17,7 +17,7 @@
 
 struct tls;
 
-/* Strangers, and peers that wait for an answer, together: more are sent away. */
+/* Strangers, and peers that wait for an answer, together. */
 #define STRANGERS_MAX 64
 /* Peers that one end has at a time. */
 #define STREAM_PEERS_MAX (1u << 16)
@@ -34,6 +34,10 @@ struct stream_times {
 #define STREAM_BEAT_NS    UINT64_C(250000000)
 #define STREAM_SILENCE_NS UINT64_C(1000000000)
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
+/* How long the first attempt to come back may take, and any: each that gets no answer doubles it. The second one begins
+ * while a peer whose connection was closed is still waited for, as that time says from which this is derived. */
+#define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
+#define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 /* Times between two attempts to come back. */
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
 #define STREAM_RETRY_MOST_NS  UINT64_C(500000000)
@@ -55,6 +59,7 @@ struct peer {
     uint32_t first_rank;
     struct session session;
     struct connection *connection; /* owned; NULL: broken */
+    uint64_t newest;               /* number of its latest connection */
     uint64_t gone_ns;              /* when a peer whose connection is broken is gone for good */
     uint64_t beaten_ns;            /* when a BEAT was last tried */
     bool is_silent;                /* its connection ends as nothing has come of it */
@@ -99,6 +104,7 @@ struct joiner {
     uint64_t deadline_ns;          /* of the attempt */
     uint64_t retry_ns;             /* when the next one begins; STREAM_NEVER */
     uint64_t backoff_ns;
+    uint64_t return_ns; /* how long the next attempt to come back may take */
     uint64_t beaten_ns; /* when a BEAT was last sent on the attempt's connection, which waits for an answer */
     uint64_t until_ns;  /* when it is no longer tried to join for the first time */
     enum joiner_answer answer;
@@ -117,6 +123,7 @@ struct streams {
     size_t listener_count;
     struct stranger *strangers;
     unsigned waiting;    /* strangers and peers that ask */
+    uint64_t accepted;   /* connections so far */
     struct peer **peers; /* [peer_count] in the order of their numbers; owned */
     size_t peer_count, peer_capacity;
     unsigned next_number;       /* of the next peer: none is given twice */

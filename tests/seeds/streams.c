@@ -138,12 +138,6 @@ static void come_strangers(struct life *life)
         life->strangers[life->stranger_count++] = net_connect(&life->scene.net, &life->scene.others);
     if (life->stranger_count == 0)
         return;
-    if (life->stranger_count >= STRANGERS_MAX / 2) { /* with those that the set has not let go yet */
-        const uint64_t from_ns = life->scene.set_machine.stands_ns > life->scene.net.now_ns
-                                     ? life->scene.set_machine.stands_ns
-                                     : life->scene.net.now_ns;
-        life->scene.crowd_ns = from_ns + STREAM_HELLO_NS;
-    }
     const unsigned one = (unsigned)between(life, 0, life->stranger_count - 1), what = (unsigned)between(life, 0, 5);
     if (sizes[what] > 0)
         net_send(&life->scene.net, life->strangers[one], words[what], sizes[what]);

@@ -279,9 +279,7 @@ static void check_loss(struct scene *scene, struct scene_pod *pod, enum scene_en
                            now_ns < side->reached_ns + FAULT_NS;
     net_say(&scene->net, machine_of(scene, pod, end), "has lost %s, which was out of reach for %.3f s",
             pod->machine.name, (double)side->deaf_ns / 1e9);
-    const bool has_crowd = scene->net.now_ns < scene->crowd_ns + scene->closed_ns + BACK_NS;
-    if (peer_at(scene, pod, 1 - end) != NULL && !has_fault && !has_crowd &&
-        side->deaf_ns + MARGIN_NS < scene->closed_ns)
+    if (peer_at(scene, pod, 1 - end) != NULL && !has_fault && side->deaf_ns + MARGIN_NS < scene->closed_ns)
         scene_complain(scene, "%s loses the other, which it could have reached until %u ms ago", name_of(end),
                        (unsigned)(side->deaf_ns / MS_NS));
 }

@@ -82,7 +82,6 @@ struct scene {
     const char *refusal;
     struct scene_wire wires[NET_SOCKETS_MAX];
     uint64_t grace_ns, closed_ns;
-    uint64_t crowd_ns; /* until when strangers may take all places */
     bool is_freeing;
     unsigned warnings;
     char warning[SCENE_TEXT_MAX];

@@ -408,6 +408,31 @@ START_TEST(a_hello_that_is_out_of_date_loses_nobody)
 }
 END_TEST
 
+/* Likewise, and the pod has received nothing more. */
+START_TEST(a_hello_that_is_out_of_date_displaces_no_newer_connection)
+{
+    for (uint64_t seed = 1; seed <= 100; seed++) {
+        scene_init(&scene, seed, false);
+        struct scene_pod *pod = scene_joined(&scene);
+        const struct peer *peer = scene.set->peers[0];
+        uint64_t newest = 0;
+        scene.net.ready_most = 1;
+        scene.net.turn_most_ns = 5 * MS_NS;
+        net_lose(&scene.net, scene_socket(&scene, pod, SCENE_SET));
+        net_stand(&scene.net, &scene.set_machine, 3 * STREAM_HELLO_NS, false);
+        for (const uint64_t until_ns = scene.net.now_ns + 4 * STREAM_HELLO_NS; scene.net.now_ns < until_ns;) {
+            scene_step(&scene, until_ns);
+            ck_assert(peer->connection == NULL || peer->connection->number >= newest);
+            newest = peer->connection != NULL ? peer->connection->number : newest;
+        }
+        send_both_ways(pod, 1);
+        settle();
+        ck_assert_uint_eq(scene.lost + scene.warnings, 0);
+        tear_down();
+    }
+}
+END_TEST
+
 /* Attempts are 50 ms apart and then twice as long each time, up to 500 ms. */
 START_TEST(attempts_to_come_back_are_apart)
 {
@@ -530,24 +555,70 @@ START_TEST(who_says_nothing_has_not_long)
 }
 END_TEST
 
-START_TEST(there_are_few_strangers_at_a_time)
+static void connect_crowd(int fds[], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        fds[i] = net_connect(&scene.net, &scene.others);
+    scene_run(&scene, SOON_NS);
+}
+
+static void close_crowd(const int fds[], unsigned count)
+{
+    for (unsigned i = 0; i < count; i++)
+        net_close(&scene.net, fds[i]);
+}
+
+START_TEST(the_oldest_stranger_that_says_nothing_makes_room)
 {
     int fds[STRANGERS_MAX + 1];
     unsigned over = 0;
     set_up(_i);
     const uint64_t began_ns = scene.net.now_ns;
-    for (unsigned i = 0; i <= STRANGERS_MAX; i++)
-        fds[i] = net_connect(&scene.net, &scene.others);
+    connect_crowd(fds, STRANGERS_MAX);
+    fds[STRANGERS_MAX] = net_connect(&scene.net, &scene.others);
     scene_run(&scene, SOON_NS);
     ck_assert_uint_eq(scene.set->waiting, STRANGERS_MAX);
     for (unsigned i = 0; i <= STRANGERS_MAX; i++)
         over += net_socket(&scene.net, fds[i])->is_over;
     ck_assert_uint_eq(over, 1);
-    scene_joined(&scene); /* once they have had their time */
-    ck_assert_uint_ge(since(began_ns), STREAM_HELLO_NS);
-    ck_assert_uint_le(since(began_ns), STREAM_HELLO_NS + STREAM_RETRY_MOST_NS + SOON_NS);
-    for (unsigned i = 0; i <= STRANGERS_MAX; i++)
-        net_close(&scene.net, fds[i]);
+    ck_assert(!net_socket(&scene.net, fds[STRANGERS_MAX])->is_over);
+    scene_joined(&scene);
+    ck_assert_uint_le(since(began_ns), 6 * SOON_NS);
+    close_crowd(fds, STRANGERS_MAX + 1);
+    tear_down();
+}
+END_TEST
+
+/* It has less time than strangers have. */
+START_TEST(strangers_that_say_nothing_keep_no_pod_from_coming_back)
+{
+    int fds[STRANGERS_MAX];
+    set_up(_i);
+    struct scene_pod *pod = scene_joined(&scene);
+    connect_crowd(fds, STRANGERS_MAX);
+    net_reset(&scene.net, scene_socket(&scene, pod, SCENE_SET), true, false);
+    send_both_ways(pod, 3);
+    settle();
+    ck_assert_uint_eq(scene.lost, 0);
+    close_crowd(fds, STRANGERS_MAX);
+    tear_down();
+}
+END_TEST
+
+/* Its first attempt to come back gets no answer, and nobody says so. */
+START_TEST(a_pod_has_time_for_a_second_attempt_to_come_back)
+{
+    set_up(_i);
+    struct scene_pod *pod = scene_joined(&scene);
+    const struct joiner *joiner = pod->streams->joiner;
+    const uint64_t began_ns = scene.net.now_ns;
+    net_reset(&scene.net, scene_socket(&scene, pod, SCENE_SET), true, false);
+    WAIT(joiner->connection != NULL);
+    net_lose(&scene.net, net_socket(&scene.net, joiner->connection->channel.fd));
+    send_both_ways(pod, 3);
+    settle();
+    ck_assert_uint_le(since(began_ns), STREAM_CLOSED_NS);
+    ck_assert_uint_eq(scene.lost, 0);
     tear_down();
 }
 END_TEST
@@ -584,12 +655,15 @@ int main(void)
     }
     tcase_add_test(tests, a_connection_may_break_at_any_byte);
     tcase_add_test(tests, a_hello_that_is_out_of_date_loses_nobody);
+    tcase_add_test(tests, a_hello_that_is_out_of_date_displaces_no_newer_connection);
     tcase_add_test(tests, attempts_to_come_back_are_apart);
     tcase_add_test(tests, pauses_are_short_again_after_a_success);
     tcase_add_loop_test(tests, an_answer_may_come_late, 0, kinds);
     tcase_add_loop_test(tests, patience_has_an_end, 0, kinds);
     tcase_add_loop_test(tests, who_says_nothing_has_not_long, 0, kinds);
-    tcase_add_loop_test(tests, there_are_few_strangers_at_a_time, 0, kinds);
+    tcase_add_loop_test(tests, the_oldest_stranger_that_says_nothing_makes_room, 0, kinds);
+    tcase_add_loop_test(tests, strangers_that_say_nothing_keep_no_pod_from_coming_back, 0, kinds);
+    tcase_add_loop_test(tests, a_pod_has_time_for_a_second_attempt_to_come_back, 0, kinds);
     suite_add_tcase(suite, tests);
     setenv("CK_FORK", "no", 0); /* a process for each takes ten times as long as the tests */
     return suite_run(suite);
