@@ -73,7 +73,7 @@ struct peer {
     bool is_dropped; /* the user wants to hear nothing more of it */
 };
 
-/* Who has connected and has not said who it is; or was refused, and is left the time to read that. */
+/* A connection that has sent no HELLO, or that was refused and has time to read why. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
@@ -173,20 +173,20 @@ void peer_free(struct peer *peer);
 /* The peer of that number; NULL: it has gone, and all has been told of it. */
 struct peer *peer_find(const struct streams *streams, unsigned number);
 
-/* Waits longer for the peer, as this end stood still for that time: it could hear nobody. */
+/* Gives the peer the time for which this end stood still and could hear nobody. */
 void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns);
 
 /* Takes over the connection of one that asks. */
 void peer_take(struct peer *peer, struct connection *connection);
 
-/* Has its connection be this one, over which it is about to be greeted; it goes on behind that. */
+/* Makes this its connection. A WELCOME is sent over it first, then peer_go_on() follows. */
 void peer_greet(struct peer *peer, struct connection *connection);
 
 /* Begins its session, or goes on with it, on a connection that has been greeted, and which it takes. The other end has
  * `received` frames, as session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
-/* Closes its connection, and has no more to do with it. `told` says what the user is told, if there is anything to. */
+/* Ends the peer for good and closes its connection. If `is_told`, the user is told `told`. */
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
 
 /* Notes that nothing is to be told of it, as it was told, or nobody wants to hear it. */
@@ -200,7 +200,7 @@ uint64_t peer_tick(struct peer *peer, uint64_t now);
 void stranger_free(struct stranger *stranger);
 void listener_fini(struct listener *listener);
 
-/* Takes the connection to send away who is at its other end, and leaves them the time to read why. */
+/* Takes the connection, sends REFUSED with the line, and closes it when that was read or time is up. */
 void stranger_refuse(struct streams *streams, struct connection *connection, const char *line);
 
 /* Takes connections again after there was no descriptor for one. Returns when it is to be called again. */

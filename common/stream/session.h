@@ -53,16 +53,16 @@ void session_beat(struct session *session, unsigned char out[FRAME_HEAD_BYTES]);
 /* Notes a MESSAGE, DATA or BYE of the other end; `size` is that of the whole frame. */
 void session_received(struct session *session, size_t size);
 
-/* True where a BEAT is due, as much was received and not acknowledged. */
+/* True if so much was received without an acknowledgement that a BEAT is due. */
 bool session_owes(const struct session *session);
 
-/* Drops what the other end has, by the head of a frame. -1 where it cannot have as much. */
+/* Drops the frames that a head acknowledges. -1 if it acknowledges more than was written. */
 int session_acknowledge(struct session *session, uint32_t received);
 
 /* False where the other end cannot have `received` frames, or has had more. */
 bool session_can_resume(const struct session *session, uint64_t received);
 
-/* Goes on upon a new connection to the other end, which has as many. */
+/* Resumes the session on a new connection. `received`: how many frames the other end has. */
 void session_resume(struct session *session, uint64_t received);
 
 /* Bytes that are not acknowledged, and those of them that are not written yet, heads included. */
