@@ -4,6 +4,7 @@
 
 #include "common/os/files.h"
 #include "common/results/parts_read.h"
+#include "common/util/crc.h"
 #include "common/util/grow.h"
 
 #include <errno.h>
@@ -15,10 +16,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line of the file of marks: a name and a number, always as long. */
-#define MARK_LINE  "%-23s %20" PRIu64 "\n"
-#define MARK_BYTES 45
-#define MARK_NEXT  "next" /* name of the mark that is none of a file */
+/* A line of the file of marks: a name, a number, and the CRC of both, always as long. */
+#define MARK_TEXT       "%-23s %20" PRIu64
+#define MARK_TEXT_BYTES 44
+#define MARK_BYTES      54
+/* The marks that are none of a file: how many lines follow the first one, and the `next` of results_tail_keep(). */
+#define MARK_COUNT "lines"
+#define MARK_NEXT  "next"
+#define MARKS_MORE 2
 
 /* How far a file of parts was read. */
 struct tail_file {
@@ -36,6 +41,7 @@ struct results_tail {
     uint32_t file; /* and is at this one, */
     uint64_t size; /* which is as long */
     uint64_t first, kept_next, corrupted;
+    bool marks_are_damaged;
     int stale;   /* folder of an earlier run, which does not count; -1: none */
     int marks;   /* file of marks; -1: not open */
     char *kept;  /* text of the marks that an earlier reader has kept; NULL: none */
@@ -69,14 +75,59 @@ static uint64_t find_mark(const struct results_tail *tail, const char *name)
     return 0;
 }
 
+/* True where the line, which `left` bytes follow, is as it was written. */
+static bool is_whole_mark(const char *line, size_t left)
+{
+    char sum[MARK_BYTES - MARK_TEXT_BYTES + 1] = "";
+    if (left < MARK_BYTES)
+        return false;
+    snprintf(sum, sizeof sum, " %08" PRIx32 "\n", crc32c(0, line, MARK_TEXT_BYTES));
+    return memcmp(line + MARK_TEXT_BYTES, sum, MARK_BYTES - MARK_TEXT_BYTES) == 0;
+}
+
+/* Keeps the lines of `bytes` that are whole. */
+static void take_marks(struct results_tail *tail, const char *bytes, size_t size)
+{
+    uint64_t lines = 0;
+    char *out = tail->kept;
+    for (size_t at = 0; at < size; at += MARK_BYTES) {
+        if (!is_whole_mark(bytes + at, size - at))
+            continue;
+        memcpy(out, bytes + at, MARK_BYTES);
+        out += MARK_BYTES;
+        lines++;
+    }
+    *out = '\0';
+    tail->kept_next = find_mark(tail, MARK_NEXT);
+    tail->marks_are_damaged = size != lines * MARK_BYTES || lines != find_mark(tail, MARK_COUNT) + 1;
+}
+
 static int read_marks(struct results_tail *tail, struct error *error)
 {
     char file[PATH_MAX + 16];
-    if (access(marks_file(tail, file), F_OK) < 0)
+    struct stat status;
+    const int fd = open(marks_file(tail, file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0 && errno == ENOENT)
         return 0;
-    tail->kept = file_read(file, error);
-    tail->kept_next = find_mark(tail, MARK_NEXT);
-    return tail->kept == NULL ? -1 : 0;
+    const size_t size = fd >= 0 && fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
+    char *bytes = malloc(size + 1);
+    int result = bytes == NULL ? tail_no_memory(error) : 0;
+    if (result == 0 && (fd < 0 || file_read_at(fd, bytes, size, 0) != 0))
+        result = error_set(error, "%.200s: cannot read: %s", file, strerror(errno));
+    tail->kept = result == 0 ? malloc(size + 1) : NULL;
+    if (tail->kept != NULL)
+        take_marks(tail, bytes, size);
+    else if (result == 0)
+        result = tail_no_memory(error);
+    free(bytes);
+    if (fd >= 0)
+        close(fd);
+    return result;
+}
+
+bool results_tail_marks_are_damaged(const struct results_tail *tail)
+{
+    return tail->marks_are_damaged;
 }
 
 void results_tail_mark(struct results_tail *tail, struct results_place place)
@@ -106,9 +157,16 @@ static int open_marks(struct results_tail *tail, struct error *error)
     return tail->marks < 0 ? refuse_marks(tail, error) : 0;
 }
 
+static void put_mark(char *out, const char *name, uint64_t value)
+{
+    snprintf(out, MARK_TEXT_BYTES + 1, MARK_TEXT, name, value);
+    snprintf(out + MARK_TEXT_BYTES, MARK_BYTES - MARK_TEXT_BYTES + 1, " %08" PRIx32 "\n",
+             crc32c(0, out, MARK_TEXT_BYTES));
+}
+
 int results_tail_keep(struct results_tail *tail, uint64_t next, struct error *error)
 {
-    const size_t bytes = MARK_BYTES * (tail->count + 1);
+    const size_t bytes = MARK_BYTES * (tail->count + MARKS_MORE);
     if (open_marks(tail, error) < 0 || tail->marks < 0)
         return tail->marks < 0 && tail->count > 0 ? -1 : 0;
     if (tail->room <= bytes) {
@@ -118,11 +176,12 @@ int results_tail_keep(struct results_tail *tail, uint64_t next, struct error *er
         if (tail->text == NULL)
             return tail_no_memory(error);
     }
-    snprintf(tail->text, MARK_BYTES + 1, MARK_LINE, MARK_NEXT, next);
+    put_mark(tail->text, MARK_COUNT, tail->count + MARKS_MORE - 1);
+    put_mark(tail->text + MARK_BYTES, MARK_NEXT, next);
     for (size_t i = 0; i < tail->count; i++) {
         const struct tail_file *file = &tail->files[i];
         const uint64_t mark = file->mark > file->kept ? file->mark : file->kept;
-        snprintf(tail->text + MARK_BYTES * (i + 1), MARK_BYTES + 1, MARK_LINE, tail->reader.files[i].name, mark);
+        put_mark(tail->text + MARK_BYTES * (i + MARKS_MORE), tail->reader.files[i].name, mark);
     }
     return file_write_at(tail->marks, tail->text, bytes, 0) < 0 ? refuse_marks(tail, error) : 0;
 }

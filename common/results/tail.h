@@ -51,6 +51,9 @@ int results_tail_keep(struct results_tail *tail, uint64_t next, struct error *er
 /* The `next` that an earlier reader has kept. */
 uint64_t results_tail_kept(const struct results_tail *tail);
 
+/* True where some of the marks that an earlier reader has kept are lost: what they told is not marked. */
+bool results_tail_marks_are_damaged(const struct results_tail *tail);
+
 /* Entries that were left out. */
 uint64_t results_tail_corrupted(const struct results_tail *tail);
 

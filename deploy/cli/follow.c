@@ -6,6 +6,7 @@
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
+#include "common/results/parts.h"
 #include "common/util/grow.h"
 #include "deploy/cli/task_files.h"
 
@@ -633,6 +634,10 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
     if (follow->before.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &nothing, NULL);
     follow->tail = results_tail_begin(options->output, TASK_STREAMS, options->resumes, error);
+    if (follow->tail != NULL && results_tail_marks_are_damaged(follow->tail))
+        fprintf(stderr,
+                "hdss: %.200s.parts/" PARTS_MARKS ": damaged: what it told of as printed may be printed once more\n",
+                options->output);
     if (follow->tail != NULL && outlet_init(&follow->out, options->out, "standard output", error) == 0 &&
         outlet_init(&follow->err, options->err, "standard error", error) == 0 && open_log(follow, error) == 0)
         return 0;
