@@ -6,15 +6,18 @@
  *     address 10.0.0.1:7100
  *     machine 5d0ac1f6-8f0e-4f5b-9d53-0c3f1f7b2f0a
  *     key 64 digits, hexadecimal
+ *     sum 8 digits, hexadecimal
  *
  * The machine is the one on which the sockets among the addresses are: the boot_id of its kernel, or its host name. One
- * that is written by hand can do without. */
+ * that is written by hand can do without, and without the sum, which is the CRC of all lines before it. */
 #include "common/stream/ticket.h"
 
 #include "common/os/files.h"
+#include "common/util/crc.h"
 #include "common/util/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +29,7 @@
 #define ADDRESS "address "
 #define MACHINE "machine "
 #define KEY     "key "
+#define SUM     "sum "
 
 #define NO_TICKET "%.300s is not the file of a set that pods can join: %.200s"
 #define NO_HEAD   "it does not begin with the line `" HEAD "`"
@@ -103,6 +107,8 @@ char *ticket_text(const struct ticket *ticket)
     for (size_t i = 0; i < sizeof ticket->key; i++)
         text_add(&text, "%02x", ticket->key[i]);
     text_add(&text, "\n");
+    if (!text.failed)
+        text_add(&text, SUM "%08" PRIx32 "\n", crc32c(0, text.data, text.length));
     return text_take(&text);
 }
 
@@ -138,6 +144,20 @@ static int parse_machine(struct ticket *ticket, const char *name, struct error *
     return 0;
 }
 
+/* Compares the sum with that of the lines before it, and refuses to have others behind it. */
+static int check_sum(const char *text, struct error *error)
+{
+    char sum[sizeof SUM + 9];
+    const char *line = strstr(text, "\n" SUM);
+    if (line == NULL)
+        return 0;
+    snprintf(sum, sizeof sum, SUM "%08" PRIx32 "\n", crc32c(0, text, (size_t)(line + 1 - text)));
+    const char *rest = line + 1 + strlen(sum); /* an empty line ends one that is handed over */
+    return strncmp(line + 1, sum, strlen(sum)) == 0 && rest[strspn(rest, "\n")] == '\0'
+               ? 0
+               : error_set(error, "it is damaged: its sum is another one");
+}
+
 static int parse_line(struct ticket *ticket, const char *line, bool *has_key, struct error *error)
 {
     if (strncmp(line, KEY, strlen(KEY)) == 0) {
@@ -146,6 +166,8 @@ static int parse_line(struct ticket *ticket, const char *line, bool *has_key, st
     }
     if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
         return parse_machine(ticket, line + strlen(MACHINE), error);
+    if (strncmp(line, SUM, strlen(SUM)) == 0)
+        return 0; /* checked already */
     if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
         return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
     return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);
@@ -162,6 +184,8 @@ int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
     const char *line = strsep(&rest, "\n");
     if (strcmp(line, HEAD) != 0)
         result = error_set(error, NO_HEAD);
+    else
+        result = check_sum(text, error);
     while (result == 0 && (line = strsep(&rest, "\n")) != NULL)
         if (line[0] != '\0')
             result = parse_line(ticket, line, &has_key, error);
