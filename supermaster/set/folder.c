@@ -3,6 +3,7 @@
 #include "supermaster/set/folder.h"
 
 #include "common/os/files.h"
+#include "supermaster/set/queue_journal.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -16,6 +17,7 @@
 
 #define FILE_NAME_MAX  64
 #define FOLDER_OF_JOBS "jobs"
+#define FILE_OF_QUEUE  "queue"
 
 /* Says that a path is too long, of which snprintf() has told that length. */
 static int check_length(int length, struct error *error)
@@ -104,7 +106,7 @@ int set_folder_open(struct set_folder *folder, const struct serve_options *optio
 {
     folder->fd = -1;
     if (find_path(options, folder->path, error) < 0 ||
-        check_length(snprintf(folder->queue_path, PATH_MAX, "%s/queue", folder->path), error) < 0 ||
+        check_length(snprintf(folder->queue_path, PATH_MAX, "%s/" FILE_OF_QUEUE, folder->path), error) < 0 ||
         check_length((int)strlen(folder->path) + FILE_NAME_MAX, error) < 0 ||
         file_make_folders(folder->path, error) < 0)
         return -1;
@@ -157,20 +159,48 @@ static uint64_t printed_by(const char *file)
     return 0;
 }
 
-void set_folder_clear(const struct set_folder *folder, const struct queue *queue)
+/* The entries of a folder in the set's; NULL where it cannot be read. */
+static DIR *open_entries(const struct set_folder *folder, const char *name)
 {
-    const int fd = openat(folder->fd, FOLDER_OF_JOBS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    DIR *jobs = fd >= 0 ? fdopendir(fd) : NULL;
-    const struct dirent *entry;
-    if (jobs == NULL && fd >= 0)
+    const int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *entries = fd >= 0 ? fdopendir(fd) : NULL;
+    if (entries == NULL && fd >= 0)
         close(fd);
+    return entries;
+}
+
+static bool keeps_damaged_queue(const struct set_folder *folder)
+{
+    static const char name[] = FILE_OF_QUEUE QUEUE_JOURNAL_DAMAGED;
+    DIR *entries = open_entries(folder, ".");
+    const struct dirent *entry;
+    bool keeps = false;
+    while (entries != NULL && !keeps && (entry = readdir(entries)) != NULL)
+        keeps = strncmp(entry->d_name, name, strlen(name)) == 0;
+    if (entries != NULL)
+        closedir(entries);
+    return keeps;
+}
+
+uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew)
+{
+    const bool keeps_all = keeps_damaged_queue(folder);
+    DIR *jobs = open_entries(folder, FOLDER_OF_JOBS);
+    const struct dirent *entry;
+    uint32_t newest = 0;
     while (jobs != NULL && (entry = readdir(jobs)) != NULL) {
-        const uint64_t job = printed_by(entry->d_name);
-        if (job > 0 && (job > UINT32_MAX || queue_find(queue, (uint32_t)job) == NULL))
-            unlinkat(fd, entry->d_name, 0);
+        const uint64_t number = printed_by(entry->d_name);
+        const uint32_t job = number <= UINT32_MAX ? (uint32_t)number : 0;
+        if (number == 0)
+            continue;
+        if (job > 0 && (keeps_all || queue_find(queue, job) != NULL || (!anew && job > queue->newest)))
+            newest = job > newest ? job : newest;
+        else
+            unlinkat(dirfd(jobs), entry->d_name, 0);
     }
     if (jobs != NULL)
         closedir(jobs);
+    return newest;
 }
 
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream)

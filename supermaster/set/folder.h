@@ -22,8 +22,11 @@ struct set_folder {
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes what jobs have printed that the queue does not have: of an earlier set, or forgotten in its last moment. */
-void set_folder_clear(const struct set_folder *folder, const struct queue *queue);
+/* Removes what jobs have printed that the queue does not have: of an earlier set where the queue was begun `anew`, or
+ * forgotten in its last moment. What jobs have printed that a damaged queue may have lost stays: that of any job while
+ * the damaged file is kept, and that of jobs behind the newest. Returns the largest number of a job of which something
+ * stays. */
+uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
 /* Removes what the job has printed. */
 void set_folder_remove(const struct set_folder *folder, uint64_t job);

@@ -14,15 +14,21 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'Q', 'U', 'E', 'U'};
 
 enum { VERSION_AT = 8, NEWEST_AT = 12, HEAD_CRC_AT = 16 };
 enum {
-    TEXT_BYTES_AT = 0,
+    MARK_AT = 0,
     CRC_AT = 4,
-    KIND_AT = 8,
-    JOB_AT = 12,
-    TIME_AT = 16,
-    STATUS_AT = 24,
-    BY_AT = 28,
-    TEXT_AT = 32
+    TEXT_BYTES_AT = 8,
+    NUMBER_AT = 12,
+    KIND_AT = 16,
+    JOB_AT = 20,
+    RECORD_NEWEST_AT = 24,
+    STATUS_AT = 28,
+    BY_AT = 32,
+    TIME_AT = 36,
+    TEXT_AT = 44
 };
+
+/* How a record begins: with bytes that UTF-8 does not have. */
+static const unsigned char mark[4] = {0xf5, 0x51, 0x52, 0xf9};
 
 enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32, TECHNIQUE_AT = 40 };
 
@@ -35,34 +41,33 @@ enum { ITEMS_AT = 0, LIST_BYTES_AT = 8, IS_COMPLETE_AT = 16 };
 
 /* --- writing --- */
 
-static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
+static uint32_t record_crc(const unsigned char *record, size_t size)
 {
-    return crc32c(crc32c(before, record, CRC_AT), record + KIND_AT, size - KIND_AT);
+    return crc32c(crc32c(0, record, CRC_AT), record + TEXT_BYTES_AT, size - TEXT_BYTES_AT);
 }
 
-uint32_t queue_head_put(uint32_t newest, unsigned char *out)
+void queue_head_put(uint32_t newest, unsigned char *out)
 {
     memcpy(out, magic, sizeof magic);
     wire_put32(out + VERSION_AT, QUEUE_FORMAT_VERSION);
     wire_put32(out + NEWEST_AT, newest);
-    const uint32_t crc = crc32c(0, out, HEAD_CRC_AT);
-    wire_put32(out + HEAD_CRC_AT, crc);
-    return crc;
+    wire_put32(out + HEAD_CRC_AT, crc32c(0, out, HEAD_CRC_AT));
 }
 
-uint32_t queue_record_put(const struct queue_record *record, uint32_t before, unsigned char *out)
+void queue_record_put(const struct queue_record *record, unsigned char *out)
 {
+    memcpy(out + MARK_AT, mark, sizeof mark);
     wire_put32(out + TEXT_BYTES_AT, record->text_bytes);
+    wire_put32(out + NUMBER_AT, record->number);
     wire_put32(out + KIND_AT, record->kind);
     wire_put32(out + JOB_AT, record->job);
-    wire_put64(out + TIME_AT, (uint64_t)record->time_s);
+    wire_put32(out + RECORD_NEWEST_AT, record->newest);
     wire_put32(out + STATUS_AT, record->status);
     wire_put32(out + BY_AT, record->cancelled_by);
+    wire_put64(out + TIME_AT, (uint64_t)record->time_s);
     if (record->text_bytes > 0)
         memcpy(out + TEXT_AT, record->text, record->text_bytes);
-    const uint32_t crc = record_crc(out, queue_record_size(record->text_bytes), before);
-    wire_put32(out + CRC_AT, crc);
-    return crc;
+    wire_put32(out + CRC_AT, record_crc(out, queue_record_size(record->text_bytes)));
 }
 
 /* --- notes --- */
@@ -82,13 +87,17 @@ static unsigned char *make_room(struct queue_notes *notes, size_t size)
     return bytes + notes->size;
 }
 
-static void note(struct queue_notes *notes, const struct queue_record *record)
+static void note(struct queue_notes *notes, const struct queue_record *what)
 {
-    const size_t size = queue_record_size(record->text_bytes);
+    const size_t size = queue_record_size(what->text_bytes);
+    struct queue_record record = *what;
     unsigned char *out = make_room(notes, size);
     if (out == NULL)
         return;
-    notes->crc = queue_record_put(record, notes->crc, out);
+    notes->newest = record.job > notes->newest ? record.job : notes->newest;
+    record.newest = notes->newest;
+    record.number = ++notes->number;
+    queue_record_put(&record, out);
     notes->size += size;
 }
 
@@ -161,6 +170,12 @@ void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job
     note(notes, &(struct queue_record){.kind = QUEUE_ASKED_TO_END, .job = job->id, .time_s = job->ended_s});
 }
 
+void queue_note_set_over(struct queue_notes *notes)
+{
+    notes->set_is_over = true;
+    note(notes, &(struct queue_record){.kind = QUEUE_SET_OVER});
+}
+
 /* All that is to be known of a job. */
 static void note_whole(struct queue_notes *notes, const struct queue_job *job)
 {
@@ -179,39 +194,44 @@ static void note_whole(struct queue_notes *notes, const struct queue_job *job)
 
 void queue_note_all(struct queue_notes *notes, const struct queue *queue)
 {
+    const bool set_is_over = notes->set_is_over;
     queue_notes_fini(notes);
+    notes->number = 0;
     unsigned char *head = make_room(notes, QUEUE_HEAD_BYTES);
     if (head == NULL)
         return;
-    notes->crc = queue_head_put(queue->newest, head);
+    queue_head_put(queue->newest, head);
     notes->size = QUEUE_HEAD_BYTES;
+    notes->newest = queue->newest;
     for (const struct queue_job *job = queue->first; job != NULL; job = job->next)
         note_whole(notes, job);
+    if (set_is_over)
+        queue_note_set_over(notes);
 }
 
 void queue_notes_fini(struct queue_notes *notes)
 {
     free(notes->bytes);
-    *notes = (struct queue_notes){.crc = notes->crc};
+    *notes = (struct queue_notes){.number = notes->number, .newest = notes->newest};
 }
 
 /* --- reading --- */
 
-/* Reads the record at `bytes`, of which `left` are there. Returns its size; 0 where it is torn. */
-static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left, uint32_t *crc)
+/* Reads the record at `bytes`, of which `left` are there. Returns its size; 0 where none that is whole begins there. */
+static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left)
 {
-    if (left < QUEUE_RECORD_BYTES)
+    if (left < QUEUE_RECORD_BYTES || memcmp(bytes + MARK_AT, mark, sizeof mark) != 0)
         return 0;
     const uint32_t text_bytes = wire_get32(bytes + TEXT_BYTES_AT);
     if (text_bytes > QUEUE_TEXT_MAX || text_bytes > left - QUEUE_RECORD_BYTES)
         return 0;
     const size_t size = queue_record_size(text_bytes);
-    const uint32_t own = record_crc(bytes, size, *crc);
-    if (wire_get32(bytes + CRC_AT) != own)
+    if (wire_get32(bytes + CRC_AT) != record_crc(bytes, size))
         return 0;
-    *crc = own;
     *record = (struct queue_record){.kind = (enum queue_record_kind)wire_get32(bytes + KIND_AT),
+                                    .number = wire_get32(bytes + NUMBER_AT),
                                     .job = wire_get32(bytes + JOB_AT),
+                                    .newest = wire_get32(bytes + RECORD_NEWEST_AT),
                                     .time_s = (int64_t)wire_get64(bytes + TIME_AT),
                                     .status = wire_get32(bytes + STATUS_AT),
                                     .cancelled_by = wire_get32(bytes + BY_AT),
@@ -220,12 +240,10 @@ static size_t read_record(struct queue_record *record, const unsigned char *byte
     return size;
 }
 
-static int contradict(const struct queue_record *record, struct error *error)
-{
-    return error_set(error, "contradicts itself, of job %" PRIu32, record->job);
-}
+/* How a record was taken. */
+enum taken { TAKEN, CONTRADICTS, NO_MEMORY };
 
-static int replay_submission(struct queue *queue, const struct queue_record *record, struct error *error)
+static enum taken replay_submission(struct queue *queue, const struct queue_record *record)
 {
     struct submission submission;
     struct error reason;
@@ -234,14 +252,14 @@ static int replay_submission(struct queue *queue, const struct queue_record *rec
         object != NULL && record->job > queue->newest ? submission_read(&submission, object, &reason) : -1;
     json_decref(object);
     if (result < 0)
-        return contradict(record, error);
+        return CONTRADICTS;
     struct queue_job *job = queue_restore(queue, record->job, &submission, record->time_s);
     if (job != NULL && job->state == QUEUE_WAITING && record->cancelled_by != 0)
         queue_restore_end(queue, job, EXIT_STATUS_DRAINED, record->cancelled_by, record->time_s);
     if (job != NULL)
-        return 0;
+        return TAKEN;
     submission_fini(&submission);
-    return error_set(error, "out of memory");
+    return NO_MEMORY;
 }
 
 /* Reads how far the job came, where that is told. -1 where it is not told right. */
@@ -265,25 +283,35 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
 }
 
 /* Items are told of a job that is over, too, where the file was written anew and it was so at once. */
-static int replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record,
-                        struct error *error)
+static enum taken replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
     if (record->text_bytes != QUEUE_ITEM_BYTES || !job->submission.is_open)
-        return contradict(record, error);
+        return CONTRADICTS;
     const struct queue_items items = {wire_get64(bytes + ITEMS_AT), wire_get64(bytes + LIST_BYTES_AT),
                                       wire_get64(bytes + IS_COMPLETE_AT) == 1};
     if (items.count > QUEUE_ITEMS_MAX || items.bytes > INT64_MAX || wire_get64(bytes + IS_COMPLETE_AT) > 1)
-        return contradict(record, error);
+        return CONTRADICTS;
     if (job->state <= QUEUE_RUNNING)
         queue_set_items(queue, job, &items);
-    return 0;
+    return TAKEN;
+}
+
+/* A job that has begun before one that it is after is known to be done: the record of that one is lost. It is begun
+ * again, from its own journal. */
+static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
+{
+    if (!queue_is_damaged(damage))
+        return CONTRADICTS;
+    job->has_run = true;
+    job->began_s = began_s;
+    return TAKEN;
 }
 
 /* A job that went on in a later set has begun more than once. One that was cancelled as another was not done is told to
  * be over where the file was written anew, though that follows from the other. */
-static int replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
-                         struct error *error)
+static enum taken replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
+                                const struct queue_damage *damage)
 {
     const bool is_over = job->state > QUEUE_RUNNING;
     if (record->kind == QUEUE_OVER && record->status <= STATUS_MAX && read_figures(job, record) == 0) {
@@ -291,59 +319,183 @@ static int replay_change(struct queue *queue, struct queue_job *job, const struc
             job->ended_s = record->time_s;
         else
             queue_restore_end(queue, job, (int)record->status, record->cancelled_by, record->time_s);
-        return 0;
+        return TAKEN;
     }
     if (record->kind == QUEUE_BEGUN && job->state == QUEUE_RUNNING) {
         job->began_s = record->time_s;
-        return 0;
+        return TAKEN;
     }
-    if (record->kind == QUEUE_BEGUN && !is_over && job->awaited == 0) {
+    if (record->kind == QUEUE_BEGUN && !is_over && job->awaited > 0)
+        return replay_early_beginning(job, record->time_s, damage);
+    if (record->kind == QUEUE_BEGUN && !is_over) {
         queue_begun(queue, job, record->time_s);
-        return 0;
+        return TAKEN;
     }
     if (record->kind != QUEUE_ASKED_TO_END)
-        return contradict(record, error);
+        return CONTRADICTS;
     queue_cancel(queue, job, record->time_s);
-    return 0;
+    return TAKEN;
 }
 
-static int replay_record(struct queue *queue, const struct queue_record *record, struct error *error)
+static enum taken replay_record(struct queue *queue, const struct queue_record *record,
+                                const struct queue_damage *damage)
 {
+    if (record->kind == QUEUE_SET_OVER)
+        return TAKEN;
     if (record->kind == QUEUE_SUBMITTED)
-        return replay_submission(queue, record, error);
+        return replay_submission(queue, record);
     struct queue_job *job = queue_find(queue, record->job);
     const bool may_have_text = record->kind == QUEUE_OVER;
     if (job != NULL && record->kind == QUEUE_GIVEN)
-        return replay_items(queue, job, record, error);
-    return job != NULL && (record->text_bytes == 0 || may_have_text) ? replay_change(queue, job, record, error)
-                                                                     : contradict(record, error);
+        return replay_items(queue, job, record);
+    return job != NULL && (record->text_bytes == 0 || may_have_text) ? replay_change(queue, job, record, damage)
+                                                                     : CONTRADICTS;
 }
 
-/* Reads the head, whose `newest` is given. -1 with one line. */
-static int read_head(const unsigned char *bytes, size_t size, uint32_t *newest, uint32_t *crc, struct error *error)
+/* --- a file, and what is damaged of it --- */
+
+struct replay {
+    struct queue *queue;
+    struct queue_damage *damage;
+    uint32_t number, newest; /* the largest so far */
+    uint32_t behind;         /* the first job that was submitted behind damage; 0: none */
+};
+
+static void note_damage(struct queue_damage *damage, uint64_t at, uint64_t bytes)
 {
-    if (size < sizeof magic || memcmp(bytes, magic, sizeof magic) != 0)
-        return error_set(error, "is not the journal of a queue");
-    if (size < QUEUE_HEAD_BYTES || wire_get32(bytes + HEAD_CRC_AT) != crc32c(0, bytes, HEAD_CRC_AT))
-        return error_set(error, "is torn or corrupted at its beginning");
-    if (wire_get32(bytes + VERSION_AT) != QUEUE_FORMAT_VERSION)
-        return error_set(error, "is a journal of another version of HDSS");
-    *newest = wire_get32(bytes + NEWEST_AT);
-    *crc = wire_get32(bytes + HEAD_CRC_AT);
+    if (damage->bytes == 0)
+        damage->at = at;
+    damage->bytes += bytes;
+}
+
+/* The next place behind `at` where a whole record begins; `size` where there is none. */
+static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
+{
+    struct queue_record record;
+    while (at < size) {
+        const unsigned char *next = memchr(bytes + at, mark[0], size - at);
+        if (next == NULL)
+            return size;
+        at = (size_t)(next - bytes);
+        if (read_record(&record, next, size - at) > 0)
+            return at;
+        at++;
+    }
+    return size;
+}
+
+/* Takes the record at `at`. -1 when memory is out. */
+static int take_record(struct replay *replay, const struct queue_record *record, size_t at)
+{
+    struct queue_damage *damage = replay->damage;
+    if (record->number <= replay->number) { /* a copy of an earlier one */
+        note_damage(damage, at, queue_record_size(record->text_bytes));
+        return 0;
+    }
+    damage->records += record->number - replay->number - 1;
+    replay->number = record->number;
+    if (record->newest > replay->newest)
+        replay->newest = record->newest;
+    damage->is_unended = record->kind != QUEUE_SET_OVER;
+    if (replay->behind == 0 && record->kind == QUEUE_SUBMITTED && queue_is_damaged(damage))
+        replay->behind = record->job;
+    const enum taken taken = replay_record(replay->queue, record, damage);
+    if (taken == CONTRADICTS) {
+        note_damage(damage, at, queue_record_size(record->text_bytes));
+        damage->records++;
+    }
+    return taken == NO_MEMORY ? -1 : 0;
+}
+
+/* Takes the records behind `at`. -1 when memory is out. */
+static int take_records(struct replay *replay, const unsigned char *bytes, size_t size, size_t at)
+{
+    struct queue_record record;
+    while (at < size) {
+        const size_t next = find_record(bytes, size, at);
+        if (next > at)
+            note_damage(replay->damage, at, next - at);
+        if (next == size) { /* no later record tells how many there were */
+            replay->damage->records++;
+            replay->damage->is_unended = true;
+            const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
+            replay->newest += lost < UINT32_MAX - replay->newest ? (uint32_t)lost : UINT32_MAX - replay->newest;
+            return 0;
+        }
+        at = next + read_record(&record, bytes + next, size - next);
+        if (take_record(replay, &record, next) < 0)
+            return -1;
+    }
     return 0;
 }
 
-int64_t queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, uint32_t *crc, struct error *error)
+/* The first job that this one is after, and of which nothing is known; 0: there is none. */
+static uint32_t find_lost(const struct queue *queue, const struct queue_job *job)
 {
-    struct queue_record record;
-    uint32_t newest = 0;
-    if (read_head(bytes, size, &newest, crc, error) < 0)
+    for (size_t i = 0; i < job->submission.after_count; i++)
+        if (queue_find(queue, job->submission.after[i]) == NULL)
+            return job->submission.after[i];
+    return 0;
+}
+
+static struct queue_job *next_live(struct queue_job *job)
+{
+    while (job != NULL && job->state > QUEUE_RUNNING)
+        job = job->next;
+    return job;
+}
+
+/* Cancels the jobs that wait for one that is lost, and may not be done. Those that were submitted in front of all
+ * damage are after known ones, or after forgotten ones, which are done. */
+static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
+{
+    for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {
+        next = next_live(job->next); /* which is not forgotten below */
+        const bool waits = job->id >= behind && job->state == QUEUE_WAITING && !job->has_run;
+        const uint32_t lost = waits ? find_lost(queue, job) : 0;
+        if (lost == 0)
+            continue;
+        queue_restore_end(queue, job, EXIT_STATUS_DRAINED, lost, job->submitted_s);
+        damage->cancelled++;
+    }
+}
+
+/* Reads the head. Returns whether it is good; -1 with one line for a file of another version. */
+static int read_head(struct replay *replay, const unsigned char *bytes, size_t size, struct error *error)
+{
+    if (size < QUEUE_HEAD_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
+        wire_get32(bytes + HEAD_CRC_AT) != crc32c(0, bytes, HEAD_CRC_AT))
+        return 0;
+    if (wire_get32(bytes + VERSION_AT) != QUEUE_FORMAT_VERSION)
+        return error_set(error, "is a journal of another version of HDSS");
+    replay->newest = wire_get32(bytes + NEWEST_AT);
+    return 1;
+}
+
+/* Refuses a file that has neither a head nor a record. */
+static int refuse_file(const unsigned char *bytes, size_t size, struct error *error)
+{
+    return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0
+               ? error_set(error, "is torn or corrupted at its beginning, and no job of it is left")
+               : error_set(error, "is not the journal of a queue");
+}
+
+int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
+                 struct error *error)
+{
+    *damage = (struct queue_damage){.is_unended = true};
+    struct replay replay = {.queue = queue, .damage = damage};
+    const int head = read_head(&replay, bytes, size, error);
+    if (head < 0)
         return -1;
-    size_t valid = QUEUE_HEAD_BYTES;
-    for (size_t taken; (taken = read_record(&record, bytes + valid, size - valid, crc)) > 0; valid += taken)
-        if (replay_record(queue, &record, error) < 0)
-            return -1;
-    if (queue->newest < newest)
-        queue->newest = newest;
-    return (int64_t)valid;
+    damage->head_is_bad = head == 0;
+    if (head == 0 && find_record(bytes, size, 0) == size)
+        return refuse_file(bytes, size, error);
+    if (take_records(&replay, bytes, size, head > 0 ? QUEUE_HEAD_BYTES : 0) < 0)
+        return error_set(error, "out of memory");
+    if (replay.behind > 0)
+        cancel_dependents_of_lost(queue, replay.behind, damage);
+    if (queue->newest < replay.newest)
+        queue->newest = replay.newest;
+    return 0;
 }

@@ -4,12 +4,14 @@
  * A file is a head and records, all integers little-endian:
  *
  *     head     "HDSSQUEU"  u32 version  u32 newest  u32 CRC
- *     record   u32 bytes of the text  u32 CRC  u32 kind  u32 job  i64 time  u32 status  u32 cancelled_by  the text
+ *     record   F5 51 52 F9  u32 CRC  u32 bytes of the text  u32 number  u32 kind  u32 job  u32 newest  u32 status
+ *              u32 cancelled_by  i64 time  the text
  *
- * `newest` is the largest number that was given to a job when the file was begun. A record says that a job was
- * submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; was given
- * items, as an open one; has begun; is over, with its exit status, the job for which it was cancelled, and, where it
- * has run, how far it came; or was to be cancelled. What is not of its kind is 0, or empty. How far it came is
+ * `newest` is the largest number that was given to a job when the head or the record was written. A record says that a
+ * job was submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; was
+ * given items, as an open one; has begun; is over, with its exit status, the job for which it was cancelled, and, where
+ * it has run, how far it came; or was to be cancelled; or that the set has ended by itself, which is the last one. What
+ * is not of its kind is 0, or empty. How far it came is
  *
  *     u64 done  u64 total  u64 resumed  u64 failed  f64 elapsed seconds  the technique
  *
@@ -18,9 +20,11 @@
  *     u64 items  u64 bytes of the list  u64 1 where these are all, else 0
  *
  * That a job which waits is cancelled as another one is not done follows from the record of that one; of a
- * job that is submitted later it is said, as the other one may be forgotten where the file is read. A CRC is that of
- * all bytes of its head or record but itself, begun with the CRC that stands before it, as in journal_format.h: what
- * follows the first bad byte is not believed. */
+ * job that is submitted later it is said, as the other one may be forgotten where the file is read.
+ *
+ * A CRC is that of all bytes of its head or record but itself. Records are numbered from 1. So each record is good or
+ * bad by itself, one behind damage is found by its first four bytes, which are in no text, and the numbers tell how
+ * many are missing. A file that lacks the last record is of a set that was killed, or was cut. */
 #pragma once
 
 #include "common/util/error.h"
@@ -31,21 +35,29 @@
 #include <stdint.h>
 
 /* To be raised when the layout or the meaning of a record changes. */
-#define QUEUE_FORMAT_VERSION 2
+#define QUEUE_FORMAT_VERSION 3
 
 #define QUEUE_HEAD_BYTES    20
-#define QUEUE_RECORD_BYTES  32 /* without its text */
+#define QUEUE_RECORD_BYTES  44 /* without its text */
 #define QUEUE_TEXT_MAX      (8u << 20)
 #define QUEUE_FIGURE_BYTES  40  /* without the technique */
 #define QUEUE_TECHNIQUE_MAX 255 /* bytes of it */
 
 #define QUEUE_ITEM_BYTES 24
 
-enum queue_record_kind { QUEUE_SUBMITTED = 1, QUEUE_BEGUN, QUEUE_OVER, QUEUE_ASKED_TO_END, QUEUE_GIVEN };
+enum queue_record_kind {
+    QUEUE_SUBMITTED = 1,
+    QUEUE_BEGUN,
+    QUEUE_OVER,
+    QUEUE_ASKED_TO_END,
+    QUEUE_GIVEN,
+    QUEUE_SET_OVER
+};
 
 struct queue_record {
     enum queue_record_kind kind;
-    uint32_t job;
+    uint32_t number; /* 1, 2, .. in the file */
+    uint32_t job, newest;
     int64_t time_s;
     uint32_t status, cancelled_by; /* QUEUE_OVER */
     const char *text;              /* [text_bytes] QUEUE_SUBMITTED, QUEUE_OVER, QUEUE_GIVEN; borrowed */
@@ -57,16 +69,18 @@ static inline size_t queue_record_size(uint32_t text_bytes)
     return QUEUE_RECORD_BYTES + (size_t)text_bytes;
 }
 
-/* Write a head or a record to `out`, which has room for it. They return the CRC for the next record. */
-uint32_t queue_head_put(uint32_t newest, unsigned char *out);
-uint32_t queue_record_put(const struct queue_record *record, uint32_t before, unsigned char *out);
+/* Write a head or a record to `out`, which has room for it. */
+void queue_head_put(uint32_t newest, unsigned char *out);
+void queue_record_put(const struct queue_record *record, unsigned char *out);
 
 /* Bytes of a journal that are not in its file yet. */
 struct queue_notes {
     unsigned char *bytes; /* [size], of which `room` are there; owned */
     size_t size, room;
-    uint32_t crc; /* for the next record */
-    bool failed;  /* memory was out: what is noted misses something, and nothing more is noted */
+    uint32_t number;  /* of the latest record */
+    uint32_t newest;  /* number of the latest job that was noted */
+    bool set_is_over; /* the last record is noted */
+    bool failed;      /* memory was out: what is noted misses something, and nothing more is noted */
 };
 
 void queue_notes_fini(struct queue_notes *notes);
@@ -79,10 +93,29 @@ void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job);
 
+/* Notes that the set has ended by itself. */
+void queue_note_set_over(struct queue_notes *notes);
+
 /* Notes a head and all that is to be known of the jobs that the queue has, in the place of what was noted. */
 void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
-/* Takes the records of a file of `size` bytes into a queue that has no jobs. Jobs that have begun run. Returns how many
- * bytes are good: what follows is torn, and to be cut off. -1 with one line for what is no such file, or contradicts
- * itself, and when memory is out; the queue may have jobs then. `*crc` receives the CRC for the next record. */
-int64_t queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, uint32_t *crc, struct error *error);
+/* What is wrong with a file. */
+struct queue_damage {
+    bool head_is_bad;
+    uint64_t at, bytes; /* the first byte that is in no good record, and how many such bytes there are */
+    uint64_t records;   /* records that are missing, at least */
+    uint64_t cancelled; /* jobs that are cancelled as they are after one of which nothing is known */
+    bool is_unended;    /* the set that wrote it was killed, or the file was cut at the end of a record */
+};
+
+/* True where something was lost or may have been. A file that is only unended is as a killed set leaves it. */
+static inline bool queue_is_damaged(const struct queue_damage *damage)
+{
+    return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;
+}
+
+/* Takes the records of a file of `size` bytes into a queue that has no jobs, also those behind damaged ones. Jobs that
+ * have begun run. The numbers of jobs that may have been lost are not given again. -1 with one line for what is no such
+ * file, or of another version, and when memory is out; the queue may have jobs then. */
+int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
+                 struct error *error);

@@ -8,6 +8,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +22,7 @@ struct queue_journal {
     int fd;
     uint64_t size, least; /* bytes of the file; and those that it had when it was written anew */
     struct queue_notes notes;
+    struct error warning;
     bool is_unsynced; /* something in the file may not be on disk */
     bool is_stale;    /* a write has failed: it is to be written anew */
 };
@@ -55,6 +58,11 @@ void queue_journal_over(struct queue_journal *journal, const struct queue_job *j
 void queue_journal_cancelled(struct queue_journal *journal, const struct queue_job *job)
 {
     queue_note_cancelled(&journal->notes, job);
+}
+
+void queue_journal_set_over(struct queue_journal *journal)
+{
+    queue_note_set_over(&journal->notes);
 }
 
 /* --- the file --- */
@@ -135,7 +143,7 @@ int queue_journal_commit(struct queue_journal *journal, bool sync, struct error 
 /* --- beginning and end --- */
 
 /* Reads the file, if there is one, into the queue. -1 with one line. */
-static int read_file(struct queue_journal *journal, struct error *error)
+static int read_file(struct queue_journal *journal, struct queue_damage *damage, struct error *error)
 {
     struct stat status;
     journal->fd = open(journal->path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -153,29 +161,90 @@ static int read_file(struct queue_journal *journal, struct error *error)
     struct error reason;
     if (result != 0)
         fail(journal, "cannot read", error);
-    else if (queue_replay(journal->queue, bytes, size, &journal->notes.crc, &reason) < 0)
+    else if (queue_replay(journal->queue, bytes, size, damage, &reason) < 0)
         result = error_set(error, "%.200s: %.200s", journal->path, reason.text);
     free(bytes);
     return result != 0 ? -1 : 0;
+}
+
+/* --- damage --- */
+
+/* Gives the file that was read a second name, which stays when it is written anew. -1 with one line. */
+static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX], struct error *error)
+{
+    int result = -1;
+    errno = EEXIST;
+    for (unsigned i = 1; result < 0 && errno == EEXIST; i++) {
+        if (snprintf(aside, PATH_MAX, "%s" QUEUE_JOURNAL_DAMAGED "%u", journal->path, i) >= PATH_MAX)
+            return error_set(error, "%.200s: is damaged, and its path is too long to keep it beside", journal->path);
+        result = link(journal->path, aside);
+    }
+    if (result < 0) /* a file system without links */
+        result = rename(journal->path, aside);
+    return result < 0 ? fail(journal, "is damaged, and cannot be kept aside", error) : 0;
+}
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+/* Says what is damaged, and keeps the file. -1 with one line. */
+static int tell_damage(struct queue_journal *journal, const struct queue_damage *damage, struct error *error)
+{
+    char aside[PATH_MAX], cancelled[100] = "";
+    size_t jobs = 0;
+    if (keep_aside(journal, aside, error) < 0)
+        return -1;
+    for (const struct queue_job *job = journal->queue->first; job != NULL; job = job->next)
+        jobs++;
+    if (damage->cancelled > 0)
+        snprintf(cancelled, sizeof cancelled, ", of which %" PRIu64 " that %s after a lost one %s cancelled",
+                 damage->cancelled, damage->cancelled == 1 ? "is" : "are", damage->cancelled == 1 ? "is" : "are");
+    error_set(&journal->warning,
+              "%.200s: damaged at byte %" PRIu64 ": %" PRIu64 " record%s or more %s lost; %zu job%s %s known%s; the "
+              "damaged file is kept as %.200s",
+              journal->path, damage->at, damage->records, plural(damage->records), damage->records == 1 ? "is" : "are",
+              jobs, plural(jobs), jobs == 1 ? "is" : "are", cancelled, aside);
+    return 0;
+}
+
+/* --- what an earlier set has left --- */
+
+/* Why the file is not begun anew: it has jobs that are not over, or may have had some. -1 with one line. */
+static int refuse_earlier(const struct queue_journal *journal, size_t jobs, struct error *error)
+{
+    if (jobs > 0)
+        return error_set(error, "%.200s: has %zu job%s not over; --resume goes on with %s", journal->path, jobs,
+                         jobs > 1 ? "s that are" : " that is", jobs > 1 ? "them" : "it");
+    return error_set(error,
+                     "%.200s: is damaged, and may have had jobs that are not over; --resume goes on with those that "
+                     "are whole, and keeps the damaged file",
+                     journal->path);
 }
 
 /* Reads what an earlier set has left, and makes it the queue's, or refuses to forget it. */
 static int take_earlier(struct queue_journal *journal, bool resume, int64_t now_s, struct error *error)
 {
     struct queue *queue = journal->queue;
-    if (read_file(journal, error) < 0)
+    struct queue_damage damage = {0};
+    if (read_file(journal, &damage, error) < 0)
         return -1;
     const size_t jobs = queue->waiting + queue->running;
-    if (resume)
+    if (!resume && (jobs > 0 || queue_is_damaged(&damage)))
+        return refuse_earlier(journal, jobs, error);
+    if (queue_is_damaged(&damage) && tell_damage(journal, &damage, error) < 0)
+        return -1;
+    if (damage.is_unended && !queue_is_damaged(&damage))
+        error_set(&journal->warning,
+                  "%.200s: the set that wrote it was killed, or the file was cut: what it has is known", journal->path);
+    if (resume) {
         queue_restart(queue, now_s);
-    else if (jobs > 0)
-        return error_set(error, "%.200s: has %zu job%s not over; --resume goes on with %s", journal->path, jobs,
-                         jobs > 1 ? "s that are" : " that is", jobs > 1 ? "them" : "it");
-    else {
-        const unsigned at_once = queue->at_once;
-        queue_fini(queue);
-        queue_init(queue, at_once);
+        return 0;
     }
+    const unsigned at_once = queue->at_once;
+    queue_fini(queue);
+    queue_init(queue, at_once);
     return 0;
 }
 
@@ -199,6 +268,11 @@ struct queue_journal *queue_journal_open(const char *path, bool resume, struct q
         return journal;
     queue_journal_close(journal);
     return NULL;
+}
+
+const char *queue_journal_warning(const struct queue_journal *journal)
+{
+    return journal->warning.text;
 }
 
 void queue_journal_close(struct queue_journal *journal)

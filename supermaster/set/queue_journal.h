@@ -4,7 +4,10 @@
  *
  * It is begun under a temporary name and takes its place by renaming, and is appended to after that. Where it has grown
  * to more than twice what it was, above QUEUE_JOURNAL_LEAST, it is written anew in the same way, with the jobs that the
- * queue has; so it is where a write has failed, which loses nothing thereby. A writer holds a lock on it. */
+ * queue has; so it is where a write has failed, which loses nothing thereby. A writer holds a lock on it.
+ *
+ * A file that is damaged is kept beside it, as NAME.damaged-1 and so on, before it is written anew with the jobs that
+ * are whole. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,14 +19,23 @@
 /* Bytes up to which it is never written anew. */
 #define QUEUE_JOURNAL_LEAST (1u << 20)
 
+/* What stands between the name of the file and a number in that of a damaged one. */
+#define QUEUE_JOURNAL_DAMAGED ".damaged-"
+
 struct queue_journal;
 
 /* Opens the file, for a queue that has no jobs; the queue is borrowed. With `resume` the queue gets the jobs that the
  * file has, of which those that ran wait to go on. NULL with one line: also for a file that another set writes, or
- * that, without `resume`, has jobs that are not over. */
+ * that, without `resume`, has jobs that are not over, or is damaged. */
 struct queue_journal *queue_journal_open(const char *path, bool resume, struct queue *queue, int64_t now_s,
                                          struct error *error);
 void queue_journal_close(struct queue_journal *journal);
+
+/* One line that says what is lost, or may be, of the file that was there; "": nothing is. */
+const char *queue_journal_warning(const struct queue_journal *journal);
+
+/* Notes that the set has ended by itself: what follows is not read. */
+void queue_journal_set_over(struct queue_journal *journal);
 
 /* Note what the queue has just been told of a job: that it is there, has other items, has begun, is over, or is to be
  * cancelled. Jobs that are cancelled thereby are noted with it. */

@@ -9,6 +9,7 @@
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/requests.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 /* Time between two attempts to write a journal that cannot be written. */
@@ -92,6 +93,7 @@ static void turn(struct set *set)
 static int end_journal(struct set *set, int status)
 {
     struct error error;
+    queue_journal_set_over(set->journal);
     if (queue_journal_commit(set->journal, true, &error) == 0)
         return status;
     fprintf(stderr, "supermaster: %s\n", error.text);
@@ -147,6 +149,23 @@ static int open_metrics_file_of_set(struct set *set)
     return set->metrics_file != NULL ? 0 : error_set(&set->error, "--metrics-file: %.400s", error.text);
 }
 
+/* Clears the folder of what the queue has forgotten, and passes the numbers of jobs that it has lost. */
+static void clear_folder(struct set *set)
+{
+    struct queue *queue = &set->queue;
+    const uint32_t newest = set_folder_clear(&set->folder, queue, !set->options.resumes);
+    if (queue_journal_warning(set->journal)[0] != '\0')
+        fprintf(stderr, "supermaster: %s\n", queue_journal_warning(set->journal));
+    if (newest <= queue->newest)
+        return;
+    fprintf(stderr,
+            "supermaster: %s: knows nothing of job %" PRIu32
+            ", which has printed something: what it and others printed stays, and new jobs are numbered from %" PRIu32
+            "\n",
+            set->folder.queue_path, newest, newest + 1);
+    queue->newest = newest;
+}
+
 /* Opens the folder, the queue, the socket and the metrics file. -1 with one line. */
 static int open_parts(struct set *set)
 {
@@ -158,7 +177,7 @@ static int open_parts(struct set *set)
         queue_journal_open(set->folder.queue_path, set->options.resumes, &set->queue, set_now_s(), &set->error);
     if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
         return -1;
-    set_folder_clear(&set->folder, &set->queue);
+    clear_folder(set);
     set->queue.on_forget = remove_printed;
     set->queue.context = set;
     set->source = set_control_source(set);

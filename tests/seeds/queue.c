@@ -253,6 +253,7 @@ static void end_queue(struct world *world)
 static void restart(struct world *world)
 {
     struct error error;
+    struct queue_damage damage;
     const size_t committed = world->file_size, torn = between(world, 0, world->notes.size);
     size_t good = 0;
     tally.restarts++;
@@ -266,10 +267,9 @@ static void restart(struct world *world)
     }
     SAY(world, "restart, with %zu of %zu bytes that are not committed\n", torn, world->notes.size);
     end_queue(world);
-    const int64_t valid = queue_replay(&world->queue, world->file, committed + torn, &world->notes.crc, &error);
-    if (valid < 0)
-        SAY(world, "%s\n", error.text);
-    if (valid != (int64_t)(committed + good))
+    if (queue_replay(&world->queue, world->file, committed + torn, &damage, &error) < 0)
+        complain(world, "the journal cannot be read");
+    if (damage.bytes != torn - good || (damage.bytes > 0 && damage.at != committed + good) || damage.cancelled > 0)
         complain(world, "the journal is read to another place");
     if (world->queue.newest < world->oracle.newest)
         complain(world, "a number is given twice");

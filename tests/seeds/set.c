@@ -282,19 +282,19 @@ static void note_change(void *context, enum set_change change, const struct queu
 static void reopen(struct world *world, struct queue *queue, bool is_torn)
 {
     struct error error;
-    uint32_t crc;
+    struct queue_damage damage;
     if (is_torn && world->notes.size > 0) {
         world->notes.size = between(world, 0, world->notes.size);
         tally.torn++;
     }
     commit(world);
     queue_init(queue, world->config.at_once);
-    const int64_t good = queue_replay(queue, world->file, world->file_size, &crc, &error);
-    if (good < 0) {
+    if (queue_replay(queue, world->file, world->file_size, &damage, &error) < 0) {
         complain(world, "the queue's journal cannot be read");
         return;
     }
     queue_restart(queue, 0);
+    queue->newest = queue->last != NULL ? queue->last->id : 0; /* the numbers of a torn record are given here */
     for (const struct queue_job *job = queue->first; job != NULL; job = job->next)
         world->jobs[job->id - 1].state = job->state;
     queue_note_all(&world->notes, queue);

@@ -69,11 +69,31 @@ START_TEST(what_the_queue_does_not_know_goes)
     const char *const others[] = {"kept/jobs/notes", "kept/jobs/01.out", "kept/jobs/1.out.old", "kept/jobs/-1.out"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_int_eq(close(open(others[i], O_WRONLY | O_CREAT, 0600)), 0);
-    set_folder_clear(&folder, &queue);
+    ck_assert_uint_eq(set_folder_clear(&folder, &queue, true), 2);
     ck_assert(!is_there("kept/jobs/1.out") && !is_there("kept/jobs/1.err") && !is_there("kept/jobs/5000000000.out"));
     ck_assert(is_there("kept/jobs/2.out") && is_there("kept/jobs/2.err"));
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         ck_assert_msg(is_there(others[i]), "%s", others[i]);
+    queue_fini(&queue);
+}
+END_TEST
+
+START_TEST(what_a_damaged_queue_may_have_lost_stays)
+{
+    struct queue queue;
+    queue_init(&queue, 1);
+    queue.newest = 1;
+    print(1);
+    print(7);
+    ck_assert_uint_eq(set_folder_clear(&folder, &queue, false), 7);
+    ck_assert(!is_there("kept/jobs/1.out") && is_there("kept/jobs/7.out"));
+    print(1);
+    ck_assert_int_eq(close(open("kept/queue.damaged-1", O_WRONLY | O_CREAT, 0600)), 0);
+    ck_assert_uint_eq(set_folder_clear(&folder, &queue, true), 7);
+    ck_assert(is_there("kept/jobs/1.err") && is_there("kept/jobs/7.err"));
+    ck_assert_int_eq(unlink("kept/queue.damaged-1"), 0);
+    ck_assert_uint_eq(set_folder_clear(&folder, &queue, true), 0);
+    ck_assert(!is_there("kept/jobs/7.out"));
     queue_fini(&queue);
 }
 END_TEST
@@ -86,6 +106,7 @@ int main(void)
     tcase_add_test(tests, nobody_else_can_look);
     tcase_add_test(tests, what_is_forgotten_goes);
     tcase_add_test(tests, what_the_queue_does_not_know_goes);
+    tcase_add_test(tests, what_a_damaged_queue_may_have_lost_stays);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
