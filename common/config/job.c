@@ -324,7 +324,8 @@ static const struct option_row results[] = {
      "only their checksum is kept, unless the kernel names a file)",
      TAKES_PATH(struct job, output)},
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
-     "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default 67108864)",
+     "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default: 64 MiB, and "
+     "a task that writes more has failed)",
      take_max_output},
     {"results", 0, "there|here", NULL,
      "who writes what pods compute (hdss join): there: each pod itself, into a folder that it shares with the set; "

@@ -246,11 +246,17 @@ def test_who_fails_is_tried_again():
 
 def test_output_is_cut():
     check(run_job(0, 2, [*tasks(['head -c 5000 /dev/zero', 'sh -c "head -c 99 /dev/zero >&2"', 'head -c 3000000 /dev/zero']), '--max-output', '100000']))
-    text = read(OUT)
-    assert text.startswith('\0' * 105000 + '\nhdss: task 3: cut after 100000 bytes, 2900000 dropped'), text[105000:]
-    assert read(ERR) == '\0' * 99
+    assert read(OUT) == '\0' * 105000
+    assert read(ERR) == '\0' * 99 + 'hdss: task 3: its output: cut after 100000 bytes, 2900000 dropped; --max-output BYTES says how much is kept\n', read(ERR)
     assert [row['Receive'] for row in log()] == ['5000', '99', '3000000']
     assert sum(int(row['Outbytes']) for row in log()) == os.path.getsize(OUT) and sum(int(row['Errbytes']) for row in log()) == os.path.getsize(ERR), log()
+
+
+def test_output_that_nobody_has_said_to_cut_is_a_failure():
+    check(run_job(0, 2, tasks(['head -c 67108865 /dev/zero', 'echo done'])), 3)
+    assert os.path.getsize(OUT) == (1 << 26) + 5, os.path.getsize(OUT)
+    assert read(ERR).startswith('hdss: task 1: its output: cut after 67108864 bytes, 1 dropped; '), read(ERR)
+    assert [row['End'] for row in log()] == ['not-kept', 'exit'], log()
 
 
 def test_each_task_can_have_files_of_its_own():
@@ -473,7 +479,7 @@ def test_bad_input_is_one_line():
              (['exec', 'tasks=.'], '.: not a regular file'),
              (['exec', 'tasks=bad.txt', 'count=3'], 'count=3 goes with command=LINE'),
              (['exec', 'command=true', 'timeout=-1'], 'timeout=-1: accepted: a number from 0'),
-             (['--max-output', '1k', 'exec', 'command=true'], 'max_output=1k: accepted: an integer from 0'),
+             (['--max-output', '1k', 'exec', 'command=true'], 'max_output=1k: accepted: an integer from -1'),
              (['--max-output', '1', 'mandelbrot'], "unknown parameter 'max_output'"),
              (['--join', 'no', 'mandelbrot'], '--join is for variable output'),
              (['--technique', 'pls', 'exec', 'command=true'], '--technique')]

@@ -85,8 +85,9 @@ static const struct hdss_param params[] = {
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
                  "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},
     [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "times that a task that fails is run again"},
-    [MAX_OUTPUT] = {"max_output", HDSS_PARAM_INTEGER, "67108864", 0, 1 << 29, NULL, "bytes",
-                    "what is kept of a task's output, and of its errors; the rest is dropped, with a note"},
+    [MAX_OUTPUT] = {"max_output", HDSS_PARAM_INTEGER, "-1", -1, 1 << 29, NULL, "bytes",
+                    "what is kept of a task's output, and of its errors; the rest is dropped, with a note among the "
+                    "errors; -1: 64 MiB, and a task that writes more has failed"},
     [INHERIT] = {"inherit", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|mpi|cores|all", "",
                  "what tasks have of their worker: the variables of the MPI launcher, the cores it is bound to"},
     {NULL},
@@ -96,6 +97,8 @@ static const struct hdss_param params[] = {
 #define KEPT_MAX 16
 /* Between SIGTERM and SIGKILL. */
 #define GRACE_NS 2000000000u
+/* What is kept of a task's output where nobody has said how much. */
+#define OUTPUT_BYTES (UINT64_C(64) << 20)
 
 struct exec_kernel {
     struct tasks tasks;
@@ -112,6 +115,7 @@ struct exec_kernel {
     char folder[PATH_MAX + 5];                            /* PWD=, where it has a folder */
     enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* waiting for what it needs of the node */
     bool is_refused;                                      /* it is not run, and has failed */
+    bool wants_all_output;                                /* a task whose output is cut has failed */
     bool is_stopped;                                      /* nobody wants it any more, and none follows */
     struct error wrong;                                   /* why it is not run */
     uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
@@ -272,6 +276,17 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     if (any && loop->iterations == 0 && !tasks->grows)
         note_nothing(&source, loop);
     return name_output(&source, loop, error);
+}
+
+/* True where nobody has said how much of a task's output is to be kept. */
+static bool wants_all_output(const union hdss_value *values)
+{
+    return values[MAX_OUTPUT].integer < 0;
+}
+
+static uint64_t output_bytes(const union hdss_value *values)
+{
+    return wants_all_output(values) ? OUTPUT_BYTES : (uint64_t)values[MAX_OUTPUT].integer;
 }
 
 /* The folder of keep=, or -1: none is wanted, or there is none. */
@@ -505,12 +520,12 @@ static int exec_kernel_precedence(const union hdss_value *values, struct hdss_pr
 
 static int open_command(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
-    const struct command_limits limits = {.time_ns = (uint64_t)(values[TIMEOUT].real * 1e9),
-                                          .grace_ns = GRACE_NS,
-                                          .bytes = (uint64_t)values[MAX_OUTPUT].integer};
+    const struct command_limits limits = {
+        .time_ns = (uint64_t)(values[TIMEOUT].real * 1e9), .grace_ns = GRACE_NS, .bytes = output_bytes(values)};
     int folder = open_folder(values[KEEP].text);
     if (values[KEEP].text[0] != '\0' && folder < 0)
         return error_set(error, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
+    k->wants_all_output = wants_all_output(values);
     if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0)
         return 0;
     return error_set(error, "no memory or no descriptors to run commands with");
@@ -721,10 +736,13 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     }
 }
 
-/* True if some output of the command could not be kept, though there was room for it within max_output. */
+/* True if some output of the command is not kept that nobody has said to drop. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
-    return k->command.captures[COMMAND_OUT].error != 0 || k->command.captures[COMMAND_ERR].error != 0;
+    bool has_lost = false;
+    for (unsigned i = 0; i < COMMAND_STREAMS; i++)
+        has_lost |= k->command.captures[i].error != 0 || (k->wants_all_output && command_dropped(&k->command, i) > 0);
+    return has_lost;
 }
 
 static bool exec_kernel_has_failed(const struct exec_kernel *k)
@@ -751,7 +769,8 @@ static int put_bytes(const struct yield *yield, enum task_stream stream, const v
 static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
-    bool begun = after != NULL && after->length > 0 && after->bytes[after->length - 1] != '\n';
+    bool begun = after != NULL && after->length > 0 && after->length == yield->k->put[stream] &&
+                 after->bytes[after->length - 1] != '\n';
     int length =
         snprintf(line, sizeof line, "%shdss: task %" PRIu64 ": %s\n", begun ? "\n" : "", yield->k->tasks.order, note);
     size_t bytes = length < (int)sizeof line ? (size_t)length : sizeof line - 1;
@@ -760,22 +779,28 @@ static int put_note(const struct yield *yield, enum task_stream stream, const st
 
 static int put_capture(const struct yield *yield, unsigned stream)
 {
+    const struct capture *capture = &yield->k->command.captures[stream];
+    return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
+}
+
+/* Says among the errors, behind those of the task, what of a stream is not kept. */
+static int put_loss(const struct yield *yield, unsigned stream)
+{
+    static const char *const names[] = {[COMMAND_OUT] = "output", [COMMAND_ERR] = "errors"};
     const struct command *command = &yield->k->command;
     const struct capture *capture = &command->captures[stream];
-    uint64_t dropped = command_dropped(command, stream);
+    const uint64_t dropped = command_dropped(command, stream);
     char note[200];
-    if (capture->length > 0 && put_bytes(yield, stream, capture->bytes, capture->length) < 0)
-        return -1;
-    if (capture->error != 0) {
-        snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : "output",
+    if (capture->error != 0)
+        snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : names[stream],
                  strerror(capture->error));
-        return put_note(yield, TASK_STREAM_ERR, stream == TASK_STREAM_ERR ? capture : NULL, note);
-    }
-    if (dropped == 0)
+    else if (dropped > 0)
+        snprintf(note, sizeof note,
+                 "its %s: cut after %" PRIu64 " bytes, %" PRIu64 " dropped; --max-output BYTES says how much is kept",
+                 names[stream], command->limits.bytes, dropped);
+    else
         return 0;
-    snprintf(note, sizeof note, "cut after %" PRIu64 " bytes, %" PRIu64 " dropped (max_output)", command->limits.bytes,
-             dropped);
-    return put_note(yield, stream, capture, note);
+    return put_note(yield, TASK_STREAM_ERR, &command->captures[COMMAND_ERR], note);
 }
 
 /* True for a task that failed near the bound of its memory, or that says itself that it could have no more. */
@@ -850,7 +875,8 @@ static int put_log(const struct yield *yield)
 static int exec_kernel_put_all(const struct yield *yield)
 {
     memset(yield->k->put, 0, sizeof yield->k->put);
-    if (put_capture(yield, TASK_STREAM_OUT) < 0 || put_capture(yield, TASK_STREAM_ERR) < 0 || put_reason(yield) < 0 ||
+    if (put_capture(yield, TASK_STREAM_OUT) < 0 || put_capture(yield, TASK_STREAM_ERR) < 0 ||
+        put_loss(yield, TASK_STREAM_OUT) < 0 || put_loss(yield, TASK_STREAM_ERR) < 0 || put_reason(yield) < 0 ||
         put_log(yield) < 0)
         return -1;
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
