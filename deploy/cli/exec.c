@@ -394,8 +394,6 @@ static int show_commands(const struct exec_run *run, struct error *error)
         else
             puts(text);
     }
-    if (result == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        result = error_set(error, "cannot write to standard output: %s", strerror(errno));
     free(text);
     argv_fini(&words);
     return result;

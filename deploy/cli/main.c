@@ -6,6 +6,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/mistakes.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,6 +65,20 @@ static int run_command(int argc, char **argv, struct error *error)
     return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 
+/* What was printed and is not written is no success, whichever command it is of. One that has failed has said why. */
+static int end_output(int status)
+{
+    struct error error;
+    errno = 0;
+    const bool is_written = fflush(stdout) == 0 && !ferror(stdout);
+    if (is_written || status == EXIT_STATUS_FAILED || status == EXIT_STATUS_USAGE)
+        return status;
+    error_set(&error, "standard output: cannot write: %s",
+              errno != 0 ? strerror(errno) : "an earlier write has failed");
+    say_error("hdss", error.text);
+    return EXIT_STATUS_FAILED;
+}
+
 int main(int argc, char **argv)
 {
     struct error error;
@@ -72,7 +87,7 @@ int main(int argc, char **argv)
         error_set(&error, "no command is given; `hdss --help` shows what there is");
     int status = argc < 2 ? -1 : run_command(argc - 1, argv + 1, &error);
     if (status >= 0)
-        return status;
+        return end_output(status);
     say_error("hdss", error.text);
     return EXIT_STATUS_USAGE;
 }

@@ -4,6 +4,7 @@ import os
 import re
 
 from launch import HDSS, main, run
+from sets import here, up, well
 
 # The words behind `hdss`, and the line; {} is what follows `hdss: ` or `hdss COMMAND: `.
 COMMANDS = (
@@ -145,6 +146,40 @@ def test_pages_and_versions():
     for words in ('--help', 'version', 'help run'):
         result = run(['sh', '-c', f'{HDSS} {words} > /dev/full'])
         assert result.status == 1 and len(result.err) == 1 and result.err[0].endswith('cannot write: No space left on device'), result
+
+
+# Each command with words by which it prints something, in an order in which they can be typed beside a set that is up and has had a job; None: it
+# prints to files and standard error alone.
+PRINTS = {
+    'run': '--dry-run -j1 synthetic', 'exec': '--dry-run echo ::: 1', 'up': '--dry-run --name other', 'join': '--dry-run', 'alloc': '', 'pods': '',
+    'submit': '--open --output b.txt exec command=echo', 'add': '2 a', 'jobs': '--all', 'top': '--once', 'page': 'main', 'show': '1', 'wait': '1', 'output': '1',
+    'cancel': '2', 'simulate': 'synthetic iterations=9', 'study': '--dry-run a.study', 'kernels': '', 'techniques': '',
+    'chunks': 'gss --iterations 9 --workers 2', 'log': 'exec.log', 'report': None, 'explain': '--iteration 3 a.csv', 'collapse': 'gas.npy',
+    'drain': '--wait', 'down': '',
+}
+
+
+def test_no_command_calls_printed_what_is_not():
+    here()
+    commands = re.findall('^  ([a-z]+) ', run([HDSS, '--help']).out, re.MULTILINE)
+    assert sorted(commands) == sorted(PRINTS), commands
+    well(['run', '-qj1', 'exec', 'command=echo', 'count=2'])
+    well(['run', '-qj1', '--trace', 'a.csv', 'synthetic', 'iterations=9'])
+    well(['run', '-qj1', '--output', 'gas.npy', 'evrard', 'particles=100', 'steps=2', 'end_time=0.2'])
+    with open('a.study', 'w') as file:
+        file.write('kernel = synthetic iterations=9\ntechnique = ss\nworkers = 1\n')
+    up('--listen', '127.0.0.1:0')
+    well(['submit', '--wait', 'synthetic', 'iterations=1'])
+    try:
+        for name, words in PRINTS.items():
+            if words is None:
+                continue  # nothing is printed
+            if name == 'down':
+                up()
+            result = run(['sh', '-c', f'{HDSS} {name} {words} > /dev/full'])
+            assert result.status == 1 and len(result.err) == 1 and 'cannot write: ' in result.err[0], (name, result)
+    finally:
+        run([HDSS, 'down'])
 
 
 def test_the_line_is_shown_where_it_is_wanted():

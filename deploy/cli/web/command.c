@@ -176,7 +176,8 @@ static void tell_change(const char *name, bool has_ended)
         fprintf(stderr, "%s: %s is there again\n", program, name);
 }
 
-static void tell_address(const struct page_subject *subject, const struct web_server *server, char url[URL_MAX])
+/* Returns EXIT_STATUS_DONE; where the address cannot be printed, which nobody learns then, that has been said. */
+static int tell_address(const struct page_subject *subject, const struct web_server *server, char url[URL_MAX])
 {
     char host[256] = "", job[40] = "";
     const unsigned port = web_server_port(server);
@@ -186,7 +187,7 @@ static void tell_address(const struct page_subject *subject, const struct web_se
     snprintf(url, URL_MAX, "http://127.0.0.1:%u/#token=%s%s", port, web_server_token(server), job);
     printf("%s shows %s: %s\n", program, subject->name, url);
     printf("to reach it from elsewhere: ssh -L %u:127.0.0.1:%u %s\n", port, port, host);
-    fflush(stdout);
+    return commands_end_page(program);
 }
 
 static int serve_page(const struct page_request *request, const struct page_subject *subject, struct error *error)
@@ -195,7 +196,10 @@ static int serve_page(const struct page_request *request, const struct page_subj
     struct web_server *server = web_server_new(subject->name, subject->path, (uint16_t)request->port, error);
     if (server == NULL)
         return page_fail(error->text, EXIT_STATUS_USAGE);
-    tell_address(subject, server, url);
+    if (tell_address(subject, server, url) != EXIT_STATUS_DONE) {
+        web_server_free(server);
+        return EXIT_STATUS_FAILED;
+    }
     if (may_open(request) && write_leader(subject, url, leader))
         open_browser(leader);
     const int result = web_server_run(server, tell_change, error);
