@@ -14,6 +14,7 @@
 #include "deploy/cli/earlier.h"
 #include "deploy/cli/exec_request.h"
 #include "deploy/cli/follow.h"
+#include "deploy/cli/held_folder.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/task_files.h"
 #include "deploy/cli/task_list.h"
@@ -25,7 +26,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
@@ -37,7 +37,8 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATH_BYTES = 1000, TASK_BYTES = 2 * CMDLINE_BYTES_MAX, REMOVED_AT_A_TIME = 16 };
+/* OWN_NAME_BYTES: for the name of the private folder, and those of its files. */
+enum { PATH_BYTES = 1000, OWN_NAME_BYTES = 80, TASK_BYTES = 2 * CMDLINE_BYTES_MAX };
 /* A list that is complete so soon is waited for before the launch. Later rows are read so many at a time, and so many
  * ahead of what is done. */
 enum { INPUT_WAIT_MS = 100, LOOK_MS = 20, HALT_LOOK_MS = 5, ROWS_AT_ONCE = 10000, ROWS_AHEAD = 200000 };
@@ -64,11 +65,11 @@ struct exec_run {
 
 /* Files of this process, for the handler of a signal that comes before the launch. */
 static struct {
-    char folder[PATH_BYTES]; /* empty: none */
+    struct held_folder folder;
     char list[PATH_BYTES + 8];
     char live[PATH_BYTES + 8]; /* folder for what tasks write while they run; empty: none */
     volatile sig_atomic_t is_launched, is_asked;
-} own;
+} own = {.folder.fd = -1};
 
 /* --- signals --- */
 
@@ -79,12 +80,12 @@ static void exec_take_signal(int number)
     own.is_asked = 1;
     if (own.is_launched)
         return;
-    if (own.folder[0] != '\0')
+    if (own.folder.path[0] != '\0')
         unlink(own.list);
     if (own.live[0] != '\0')
         rmdir(own.live);
-    if (own.folder[0] != '\0')
-        rmdir(own.folder);
+    if (own.folder.path[0] != '\0')
+        rmdir(own.folder.path);
     ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* a terminal that hangs up takes none */
     (void)written;
     _exit(EXIT_STATUS_DRAINED);
@@ -133,32 +134,25 @@ static int make_place(struct exec_run *run, struct error *error)
         temporary = ".";
     else if (temporary == NULL || temporary[0] == '\0')
         temporary = "/tmp";
-    char folder[PATH_BYTES];
-    int length = snprintf(folder, sizeof folder, "%s/%shdss-exec-XXXXXX", temporary, temporary[0] == '.' ? "." : "");
-    if (length >= (int)sizeof folder - 16 || mkdtemp(folder) == NULL)
+    errno = ENAMETOOLONG;
+    if (strlen(temporary) > PATH_BYTES - OWN_NAME_BYTES ||
+        held_folder_make(&own.folder, temporary, run->is_remote ? ".hdss-exec" : "hdss-exec") < 0)
         return error_set(error, "%.300s: no folder can be made there: %s; accepted: TMPDIR=FOLDER of one that exists",
-                         temporary, strerror(length >= (int)sizeof folder - 16 ? ENAMETOOLONG : errno));
+                         temporary, strerror(errno));
+    const char *folder = own.folder.path;
     snprintf(own.list, sizeof own.list, "%s/list", folder);
-    snprintf(run->output, sizeof run->output, "%.*s/tasks", (int)sizeof folder - 16, folder);
-    memcpy(own.folder, folder, sizeof folder);
+    snprintf(run->output, sizeof run->output, "%.*s/tasks", PATH_BYTES - 8, folder);
     if (!run->request.line_buffer)
         return 0;
     snprintf(own.live, sizeof own.live, "%s/live", folder);
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
-static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
-{
-    (void)status, (void)kind, (void)place;
-    remove(path);
-    return 0;
-}
-
 /* The list of an output that is complete is of no more use; one with a journal is gone on with. */
 static void remove_place(const struct exec_run *run, int status)
 {
-    if (own.folder[0] != '\0')
-        nftw(own.folder, remove_one, REMOVED_AT_A_TIME, FTW_DEPTH | FTW_PHYS);
+    if (own.folder.path[0] != '\0')
+        held_folder_remove(&own.folder);
     else if (own.list[0] != '\0' && run->list.path != NULL &&
              (status == EXIT_STATUS_DONE || status == EXIT_STATUS_USAGE))
         unlink(own.list);
@@ -736,7 +730,7 @@ static int begin_earlier(struct exec_run *run, struct error *error)
                                         .follows = true};
     if (!request->resumes || request->joblog == NULL)
         return 0;
-    snprintf(path, sizeof path, "%s/earlier", own.folder);
+    snprintf(path, sizeof path, "%s/earlier", own.folder.path);
     return earlier_read(&run->earlier, request->joblog, request->again_failed, error) < 0
                ? -1
                : earlier_begin(&run->earlier, path, &source, error);
@@ -769,7 +763,7 @@ static void exec_complain(const struct error *error)
 {
     const char *text = error->text, *at;
     fputs("hdss exec: ", stderr);
-    while (own.folder[0] != '\0' && (at = strstr(text, own.list)) != NULL) {
+    while (own.folder.path[0] != '\0' && (at = strstr(text, own.list)) != NULL) {
         fprintf(stderr, "%.*sthe list of arguments", (int)(at - text), text);
         text = at + strlen(own.list);
     }

@@ -17,7 +17,7 @@
  * or libfabric may be the transport, and they choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
-#include "deploy/cli/rank_memory.h"
+#include "deploy/cli/held_folder.h"
 #include "worker/kernels/exec/environment.h"
 
 #include <dirent.h>
@@ -42,7 +42,7 @@
 #define KEEP_TRIES 100
 
 /* The folder for the memory that the ranks of this launch share; without a path where there is none. */
-static struct rank_memory shared;
+static struct held_folder shared = {.fd = -1};
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
@@ -354,8 +354,7 @@ static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
     char host[HOST_NAME_MAX + 1] = "";
-    if (shared.path[0] != '\0')
-        rank_memory_clear(&shared);
+    held_folder_clear(&shared);
     gethostname(host, sizeof host - 1);
     for (int cut = 0; cut < 2; cut++) {
         clear_4(base, host, (long)launcher);
@@ -414,7 +413,7 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
     if (!is_version_5(launch_plan))
         keep_sessions_4();
     if (launch_plan_is_here(launch_plan))
-        rank_memory_make(&shared);
+        held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
 /* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names
@@ -430,8 +429,7 @@ static void openmpi_enter(void)
 
 static void openmpi_let_go(void)
 {
-    if (shared.path[0] != '\0')
-        rank_memory_remove(&shared);
+    held_folder_remove(&shared);
     if (kept[0] != '\0')
         let_sessions_4_go();
 }

@@ -3,7 +3,7 @@
 #include "common/util/error.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/launcher.h"
-#include "deploy/cli/rank_memory.h"
+#include "deploy/cli/held_folder.h"
 #include "deploy/cli/version_cache.h"
 #include "tests/lib/suite.h"
 
@@ -251,24 +251,24 @@ static void make_file_in(const char *path, char file[PATH_MAX])
 
 START_TEST(each_launch_has_a_folder_for_the_memory_of_its_ranks)
 {
-    struct rank_memory first, second;
+    struct held_folder first, second;
     char file[PATH_MAX], other[PATH_MAX];
     struct stat status;
-    ck_assert_int_eq(rank_memory_make(&first), 0);
-    ck_assert_int_eq(rank_memory_make(&second), 0);
+    ck_assert_int_eq(held_folder_make(&first, MEMORY_FOLDER, "hdss-ranks"), 0);
+    ck_assert_int_eq(held_folder_make(&second, MEMORY_FOLDER, "hdss-ranks"), 0);
     ck_assert_str_ne(first.path, second.path);
     ck_assert_int_eq(stat(first.path, &status), 0);
     ck_assert_uint_eq(status.st_mode & 07777, 0700);
     make_file_in(first.path, file);
     make_file_in(second.path, other);
-    rank_memory_clear(&first);
+    held_folder_clear(&first);
     ck_assert_int_lt(access(file, F_OK), 0);
     ck_assert_int_eq(access(first.path, F_OK), 0);
     add_file(file);
-    rank_memory_remove(&first);
+    held_folder_remove(&first);
     ck_assert_int_lt(access(file, F_OK), 0);
     ck_assert_int_eq(access(other, F_OK), 0);
-    rank_memory_remove(&second);
+    held_folder_remove(&second);
     ck_assert_int_lt(access(other, F_OK), 0);
 }
 END_TEST
@@ -276,19 +276,44 @@ END_TEST
 /* A program that inherits the folder holds it, as mpirun does beyond the end of hdss. */
 START_TEST(the_memory_of_a_killed_run_is_removed_by_the_next)
 {
-    struct rank_memory killed, next;
+    struct held_folder killed, next;
     char file[PATH_MAX];
-    ck_assert_int_eq(rank_memory_make(&killed), 0);
+    ck_assert_int_eq(held_folder_make(&killed, MEMORY_FOLDER, "hdss-ranks"), 0);
     make_file_in(killed.path, file);
     const int inherited = dup(killed.fd);
     close(killed.fd);
-    ck_assert_int_eq(rank_memory_make(&next), 0);
-    rank_memory_remove(&next);
+    ck_assert_int_eq(held_folder_make(&next, MEMORY_FOLDER, "hdss-ranks"), 0);
+    held_folder_remove(&next);
     ck_assert_int_eq(access(file, F_OK), 0);
     close(inherited);
-    ck_assert_int_eq(rank_memory_make(&next), 0);
-    rank_memory_remove(&next);
+    ck_assert_int_eq(held_folder_make(&next, MEMORY_FOLDER, "hdss-ranks"), 0);
+    held_folder_remove(&next);
     ck_assert_int_lt(access(killed.path, F_OK), 0);
+}
+END_TEST
+
+/* Also with folders in it; one of another boot, or of another name, is left alone. */
+START_TEST(the_folder_of_a_killed_command_is_removed_by_the_next)
+{
+    struct held_folder killed, next;
+    char base[] = "/tmp/hdss-held-XXXXXX", file[PATH_MAX], inner[HELD_FOLDER_MAX + 8], other[PATH_MAX];
+    ck_assert_ptr_nonnull(mkdtemp(base));
+    ck_assert_int_eq(held_folder_make(&killed, base, "a"), 0);
+    snprintf(inner, sizeof inner, "%s/inner", killed.path);
+    ck_assert_int_eq(mkdir(inner, 0700), 0);
+    snprintf(file, sizeof file, "%s/file", inner);
+    ck_assert_int_eq(close(open(file, O_WRONLY | O_CREAT | O_CLOEXEC, 0600)), 0);
+    snprintf(other, sizeof other, "%s/a.%u.00000000.111111", base, geteuid());
+    ck_assert_int_eq(mkdir(other, 0700), 0);
+    ck_assert_int_eq(close(killed.fd), 0);
+    ck_assert_int_eq(held_folder_make(&next, base, "b"), 0);
+    held_folder_remove(&next);
+    ck_assert_int_eq(access(file, F_OK), 0);
+    ck_assert_int_eq(held_folder_make(&next, base, "a"), 0);
+    ck_assert_int_lt(access(killed.path, F_OK), 0);
+    held_folder_remove(&next);
+    ck_assert_int_eq(rmdir(other), 0);
+    ck_assert_int_eq(rmdir(base), 0);
 }
 END_TEST
 
@@ -307,6 +332,7 @@ int main(void)
     tcase_add_test(all, what_a_killed_launcher_leaves_is_removed);
     tcase_add_test(all, each_launch_has_a_folder_for_the_memory_of_its_ranks);
     tcase_add_test(all, the_memory_of_a_killed_run_is_removed_by_the_next);
+    tcase_add_test(all, the_folder_of_a_killed_command_is_removed_by_the_next);
     suite_add_tcase(suite, all);
     return suite_run(suite);
 }

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: MIT */
+/* Folders that are removed after a kill: see held_folder.h. */
+#include "deploy/cli/held_folder.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Attempts to make one: another process may take it for forgotten before it is held. */
+#define TRIES 10
+/* Folders that are open at once while a tree is removed. */
+#define REMOVED_AT_A_TIME 16
+/* Characters of the boot's number that tell it from others. */
+#define BOOT_LENGTH 8
+
+enum hold { HELD, TAKEN, LOCKLESS };
+
+/* Opens the folder that the path names, and holds it. Not where it is not this user's, or somebody holds it. */
+static enum hold take(struct held_folder *folder)
+{
+    struct stat held, named;
+    folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    if (folder->fd < 0)
+        return TAKEN;
+    const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
+    if (is_locked && fstat(folder->fd, &held) == 0 && held.st_uid == geteuid() && stat(folder->path, &named) == 0 &&
+        held.st_ino == named.st_ino) /* it still has its name */
+        return HELD;
+    close(folder->fd);
+    folder->fd = -1;
+    return is_locked || is_busy ? TAKEN : LOCKLESS;
+}
+
+static void remove_forgotten(const char *base, const char *prefix)
+{
+    const struct dirent *entry;
+    DIR *open = opendir(base);
+    while (open != NULL && (entry = readdir(open)) != NULL) {
+        struct held_folder forgotten;
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
+            (size_t)snprintf(forgotten.path, sizeof forgotten.path, "%s/%s", base, entry->d_name) <
+                sizeof forgotten.path &&
+            take(&forgotten) == HELD)
+            held_folder_remove(&forgotten);
+    }
+    if (open != NULL)
+        closedir(open);
+}
+
+/* "NAME.USER.BOOT." */
+static void name_prefix(char *prefix, size_t size, const char *name)
+{
+    char boot[BOOT_LENGTH + 1] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    if (file == NULL || fgets(boot, sizeof boot, file) == NULL || strspn(boot, "0123456789abcdef") != BOOT_LENGTH)
+        strcpy(boot, "0");
+    if (file != NULL)
+        fclose(file);
+    snprintf(prefix, size, "%s.%u.%s.", name, geteuid(), boot);
+}
+
+int held_folder_make(struct held_folder *folder, const char *base, const char *name)
+{
+    char prefix[64];
+    name_prefix(prefix, sizeof prefix, name);
+    remove_forgotten(base, prefix);
+    for (int tries = 0; tries < TRIES; tries++) {
+        const int length = snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", base, prefix);
+        errno = ENAMETOOLONG;
+        if (length >= (int)sizeof folder->path || mkdtemp(folder->path) == NULL)
+            break;
+        if (take(folder) != TAKEN)
+            return 0;
+        rmdir(folder->path);
+    }
+    folder->fd = -1;
+    folder->path[0] = '\0';
+    return -1;
+}
+
+static int remove_one(const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    (void)status, (void)kind;
+    if (place->level > 0)
+        remove(path);
+    return 0;
+}
+
+void held_folder_clear(const struct held_folder *folder)
+{
+    if (folder->path[0] != '\0')
+        nftw(folder->path, remove_one, REMOVED_AT_A_TIME, FTW_DEPTH | FTW_PHYS);
+}
+
+void held_folder_remove(struct held_folder *folder)
+{
+    held_folder_clear(folder);
+    if (folder->path[0] != '\0')
+        rmdir(folder->path);
+    if (folder->fd >= 0)
+        close(folder->fd);
+    folder->fd = -1;
+    folder->path[0] = '\0';
+}
