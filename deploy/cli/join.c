@@ -94,18 +94,17 @@ static int join_take_operand(void *target, const char *word, struct error *error
 /* A pod that was handed its ticket on standard input, which may end when it is not wanted any more. */
 struct tether {
     const struct launch *how; /* the pod's */
-    const char *ticket;       /* the file that has the ticket until the pod has joined; borrowed; NULL: it is removed */
+    int ticket;               /* has the ticket until the pod has joined; -1: it has */
     bool ends;                /* standard input does */
     bool is_cut;
     int64_t end_ms; /* when the pod is to have left, as it is cut */
 };
 
-/* A pod that has joined has no more use for the file, which would stay behind one that is killed. */
 static void forget_ticket(struct tether *tether)
 {
-    if (tether->ticket != NULL)
-        unlink(tether->ticket);
-    tether->ticket = NULL;
+    if (tether->ticket >= 0)
+        close(tether->ticket);
+    tether->ticket = -1;
 }
 
 /* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
@@ -162,9 +161,10 @@ static int join(struct join_request *request, bool *again, struct error *error)
     }
     const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;
     struct launch how = {0};
-    struct tether tether = {.how = &how, .ticket = request->ticket};
+    struct tether tether = {.how = &how, .ticket = -1};
     if (is_handed) {
-        if (pods_keep_ticket(request->ticket, &tether.ends, error) < 0)
+        tether.ticket = pods_keep_ticket(request->ticket, &tether.ends, error);
+        if (tether.ticket < 0)
             return EXIT_STATUS_USAGE;
     } else if (has_ended(request)) {
         return say_ended();

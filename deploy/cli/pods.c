@@ -2,6 +2,7 @@
 /* hdss pods: the launches that have joined a set; and asking one of them to leave. */
 #include "deploy/cli/pods.h"
 
+#include "common/os/files.h"
 #include "common/stream/ticket.h"
 #include "common/util/number.h"
 #include "deploy/cli/colour.h"
@@ -13,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define ANSWER_MS 10000
@@ -175,21 +178,18 @@ int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error)
     char text[TICKET_BYTES];
     struct ticket ticket;
     struct error why;
-    const char *temporary = getenv("TMPDIR");
     *goes_on = read_to_empty_line(text, sizeof text);
     if (ticket_parse(&ticket, text, &why) < 0)
         return error_set(error, "standard input is not the file by which pods join: %.300s", why.text);
-    if (snprintf(path, PATH_MAX, "%s/hdss-pod-XXXXXX", temporary != NULL && temporary[0] == '/' ? temporary : "/tmp") >=
-        PATH_MAX)
-        return error_set(error, "the path of the folder for temporary files is too long");
-    const int file = mkstemp(path);
-    if (file < 0)
-        return error_set(error, "cannot make the file %.300s: %s", path, strerror(errno));
-    close(file);
-    const int result = ticket_write(&ticket, path, error);
-    if (result < 0)
-        unlink(path);
-    return result;
+    const int file = memfd_create("hdss-pod", MFD_CLOEXEC);
+    if (file < 0 || fchmod(file, 0600) < 0 || file_write_at(file, text, strlen(text), 0) < 0) {
+        error_set(error, "cannot keep what standard input says: %s", strerror(errno));
+        if (file >= 0)
+            close(file);
+        return -1;
+    }
+    snprintf(path, PATH_MAX, "/proc/%ld/fd/%d", (long)getpid(), file);
+    return file;
 }
 
 /* --- hdss pods --- */

@@ -15,8 +15,9 @@ bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank);
  * that name, or, where `given` is NULL, of the set which is meant. -1 with one line. */
 int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error);
 
-/* Keeps the ticket that stands on standard input in a file of its own, for the caller to remove. `*goes_on`: an empty
- * line stands behind it, and standard input ends when the pod is not wanted any more. -1 with one line. */
+/* Keeps the ticket that stands on standard input in memory, so that no end of this process leaves it behind, and gives
+ * it the path by which others of this user and machine read it. `*goes_on`: an empty line has ended it. Returns a
+ * descriptor for the caller to close; -1 with one line. */
 int pods_keep_ticket(char path[PATH_MAX], bool *goes_on, struct error *error);
 
 /* Asks a pod to leave its set, with what runs there finished. Returns an exit status, with one line unless it leaves.
