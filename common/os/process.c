@@ -32,3 +32,16 @@ int process_parent(int pid)
     int parent;
     return process_read(pid, &state, &parent) ? parent : 0;
 }
+
+bool process_is_named(int pid, const char *name)
+{
+    char path[64], line[32] = "";
+    snprintf(path, sizeof path, "/proc/%d/comm", pid);
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    const bool is_read = fgets(line, sizeof line, file) != NULL;
+    fclose(file);
+    line[strcspn(line, "\n")] = '\0';
+    return is_read && strcmp(line, name) == 0;
+}

@@ -11,6 +11,9 @@ char process_state(int pid);
 /* The process that began it, or took it over. 0 where there is none to be seen. */
 int process_parent(int pid);
 
+/* True where its program has this name, of which the kernel knows 15 characters. */
+bool process_is_named(int pid, const char *name);
+
 /* A signal has stopped the process, and none has let it go on. One that a debugger holds has another state. */
 #define PROCESS_STOPPED 'T'
 

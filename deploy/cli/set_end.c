@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss drain and down: the end of a set. */
+#include "common/os/process.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
@@ -10,12 +11,15 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #define ANSWER_MS 10000
 /* Time between two looks whether the set is still there. */
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
+/* How long the last process of a set that is over is waited for. */
+#define LAST_MS 10000
 
 struct end_request {
     const char *set;
@@ -71,10 +75,33 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-static void wait_for_end(const char *path)
+/* The process of the set that ends last, as far as this machine has it: the `hdss up` that has launched the process
+ * behind the socket, else that one. 0: it is not known. */
+static int find_last(int socket)
+{
+    struct ucred peer = {0};
+    socklen_t size = sizeof peer;
+    if (socket < 0 || getsockopt(socket, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0 || peer.pid <= 0)
+        return 0;
+    for (int pid = process_parent(peer.pid); pid > 1; pid = process_parent(pid))
+        if (process_is_named(pid, "hdss"))
+            return pid;
+    return peer.pid;
+}
+
+/* Waits until nobody listens at the socket, and then, for a while, for the last process of the set: what it has left
+ * is removed by then. */
+static void wait_for_end(const char *path, int last)
 {
     for (int ms = LOOK_MS; is_there(path); ms = ms < LOOK_MAX_MS ? ms + LOOK_MS : ms)
         poll(NULL, 0, ms);
+    for (int left_ms = LAST_MS; last > 0 && process_runs(process_state(last)); left_ms -= LOOK_MS) {
+        if (left_ms <= 0) {
+            say_note("hdss", "the set is over, and one of its processes goes on: it is not waited for any longer");
+            return;
+        }
+        poll(NULL, 0, LOOK_MS);
+    }
 }
 
 /* The error is empty where all is said. */
@@ -88,6 +115,7 @@ static int end_set(const char *program, const struct end_request *request, const
         return EXIT_STATUS_USAGE;
     control_client_init(&client, set.path);
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/end", body, ANSWER_MS, &answer, error);
+    const int last = find_last(client.fd);
     control_answer_fini(&answer);
     control_client_fini(&client);
     if (end == ASK_GONE) {
@@ -101,7 +129,7 @@ static int end_set(const char *program, const struct end_request *request, const
     }
     error->text[0] = '\0';
     if (request->waits)
-        wait_for_end(set.path);
+        wait_for_end(set.path, last);
     printf("%s %s\n", set.name, request->waits ? "has ended" : said);
     return commands_end_page(program);
 }

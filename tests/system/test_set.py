@@ -58,6 +58,14 @@ def test_jobs_go_through_a_set():
         assert run([HDSS, 'down']).status == 0
 
 
+def test_down_returns_behind_the_last_process():
+    here()
+    process = start([HDSS, 'up', '--workers', '1', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    assert run([HDSS, 'down']).status == 0 and process.poll() is not None
+    finish(process)
+
+
 def test_tasks_of_several_jobs_run_beside_one_another():
     """No job takes the processes of another one for what its own tasks have left behind."""
     here()
