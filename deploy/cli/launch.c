@@ -136,8 +136,7 @@ static void ask_to_stop(struct child *child)
         begin_drain(child);
         break;
     case 2:
-        snprintf(text, sizeof text, "giving up: the ranks are ended%s",
-                 child->how->kept != NULL ? child->how->kept : "");
+        snprintf(text, sizeof text, "giving up: the ranks are ended%s", launch_kept(child->how));
         launch_say(text);
         child->drain_waits = false;
         send_signal(child, child->launcher.pid, SIGTERM);
@@ -469,10 +468,10 @@ static void outlive(struct child *child)
     pass_last(child);
     child->course.outlived = watch->ended;
     if (child->course.outlived) {
-        const bool is_kept = launcher_watch_status(watch) != EXIT_STATUS_DONE && child->how->kept != NULL;
+        const bool is_kept = launcher_watch_status(watch) != EXIT_STATUS_DONE;
         char text[200];
         snprintf(text, sizeof text, "the launcher was killed: the run ended without it%s",
-                 is_kept ? child->how->kept : "");
+                 is_kept ? launch_kept(child->how) : "");
         launch_tell(child, text);
     }
 }

@@ -77,6 +77,7 @@ struct launch {
     const struct launch_side *side; /* borrowed; NULL: there is nothing else to do */
     enum launch_output output;      /* where `log` is NULL */
     const char *kept;               /* borrowed; says what the second signal leaves; NULL: not known */
+    const char *journal;            /* borrowed; the file without which nothing is stored; NULL: not known */
     bool at_once;                   /* the first signal ends the ranks */
     bool is_passing;                /* what is stored goes with the caller: nobody can go on from it later */
     bool ends_soon; /* ranks of this machine that have said how the run went are ended, not waited for to leave MPI */
@@ -94,6 +95,9 @@ struct launch {
     bool summarized;        /* set: the summary is printed, or the run has said how it went */
     char lost[100];         /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
 };
+
+/* What to say of that which a run has stored that is ended before its time, to be put behind the reason. */
+const char *launch_kept(const struct launch *how);
 
 /* Runs `argv` (ends with a NULL) with standard input closed off and returns an enum exit_status: what the ranks
  * returned, or EXIT_STATUS_FAILED for anything else that mpirun says, after one line on standard error, or with the

@@ -5,8 +5,10 @@
 #include "common/util/error.h"
 
 #include <signal.h>
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 #include <sys/wait.h>
 
 /* A launcher that lets no rank die sends the others SIGTERM when one has died. */
@@ -68,6 +70,13 @@ static bool has_drained_away(const struct launch_course *course)
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
 }
 
+const char *launch_kept(const struct launch *how)
+{
+    if (how->journal != NULL && access(how->journal, F_OK) < 0 && errno == ENOENT)
+        return "; nothing was stored yet, and the same line begins anew";
+    return how->kept != NULL ? how->kept : "";
+}
+
 static struct launch_verdict told(int status, const char *text)
 {
     struct launch_verdict verdict = {.status = status};
@@ -80,7 +89,7 @@ static struct launch_verdict judge_cut(const struct launch *how)
 {
     struct launch_verdict verdict = {.status = how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED};
     snprintf(verdict.told, sizeof verdict.told, "the launcher was ended, and the ranks before they had drained%s",
-             how->kept != NULL ? how->kept : "");
+             launch_kept(how));
     return verdict;
 }
 

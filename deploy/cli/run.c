@@ -439,8 +439,8 @@ static void restore_tasks(char *kept)
 /* Sets what is left of a run whose ranks are ended. The journal is known when the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
-    char path[JOB_JOURNAL_PATH_MAX];
-    how->kept = NULL;
+    static char path[JOB_JOURNAL_PATH_MAX];
+    how->kept = how->journal = NULL;
     how->is_resumable = false;
     if (launch_plan->serves) {
         how->is_resumable = true;
@@ -453,6 +453,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->is_resumable = job_journal_path(&launch_plan->setup.job, path)[0] != '\0';
     how->kept = how->is_resumable ? "; what is stored is kept, and the same line with --resume goes on with it"
                                   : "; without a journal the run cannot go on from here";
+    how->journal = how->is_resumable ? path : NULL;
 }
 
 /* A signal between two starts of a run; during one it is the launcher's. */

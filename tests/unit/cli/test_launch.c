@@ -32,6 +32,17 @@ static int launch_script(const char *script)
     return launch(argv, &how);
 }
 
+START_TEST(what_is_kept_is_said_where_there_is_something)
+{
+    struct launch how = {.kept = "; all of it", .journal = "/absent/journal"};
+    ck_assert_str_eq(launch_kept(&how), "; nothing was stored yet, and the same line begins anew");
+    how.journal = "/";
+    ck_assert_str_eq(launch_kept(&how), "; all of it");
+    how = (struct launch){0};
+    ck_assert_str_eq(launch_kept(&how), "");
+}
+END_TEST
+
 START_TEST(statuses_pass_where_they_are_ours)
 {
     ck_assert_int_eq(launch_script(ends[_i].script), ends[_i].status);
@@ -213,6 +224,7 @@ int main(void)
     Suite *suite = suite_create("launch");
     TCase *tests = tcase_create("all");
     tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, what_is_kept_is_said_where_there_is_something);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
     tcase_add_test(tests, a_rank_that_dies_when_all_is_done_leaves_nothing);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
