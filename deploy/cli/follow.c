@@ -6,6 +6,7 @@
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
+#include "common/os/files.h"
 #include "common/results/parts.h"
 #include "common/util/grow.h"
 #include "deploy/cli/task_files.h"
@@ -586,13 +587,17 @@ static int open_log(struct follow *follow, struct error *error)
     const bool appends = follow->options.joblog_appends;
     if (path == NULL)
         return outlet_init(&follow->log, -1, "", error);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | (appends ? 0 : O_TRUNC), 0666);
+    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
     if (fd < 0)
         return refuse_log(follow, error);
     if (outlet_init(&follow->log, fd, path, error) < 0) {
         close(fd);
         return -1;
     }
+    if (follow->log.is_file && !file_lock(fd))
+        return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
+    if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
+        return refuse_log(follow, error);
     if (appends && follow->log.is_file && look_back(follow, error) < 0)
         return -1;
     if (follow->log_kind == TASK_LOG_NONE) {

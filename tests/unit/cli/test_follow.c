@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -275,6 +276,22 @@ START_TEST(a_task_log_is_written_and_gone_on_with)
     PRINTED(out, "401");
     ck_assert_uint_eq(follow.earlier, 2);
     ck_assert_str_eq(text_in("log"), HEADING LINE("5", "0") LINE("1", "3") LINE("2", "0"));
+}
+END_TEST
+
+/* Neither of two runs may lose lines of it, and the second is refused before it cuts the file. */
+START_TEST(a_task_log_is_of_one_run_at_a_time)
+{
+    FILE *file = fopen("log", "w");
+    fputs(HEADING LINE("1", "0"), file);
+    ck_assert(fflush(file) == 0 && flock(fileno(file), LOCK_EX) == 0);
+    options.joblog = "log";
+    FAILS(follow_begin(&follow, &options, &error), "--joblog log: another run is writing it; accepted: another file");
+    ck_assert_str_eq(text_in("log"), HEADING LINE("1", "0"));
+    fclose(file);
+    begin();
+    end();
+    ck_assert_str_eq(text_in("log"), HEADING);
 }
 END_TEST
 
@@ -830,6 +847,7 @@ int main(void)
     tcase_add_test(all, tasks_are_printed_in_order);
     tcase_add_test(all, lines_have_tags);
     tcase_add_test(all, a_task_log_is_written_and_gone_on_with);
+    tcase_add_test(all, a_task_log_is_of_one_run_at_a_time);
     tcase_add_test(all, a_log_of_gnu_parallel_keeps_its_columns);
     tcase_add_test(all, what_was_printed_is_not_printed_again);
     tcase_add_test(all, what_has_failed_is_printed_again_where_it_is_run_again);
