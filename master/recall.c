@@ -54,9 +54,9 @@ static void answer_recall(struct master *master, uint64_t now_ns)
 
 /* Workers are idle, and the supermaster does not know it, or knows of less than the half of them: at the end of a loop
  * it hears of them some times from each master, and not once for each worker. */
-static bool wants_recall(const struct master *master)
+static bool wants_recall(struct master *master)
 {
-    const struct service *service = &master->service;
+    struct service *service = &master->service;
     unsigned idle = service_idle(service);
     return master->refills.parked && service->waiting_count > 0 && idle > 0 && idle >= 2 * master->told_idle &&
            service_recall_is_over(service);

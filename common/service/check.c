@@ -64,7 +64,7 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* Checks that the queue holds each worker that asks, once. */
+/* Checks that the queue, which is the line of the index while that is on, holds each worker that asks, once. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
@@ -73,14 +73,13 @@ static void check_waiting(const struct service *service)
         assert(service->waiting_count == 0 && service->asks_waiting == 0 && "at the end nobody waits");
         return;
     }
-    for (unsigned i = 0; i < service->waiting_count; i++) {
+    for (unsigned i = 0; !service->index.is_on && i < service->waiting_count; i++) {
         unsigned w = service->waiting[(service->waiting_first + i) % service->worker_count];
         assert(service->workers[w].asks > 0 && !service->workers[w].is_aside && "who waits asks for a chunk");
-        asks += service->workers[w].asks;
     }
     for (unsigned w = 0; w < service->worker_count; w++) {
         askers += service->workers[w].asks > 0 && !service->workers[w].is_aside;
-        asks += service->workers[w].is_aside ? service->workers[w].asks : 0;
+        asks += service->workers[w].asks;
     }
     assert(askers == service->waiting_count && "who asks waits, and once");
     assert(asks == service->asks_waiting && "the chunks that are waited for are those that are asked for");
@@ -166,6 +165,7 @@ void service_check(const struct service *service)
         check_served(service, w);
     check_served_counts(service);
     check_waiting(service);
+    service_index_check(service);
     pool_check(&service->pool);
     poison_check(&service->poisons);
     check_recalls(service);

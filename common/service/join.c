@@ -34,6 +34,7 @@ int service_reserve(struct service *service, unsigned workers)
     const size_t before = service->room, now = workers;
     if (now <= before)
         return 0;
+    service_index_end(service);
     if (grow_to(&service->workers, before + 1, now + 1, sizeof *service->workers) < 0 ||
         grow_to(&service->waiting, before + 1, now + 1, sizeof *service->waiting) < 0 ||
         grow_to(&service->answered, before + 1, now + 1, sizeof *service->answered) < 0 ||
@@ -50,6 +51,7 @@ int service_reserve(struct service *service, unsigned workers)
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers)
 {
     assert(workers <= service->room && "there is room for those who join");
+    service_index_end(service);
     straighten(service->waiting, service->worker_count, service->waiting_first);
     service->waiting_first = 0;
     pool_add_workers(&service->pool, workers);

@@ -28,6 +28,7 @@ static bool is_there(const struct served *worker)
 
 void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions)
 {
+    service_index_end(service);
     service->epoch = quiesce->epoch;
     assert(service->dependent && "only a loop with dependencies is quiesced");
     service_move(service, SERVICE_QUIESCED, actions);

@@ -15,6 +15,7 @@
 
 #include <assert.h>
 #include <inttypes.h>
+#include <math.h>
 
 /* A worker is taken for no more times slower than the mean than this. */
 #define SLOWER_MAX 1000
@@ -51,70 +52,152 @@ static double own_iteration_ns(const struct served *worker, double mean_ns)
     return has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
 }
 
-/* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
- * iteration in a thousand takes, as the others may be longer than those that are over. */
-static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
+/* The work that a worker still has to do, without regard to the time that has passed since it began. */
+struct open_work {
+    double rest_ns, least_ns, iterations;
+    uint64_t began_ns;
+};
+
+static struct open_work open_work_of(const struct served *worker, double iteration_ns)
 {
-    double iteration_ns = own_iteration_ns(worker, mean_ns), rest_ns = 0, least_ns = 0;
-    uint64_t began_ns = worker->last_done_ns;
+    struct open_work work = {.began_ns = worker->last_done_ns};
     for (uint32_t i = 0; i < worker->slots; i++) {
         const struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant->computed)
             continue;
-        rest_ns += iteration_ns * (double)(grant->count - grant->received);
-        least_ns += iteration_ns * (double)(grant->count - grant->received) / 1000;
-        if (worker->holds == 1 && grant->since_ns > began_ns)
-            began_ns = grant->since_ns;
+        const double iterations = (double)(grant->count - grant->received);
+        work.rest_ns += iteration_ns * iterations;
+        work.least_ns += iteration_ns * iterations / 1000;
+        work.iterations += iterations;
+        if (worker->holds == 1 && grant->since_ns > work.began_ns)
+            work.began_ns = grant->since_ns;
     }
-    rest_ns -= (double)(now_ns - began_ns);
-    return rest_ns > least_ns ? rest_ns : least_ns;
+    return work;
 }
 
-/* The worker to ask, which has most to do, and the number of candidates; worker_count where there is none. Once there
- * is none there will be none until more is assigned, or an answer or the end of a copy changes who has what. */
+/* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
+ * iteration in a thousand takes, as the others may be longer than those that are over. */
+static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
+{
+    const struct open_work work = open_work_of(worker, own_iteration_ns(worker, mean_ns));
+    const double rest_ns = work.rest_ns - (double)(now_ns - work.began_ns);
+    return rest_ns > work.least_ns ? rest_ns : work.least_ns;
+}
+
+void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding)
+{
+    const struct served *worker = &service->workers[w];
+    const double own_ns = own_iteration_ns(worker, -1);
+    const struct open_work work = open_work_of(worker, own_ns);
+    holding->askable = 1;
+    if (own_ns >= 0) {
+        holding->own_end_ns = work.rest_ns + (double)work.began_ns;
+        holding->own_least_ns = work.least_ns;
+    } else {
+        holding->iterations = work.iterations;
+        holding->began_ns = (double)work.began_ns;
+    }
+}
+
+/* What is left out of sums that are rounded in another order. */
+#define ROUNDING 1e-12
+
+/* More than open_work_ns() of any of the workers. */
+static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
+{
+    const double now = (double)now_ns, all_ns = holding->iterations * mean_ns, end_ns = all_ns + holding->began_ns;
+    double most_ns = -1;
+    if (holding->own_end_ns >= 0)
+        most_ns = fmax(holding->own_least_ns, holding->own_end_ns * (1 + ROUNDING) - now);
+    if (holding->iterations >= 0)
+        most_ns = fmax(most_ns, fmax(all_ns / 1000 * (1 + ROUNDING), end_ns * (1 + ROUNDING) - now));
+    return most_ns;
+}
+
+/* A search for the worker with the most work. */
+struct busiest {
+    double mean_ns;
+    uint64_t now_ns;
+    unsigned worker;
+    double most_ns;
+};
+
+/* Looks through the workers below node `i` of the index, the `width` ones from `first` on. */
+static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
+                         unsigned width)
+{
+    const struct holding *tree = service->index.tree;
+    const double bound_ns = most_work_ns(&tree[i], busiest->mean_ns, busiest->now_ns);
+    if (tree[i].askable == 0 || bound_ns < busiest->most_ns ||
+        (bound_ns == busiest->most_ns && first > busiest->worker))
+        return;
+    if (width == 1) {
+        const double open_ns = open_work_ns(&service->workers[first], busiest->mean_ns, busiest->now_ns);
+        if (open_ns > busiest->most_ns || (open_ns == busiest->most_ns && first < busiest->worker)) {
+            busiest->most_ns = open_ns;
+            busiest->worker = first;
+        }
+        return;
+    }
+    const unsigned half = width / 2, left = 2 * i, right = left + 1;
+    const bool is_right_first = most_work_ns(&tree[right], busiest->mean_ns, busiest->now_ns) >
+                                most_work_ns(&tree[left], busiest->mean_ns, busiest->now_ns);
+    find_busiest(service, busiest, is_right_first ? right : left, is_right_first ? first + half : first, half);
+    find_busiest(service, busiest, is_right_first ? left : right, is_right_first ? first : first + half, half);
+}
+
+/* The worker to ask, which has most to do, of several the first, and the number of candidates; worker_count where there
+ * is none. Once there is none there will be none until more is assigned, or an answer or the end of a copy changes who
+ * has what. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
-    unsigned best = service->worker_count;
-    double most_ns = -1, mean_ns = 0;
     *candidates = 0;
     if (service->assigned_at_futile == service->assigned)
-        return best;
-    for (unsigned w = 0; w < service->worker_count; w++) {
-        if (!service_may_be_asked(service, w))
-            continue;
-        if ((*candidates)++ == 0)
-            mean_ns = service_mean_iteration_ns(service);
-        double open_ns = open_work_ns(&service->workers[w], mean_ns > 0 ? mean_ns : 1, now_ns);
-        if (open_ns > most_ns) {
-            most_ns = open_ns;
-            best = w;
-        }
-    }
+        return service->worker_count;
+    service_index_update(service);
+    *candidates = service_index_askable(service);
     service->assigned_at_futile = *candidates == 0 ? service->assigned : NEVER;
-    return best;
+    if (*candidates == 0)
+        return service->worker_count;
+    const double mean_ns = service_index_mean_ns(service);
+    struct busiest busiest = {mean_ns > 0 ? mean_ns : 1, now_ns, service->worker_count, -1};
+    find_busiest(service, &busiest, 1, 0, service->index.leaves);
+    assert(busiest.worker < service->worker_count && "one of those who may be asked has most to do");
+    return busiest.worker;
 }
 
-bool service_recall_is_over(const struct service *service)
+bool service_recall_is_over(struct service *service)
 {
-    bool over = service->recalls_open == 0 && service->recalled_count == 0;
-    bool is_futile = service->assigned_at_futile == service->assigned;
-    for (unsigned w = 0; over && !is_futile && w < service->worker_count; w++)
-        over = !service_may_be_asked(service, w);
-    return over;
+    if (service->recalls_open > 0 || service->recalled_count > 0)
+        return false;
+    if (service->assigned_at_futile == service->assigned || service->busy == 0)
+        return true;
+    if (!service_index_begin(service))
+        return false;
+    service_index_update(service);
+    return service_index_askable(service) == 0;
 }
 
 /* A slow worker gives up what those who wait would have done in the time in which it does its share: it answers at the
  * end of an iteration only, and each further RECALL would cost one of its iterations. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
-    double mean_ns = service_mean_iteration_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
+    double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
     return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
+}
+
+/* True where work is taken from workers that do not answer: threads may have begun any of it. */
+static bool revokes(const struct service *service)
+{
+    return !service->no_speculation && !run_spec_has_threads(service->spec);
 }
 
 /* Each open RECALL is for one worker at least. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned candidates = 1;
+    if (service_idle(service) + service->waiting_elsewhere <= service->recalls_open || !service_index_begin(service))
+        return;
     while (candidates > 0 && service_idle(service) + service->waiting_elsewhere > service->recalls_open) {
         unsigned waiting = service_idle(service) + service->waiting_elsewhere - service->recalls_open;
         unsigned w = find_holder(service, now_ns, &candidates);
@@ -123,7 +206,9 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         const unsigned share = (waiting + candidates - 1) / candidates;
         const struct recall recall = {worth_of(service, &service->workers[w], share)};
         REASON(service->reasons, "recalls work of rank %u: %u wait and nothing is left", service->ranks[w], waiting);
+        service_note_change(service, w);
         service->workers[w].recall = RECALL_SENT;
+        service->workers[w].is_revoked = !revokes(service);
         service->workers[w].owed = 1;
         service->workers[w].heard_ns = now_ns;
         service->recalls_open++;
@@ -145,6 +230,7 @@ void service_give_up_recall(struct service *service, unsigned w)
 {
     if (service->workers[w].recall < RECALL_SENT)
         return;
+    service_note_change(service, w);
     service->recalls_open--;
     service->workers[w].recall = RECALL_LATE;
     service->assigned_at_futile = NEVER;
@@ -167,6 +253,7 @@ static void revoke_ahead(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     const struct grant *running = service_running_grant(worker);
+    service_note_change(service, w);
     for (uint32_t i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0 || grant == running || grant->received > 0 || grant->copy_owner != OWNER_SELF)
@@ -179,23 +266,41 @@ static void revoke_ahead(struct service *service, unsigned w)
     }
 }
 
+static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)
+{
+    struct served *worker = &service->workers[w];
+    if (!worker->is_revoked && worker->heard_ns + SILENCE_MIN_NS <= now_ns) {
+        revoke_ahead(service, w);
+        worker->is_revoked = true;
+    }
+    if (service_answer_due_ns(service, worker->heard_ns) <= now_ns)
+        service_give_up_recall(service, w);
+}
+
+/* Looks at those below node `i` of the index whose answer is waited for, and has been for a moment. */
+static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns)
+{
+    const struct holding *holding = &service->index.tree[i];
+    const bool is_unrevoked = holding->unrevoked_ns != NEVER && holding->unrevoked_ns + SILENCE_MIN_NS <= now_ns;
+    if (!is_unrevoked && service_answer_due_ns(service, holding->answer_ns) > now_ns)
+        return;
+    if (i >= service->index.leaves) {
+        look_at_answer(service, i - service->index.leaves, now_ns);
+        return;
+    }
+    look_at_answers(service, 2 * i, now_ns);
+    look_at_answers(service, 2 * i + 1, now_ns);
+}
+
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
 {
-    const bool revokes = !service->no_speculation && !run_spec_has_threads(service->spec);
-    if (service->recalls_open == 0 || service->recall_due_ns > now_ns)
+    if (service->recalls_open == 0 || service->recall_due_ns > now_ns || service->state != SERVICE_SERVING ||
+        !service_index_begin(service))
         return;
-    service->recall_due_ns = NEVER;
-    for (unsigned w = 0; w < service->worker_count; w++) {
-        if (service->workers[w].recall < RECALL_SENT)
-            continue;
-        if (revokes && service->workers[w].heard_ns + SILENCE_MIN_NS <= now_ns)
-            revoke_ahead(service, w);
-        uint64_t due_ns = service_answer_due_ns(service, &service->workers[w]);
-        if (due_ns <= now_ns)
-            service_give_up_recall(service, w);
-        else if (due_ns < service->recall_due_ns)
-            service->recall_due_ns = due_ns;
-    }
+    service_index_update(service);
+    look_at_answers(service, 1, now_ns);
+    service_index_update(service);
+    service->recall_due_ns = service_answer_due_ns(service, service->index.tree[1].answer_ns);
 }
 
 /* True if results of what the worker has not begun would be dropped. Of its oldest chunk an iteration has begun. */
@@ -222,7 +327,8 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
         return;
     REASON(service->reasons, "stops rank %u: %s", service->ranks[w],
            worker->is_aside ? "it is put aside" : "another has what it computes");
-    uint64_t due_ns = service_answer_due_ns(service, worker);
+    uint64_t due_ns = service_answer_due_ns(service, worker->heard_ns);
+    service_note_change(service, w);
     if (worker->recall < RECALL_LATE)
         worker->recall = RECALL_LATE;
     worker->owed++;
@@ -236,6 +342,7 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
 void service_forget_recall(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
+    service_note_change(service, w);
     service->beginners -= worker->chunks_assigned == 0 && !worker->is_aside;
     if (worker->recall >= RECALL_SENT)
         service->recalls_open--;

@@ -177,7 +177,7 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
     return true;
 }
 
-static struct grant *other_copy(struct service *service, const struct grant *grant)
+static struct grant *other_copy(const struct service *service, const struct grant *grant)
 {
     return grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
 }
@@ -198,6 +198,7 @@ void service_unshare(struct service *service, const struct grant *grant)
     if (grant->copy_owner != OWNER_UNDECIDED)
         return;
     other_copy(service, grant)->copy_owner = OWNER_SELF;
+    service_note_change(service, grant->other_worker);
     service->assigned_at_futile = NEVER;
 }
 
@@ -236,11 +237,16 @@ struct grant *service_running_grant(struct served *worker)
 void service_leave_queue(struct service *service, unsigned w)
 {
     unsigned kept = 0, first = service->waiting_first, capacity = service->worker_count;
-    for (unsigned i = 0; i < service->waiting_count; i++) {
-        unsigned other = service->waiting[(first + i) % capacity];
-        if (other != w)
-            service->waiting[(first + kept++) % capacity] = other;
-    }
+    if (service->index.is_on) {
+        kept = service->waiting_count - rope_has(&service->index.line, w);
+        if (kept < service->waiting_count)
+            rope_remove(&service->index.line, w);
+    } else
+        for (unsigned i = 0; i < service->waiting_count; i++) {
+            unsigned other = service->waiting[(first + i) % capacity];
+            if (other != w)
+                service->waiting[(first + kept++) % capacity] = other;
+        }
     service->waiting_count = kept;
     if (service->state != SERVICE_ENDING)
         service->asks_waiting -= service->workers[w].asks;
@@ -279,6 +285,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     if (worker->gone || !worker->present)
         return;
     service->traced_ns = now_ns;
+    service_note_change(service, w);
     unsigned blamed = blame_running(service, worker, running);
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
@@ -356,6 +363,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     struct served *worker = &service->workers[w];
     assert(!worker->present && "a worker is adopted once");
     service_begin_to_serve(service, w);
+    service_note_change(service, w);
     service->present++;
     service->beginners += running->count == 0;
     if (service->state == SERVICE_ENDING) /* the worker is sent an END, too */
@@ -449,15 +457,16 @@ static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, doub
     return after_ns(heard_ns, factor * (double)service->longest_ns, SILENCE_MIN_NS);
 }
 
-uint64_t service_answer_due_ns(const struct service *service, const struct served *worker)
+uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
 {
-    return silent_ns(service, worker->heard_ns, SILENCE_FACTOR_ASKED);
+    return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
 /* Where results are verified all take turns: the fastest may be one that may not compute what is to be compared. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
     double least_s = mean_s[0], most_s = mean_s[0];
+    service_index_end(service);
     for (unsigned w = 0; w < service->worker_count; w++) {
         service->workers[w].probe_s = mean_s[w];
         least_s = fmin(least_s, mean_s[w]);
@@ -565,7 +574,7 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
 /* True for that of two copies of which less is to be expected: that of the much slower worker, else the newer one. The
  * worker that has had a chunk for longer is the first to be done with it, unless it does not get on at all: a third
  * worker takes the place of the other copy. */
-static bool is_second_choice(struct service *service, unsigned v, const struct grant *grant)
+static bool is_second_choice(const struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
         return false;
@@ -578,15 +587,21 @@ static bool is_second_choice(struct service *service, unsigned v, const struct g
     return other->since_ns < grant->since_ns || (other->since_ns == grant->since_ns && grant->other_worker < v);
 }
 
-/* Looks through the grants of worker `v`. */
+/* True where results are awaited of the grant, which another worker may be given, too. */
+static bool may_be_overdue(const struct grant *grant)
+{
+    return grant->chunk != 0 && grant->copy_owner != OWNER_OTHER && grant->received < grant->count;
+}
+
+/* Looks through the grants of worker `v`. Of several that are due at once the first is taken. */
 static void look_at_worker(struct service *service, unsigned v, struct search *search)
 {
     const unsigned w = search->taker;
     struct served *worker = &service->workers[v];
     for (unsigned i = 0; i < worker->slots; i++) {
         struct grant *grant = &worker->grants[i];
-        if (grant->chunk == 0 || grant->copy_owner == OWNER_OTHER || grant->received == grant->count ||
-            (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) || is_second_choice(service, v, grant))
+        if (!may_be_overdue(grant) || (grant->copy_owner == OWNER_UNDECIDED && grant->other_worker == w) ||
+            is_second_choice(service, v, grant))
             continue;
         uint64_t end = end_of_both_ns(service, worker, grant, search);
         if (grant->copy_owner == OWNER_VERIFY) {
@@ -594,12 +609,91 @@ static void look_at_worker(struct service *service, unsigned v, struct search *s
             end = service_verify_end_ns(service, grant, w, end);
             search->is_for_others |= end > sooner;
         }
-        if (end >= search->end_ns)
+        if (end > search->end_ns || (end == search->end_ns && v >= search->worker))
             continue;
         search->grant = grant;
         search->worker = v;
         search->end_ns = end;
     }
+}
+
+/* When the worker of the grant, or whoever has it since, was heard last. */
+static uint64_t last_heard_ns(const struct served *worker, const struct grant *grant)
+{
+    return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
+}
+
+/* Of a chunk that two have, the one that was heard later counts, as it is overdue when it is with both. */
+static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
+{
+    const struct served *worker = &service->workers[w];
+    uint64_t heard_ns = last_heard_ns(worker, grant);
+    if (grant->copy_owner == OWNER_UNDECIDED) {
+        struct served *other = &service->workers[grant->other_worker];
+        const struct grant *copy = grant_slot(other, grant->other_chunk);
+        if (!service->has_speeds && is_second_choice(service, w, grant))
+            return;
+        if (last_heard_ns(other, copy) > heard_ns) {
+            heard_ns = last_heard_ns(other, copy);
+            worker = other;
+        }
+    }
+    uint64_t *silent = worker->recall >= RECALL_LATE ? &holding->asked_ns : &holding->heard_ns;
+    *silent = heard_ns < *silent ? heard_ns : *silent;
+}
+
+void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding)
+{
+    const struct served *worker = &service->workers[w];
+    const bool knows_own = worker->chunks > 0 && worker->iterations > 0;
+    for (uint32_t i = 0; i < worker->slots; i++) {
+        const struct grant *grant = &worker->grants[i];
+        if (!may_be_overdue(grant))
+            continue;
+        const uint64_t began_ns = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
+        const uint64_t lease_ns = knows_own ? lease_end_ns(worker, grant, 0) : began_ns + LEASE_MIN_NS;
+        holding->lease_ns = lease_ns < holding->lease_ns ? lease_ns : holding->lease_ns;
+        holding->verifies |= grant->copy_owner == OWNER_VERIFY;
+        hold_grant(service, w, grant, holding);
+    }
+}
+
+/* No chunk of the workers is due before this: see copy_due_ns(). */
+static uint64_t no_sooner_ns(const struct service *service, const struct holding *holding, const struct search *search)
+{
+    uint64_t heard_ns = NEVER, asked_ns = NEVER;
+    if (!service_recalls(service) || service->may_grow)
+        return holding->lease_ns;
+    const double probe_s = service->workers[search->taker].probe_s;
+    const bool may_overtake = search->may_overtake && FASTER_FACTOR * probe_s <= holding->slowest_probe_s;
+    if (holding->heard_ns != NEVER)
+        heard_ns =
+            may_overtake ? holding->heard_ns + SILENCE_MIN_NS : silent_ns(service, holding->heard_ns, SILENCE_FACTOR);
+    if (holding->asked_ns != NEVER)
+        asked_ns = may_overtake ? holding->asked_ns + SILENCE_MIN_NS
+                                : silent_ns(service, holding->asked_ns, SILENCE_FACTOR_ASKED);
+    return heard_ns < asked_ns ? heard_ns : asked_ns;
+}
+
+/* Looks through the workers below node `i` of the index, the `width` ones from `first` on. Those that verify what the
+ * taker may not are looked for, too: see service_find_overdue(). */
+static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, struct search *search)
+{
+    const struct holding *tree = service->index.tree;
+    const uint64_t due_ns = no_sooner_ns(service, &tree[i], search);
+    const bool is_vain = due_ns > search->end_ns || (due_ns == search->end_ns && first >= search->worker);
+    if (due_ns == NEVER || (is_vain && (!tree[i].verifies || search->is_for_others)))
+        return;
+    if (width == 1) {
+        if (first != search->taker)
+            look_at_worker(service, first, search);
+        return;
+    }
+    const unsigned half = width / 2, left = 2 * i, right = left + 1;
+    const bool is_right_first =
+        no_sooner_ns(service, &tree[right], search) < no_sooner_ns(service, &tree[left], search);
+    look_below(service, is_right_first ? right : left, is_right_first ? first + half : first, half, search);
+    look_below(service, is_right_first ? left : right, is_right_first ? first : first + half, half, search);
 }
 
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
@@ -608,15 +702,15 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
         service->lease_due_ns = NEVER;
     if (service->lease_due_ns > now_ns)
         return NULL;
+    service_index_update(service);
     struct search search = {
         .taker = w,
-        .mean_ns = service_mean_iteration_ns(service),
+        .mean_ns = service_index_mean_ns(service),
         .may_overtake = service->has_speeds && service->source == SOURCE_IS_DRY && service_recall_is_over(service),
+        .worker = 0,
         .end_ns = NEVER,
     };
-    for (unsigned v = 0; v < service->worker_count; v++)
-        if (v != w && service->workers[v].holds > 0 && !(service_recalls(service) && service_may_be_asked(service, v)))
-            look_at_worker(service, v, &search);
+    look_below(service, 1, 0, service->index.leaves, &search);
     service->lease_due_ns = search.end_ns;
     if (search.is_for_others && search.end_ns > now_ns + LEASE_LOOK_NS)
         service->lease_due_ns = now_ns + LEASE_LOOK_NS;
@@ -633,10 +727,13 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     assert(!service->dependent && "chunks that depend on one another are not copied");
     if (old->copy_owner == OWNER_UNDECIDED) { /* the two workers that have the chunk are overdue: one is passed over */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
+        service_note_change(service, old->other_worker);
         service_stop_loser(service, old->other_worker, actions);
     }
     old->copy_owner = copy->copy_owner = OWNER_UNDECIDED;
     old->was_copied = copy->was_copied = true;
+    service_note_change(service, old_worker);
+    service_note_change(service, copy_worker);
     old->other_worker = copy_worker;
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;
@@ -650,6 +747,8 @@ void service_take_over(struct service *service, struct grant *grant, struct acti
 {
     grant->copy_owner = OWNER_SELF;
     other_copy(service, grant)->copy_owner = OWNER_OTHER;
+    service_note_change(service, grant->other_worker);
+    service_note_change(service, other_copy(service, grant)->other_worker);
     service->assigned_at_futile = NEVER;
     service_stop_loser(service, grant->other_worker, actions);
 }

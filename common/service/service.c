@@ -50,6 +50,7 @@ int service_init(struct service *service, const struct service_config *config)
         .assigned_at_futile = NEVER,
         .first_assign_ns = NEVER,
     };
+    rope_init(&service->index.line);
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
     service->waiting = calloc(config->workers + 1, sizeof *service->waiting);
     service->answered = calloc(config->workers + 1, sizeof *service->answered);
@@ -93,6 +94,7 @@ void service_fini(struct service *service)
     poison_fini(&service->poisons);
     boundary_list_fini(&service->ends);
     boundary_list_fini(&service->beginnings);
+    service_index_fini(service);
     pool_fini(&service->pool);
     *service = (struct service){0};
 }
@@ -309,6 +311,12 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
 
 void service_enqueue(struct service *service, unsigned w)
 {
+    if (service->index.is_on) {
+        rope_push(&service->index.line, w);
+        service->waiting_count++;
+        service_index_note_stale(service, w);
+        return;
+    }
     unsigned last = service->waiting_first + service->waiting_count++;
     service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
 }
@@ -483,6 +491,8 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error)
 {
     service->workers[w].heard_ns = service->traced_ns = now_ns;
+    service->index.speaker = w;
+    service_note_change(service, w);
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
     case MESSAGE_RESULT: return receive_result(service, w, now_ns, message, actions, error);
@@ -547,6 +557,7 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
         worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
         service->answered[service->answered_count++] = w;
     }
+    service_note_change(service, w);
     if (service->trace != NULL)
         trace_assignment(service, w, grant, reason);
     return grant;
@@ -629,8 +640,11 @@ static bool has_slot(struct service *service, unsigned w)
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
                      (service->beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
                      worker->recall >= RECALL_LATE || (service->poisons.count > 0 && holds_suspects(service, worker));
-    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(worker))
-        return false;
+    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0) {
+        if (!widen(worker))
+            return false;
+        service_note_change(service, w); /* its chunks are added up in another order, and rounded otherwise */
+    }
     return !is_closed;
 }
 
@@ -762,10 +776,17 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     return false;
 }
 
+static unsigned first_waiting(const struct service *service)
+{
+    return service->index.is_on ? rope_front(&service->index.line) : service->waiting[service->waiting_first];
+}
+
 static unsigned dequeue(struct service *service)
 {
     unsigned w = service->waiting[service->waiting_first];
     service->waiting_count--;
+    if (service->index.is_on)
+        return rope_pop(&service->index.line);
     if (++service->waiting_first == service->worker_count)
         service->waiting_first = 0;
     return w;
@@ -788,27 +809,15 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
         service->lease_due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
 }
 
-static bool may_get_copy(struct service *service, unsigned w)
+/* How many wait in front of the first worker that has no chunk and room for one, which is brought there if it is the
+ * fastest of those: what is due for anybody is due for it. All of them where there is none. */
+static unsigned before_free(struct service *service)
 {
-    return service->workers[w].holds == 0 && has_slot(service, w);
-}
-
-/* Brings the fastest of those who may get a copy to the front of the queue: what is due for anybody is due for it. */
-static void bring_fastest_forward(struct service *service)
-{
-    const unsigned first = service->waiting_first, capacity = service->worker_count;
-    unsigned fastest = first;
-    double least_s = INFINITY;
-    for (unsigned i = 0; service->has_speeds && i < service->waiting_count; i++) {
-        const unsigned place = (first + i) % capacity, w = service->waiting[place];
-        if (service->workers[w].probe_s >= least_s || !may_get_copy(service, w))
-            continue;
-        fastest = place;
-        least_s = service->workers[w].probe_s;
-    }
-    const unsigned w = service->waiting[fastest];
-    service->waiting[fastest] = service->waiting[first];
-    service->waiting[first] = w;
+    struct rope *line = &service->index.line;
+    service_index_update(service);
+    if (service->has_speeds)
+        rope_bring_least(line);
+    return rope_before_able(line);
 }
 
 /* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
@@ -819,9 +828,13 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         service->lease_due_ns = 0; /* chunks assigned since the last look may fall due earlier */
     service->assigned_at_look = service->assigned;
     for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
-        bring_fastest_forward(service);
+        const unsigned before = before_free(service);
+        rope_turn(&service->index.line, before < left ? before : left);
+        if (before >= left)
+            break;
+        left -= before;
         unsigned w = dequeue(service);
-        if (may_get_copy(service, w))
+        if (has_slot(service, w))
             assign_copy(service, w, now_ns, actions); /* the next look is for another overdue chunk */
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);
@@ -835,6 +848,10 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
 RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     uint64_t assigned = service->assigned;
+    if (!service_index_begin(service)) {
+        service->lease_due_ns = now_ns + LEASE_LOOK_NS; /* there may be memory by then */
+        return;
+    }
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
         if (service->recalled_count > 0)
@@ -861,12 +878,48 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
+/* True where none of those who wait can get anything now that has a chunk already: before all have had their first,
+ * or where what has come back is for those who have none. */
+static bool is_for_free_ones(const struct service *service)
+{
+    if (service->beginners > 0 && service_recalls(service))
+        return true;
+    return service->recalled_count > 0 && service_idle(service) > 0 && service->source != SOURCE_FLOWS &&
+           service->pool.count + service->requeued_count + service->verify.queued == 0 && service->reasons == NULL;
+}
+
+/* Turns the line to the first worker that is free, where the others would get nothing, behind `lagging` that got
+ * nothing; returns how many are behind then that got nothing. */
+RARELY static unsigned pass_over_busy(struct service *service, unsigned lagging)
+{
+    if (!service->index.is_on) {
+        if (service->passed_over++ < service->worker_count || !service_index_begin(service))
+            return lagging;
+        service->passed_over = 0;
+    }
+    if (lagging == 0 || !is_for_free_ones(service))
+        return lagging;
+    service_index_update(service);
+    const unsigned before = rope_before_able(&service->index.line), left = service->waiting_count - lagging;
+    rope_turn(&service->index.line, before < left ? before : left);
+    return lagging + (before < left ? before : left);
+}
+
+/* The index is of no more use when chunks have come from elsewhere for long enough to pay for it. */
+RARELY static void count_plenty(struct service *service)
+{
+    if (service->source != SOURCE_FLOWS)
+        service->index.steps_of_plenty = 0;
+    else if (service->index.steps_of_plenty++ > service->worker_count)
+        service_index_end(service);
+}
+
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     bool has_nothing = false;
     unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
     while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
-        unsigned w = service->waiting[service->waiting_first];
+        unsigned w = first_waiting(service);
         bool has_room = has_slot(service, w);
         if (has_room && !assign_next(service, w, now_ns, actions)) {
             if (service->state == SERVICE_ENDING)
@@ -882,10 +935,14 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         dequeue(service);
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);
+        if (!has_room)
+            lagging = pass_over_busy(service, lagging);
     }
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
+    if (service->index.is_on)
+        count_plenty(service);
 }
 
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
@@ -895,6 +952,7 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
         return;
     const unsigned asks = worker->asks;
     service_leave_queue(service, w);
+    service_note_change(service, w);
     worker->asks = asks;
     service->asks_waiting += asks;
     worker->is_aside = true;
@@ -933,6 +991,7 @@ void service_stored(struct service *service, const struct event *event, struct a
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     service->traced_ns = event->now_ns;
+    service_note_change(service, part->worker);
     if (event->lost && !service->dependent)
         service_note_part(service, CHUNK_LOST, part->worker, part->chunk, part->first, part->count);
     if (event->lost && !service_is_third(service, part))
@@ -949,6 +1008,7 @@ void service_stored(struct service *service, const struct event *event, struct a
 
 void service_close(struct service *service, const struct actions *actions)
 {
+    service_index_end(service);
     service_move(service, SERVICE_ENDING, actions);
     service->waiting_count = service->asks_waiting = 0;
     service_verify_end(service);

@@ -21,6 +21,7 @@
 #include "common/machine/chunk_trace.h"
 #include "common/machine/machine.h"
 #include "common/service/boundary_list.h"
+#include "common/service/index.h"
 #include "common/service/poison.h"
 #include "common/service/pool.h"
 #include "common/service/verify.h"
@@ -122,6 +123,8 @@ struct served {
     bool shuns_verifications; /* it has returned one: it gets no other as long as it has something else */
     bool is_aside;            /* it gets nothing more, and is not in the queue: see service_put_aside() */
     bool is_wrong;            /* two others agree that its results are wrong, and the owner does not know it yet */
+    bool is_revoked;          /* it was asked, and what it has asked ahead for has been taken from it */
+    bool is_stale;            /* it is among `index.stale` */
     uint16_t load;            /* load of the worker's core, as in a REQUEST; 0: not told */
     uint16_t load_told;       /* kept by the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
@@ -217,7 +220,10 @@ struct service {
     unsigned worker_count, room;       /* room: for so many workers */
     struct pool pool;
     unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
-    unsigned waiting_first, waiting_count;
+    unsigned waiting_first;
+    unsigned waiting_count; /* in the ring, or in the line of the index while that is on */
+    unsigned passed_over;   /* workers that were moved to the end of the ring without a chunk, one after another */
+    struct service_index index;
     unsigned asks_waiting; /* chunks that the waiting workers and those put aside asked for */
     unsigned *answered;    /* workers that get an ASSIGN in this step; owned */
     unsigned answered_count;
@@ -370,7 +376,7 @@ static inline unsigned service_idle(const struct service *service)
 }
 
 /* True if there is nobody left to recall work from, and nobody is asked. */
-bool service_recall_is_over(const struct service *service);
+bool service_recall_is_over(struct service *service);
 
 /* Has work recalled for `waiting` workers that others serve, beside those here; 0: no more. Nothing where
  * service_recall_is_over(). */

@@ -57,6 +57,32 @@ void service_enqueue(struct service *service, unsigned w);
 /* reissue.c: the worker waits for nothing any more. */
 void service_leave_queue(struct service *service, unsigned w);
 
+/* index.c: finds workers in O(log W) */
+/* Switches the index on, if it is not. False when memory is out: nothing is recalled or copied until there is some. */
+bool service_index_begin(struct service *service);
+/* Switches it off. */
+void service_index_end(struct service *service);
+void service_index_fini(struct service *service);
+/* Worker `w` has changed, in what it holds or was asked for. */
+void service_index_note_stale(struct service *service, unsigned w);
+static inline void service_note_change(struct service *service, unsigned w)
+{
+    if (service->index.is_on)
+        service_index_note_stale(service, w);
+}
+/* Brings it up to date, as each of these needs it. */
+void service_index_update(struct service *service);
+/* Workers that may be asked for work. */
+static inline unsigned service_index_askable(const struct service *service)
+{
+    return service->index.tree[1].askable;
+}
+/* Mean time of an iteration, over all workers; 0: not known. */
+double service_index_mean_ns(const struct service *service);
+void service_index_check(const struct service *service);
+/* True if the worker waits for nothing but a chunk: it has none, and room for one. */
+bool service_is_free(const struct service *service, unsigned w);
+
 /* order.c: loops with dependencies */
 /* Tells workers who computes the chunk behind theirs, for all chunks assigned in this step. The ASSIGNs themselves
  * have been sent before. */
@@ -80,6 +106,9 @@ static inline bool service_has_vain_recall(const struct service *service)
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
 /* True if worker `w` may have iterations that have not begun, and is to be asked for them. */
 bool service_may_be_asked(const struct service *service, unsigned w);
+/* What an askable worker holds, and what another does that holds chunks, for the index. */
+void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
+void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
 /* Worker `w` does not answer: nobody counts on it any more. */
 void service_give_up_recall(struct service *service, unsigned w);
 /* Gives up those that are late with their answer, and sets when to look again; most often there is nothing to look at.
@@ -144,8 +173,8 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
 /* Makes room for one more item of `size` bytes; false when memory is out. */
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* The time at which the answer of a worker that was asked for work is late. */
-uint64_t service_answer_due_ns(const struct service *service, const struct served *worker);
+/* The time at which the answer of a worker that was asked for work and heard then is late; NEVER where that is. */
+uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
 /* Mean time of an iteration, over all workers; 0: not known. */
 double service_mean_iteration_ns(const struct service *service);
 /* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */

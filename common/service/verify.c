@@ -382,6 +382,7 @@ bool service_verify_drops(struct service *service, unsigned w, struct grant *gra
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost)
 {
     struct verification *verification = verification_of(service, w, grant);
+    service_note_change(service, w);
     grant->copy_owner = OWNER_OTHER;
     if (was_lost) {
         verification->tries++;
@@ -436,7 +437,7 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     for (uint32_t i = 0; i < worker->slots; i++)
         if (is_awaited(&worker->grants[i]))
             return NEVER;
-    const uint64_t due_ns = service_answer_due_ns(service, worker);
+    const uint64_t due_ns = service_answer_due_ns(service, worker->heard_ns);
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
