@@ -194,12 +194,18 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
-/* Commits the result of a range that its sender no longer holds: the range may be free again or granted to others. */
+/* Commits the result of a range that its sender no longer holds: the range may be free again or granted to others. No
+ * two sets have the same iterations, so that nothing is left to be found where all of them are. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     uint64_t open = overlap(&ledger->free, first, count);
-    for (unsigned i = 0; i < ledger->holders; i++)
-        open += overlap(&ledger->granted[i], first, count);
+    unsigned begin = ledger->holders, end = ledger->holders; /* all that hold any of it are among these */
+    for (unsigned i = 0; i < ledger->holders && open < count; i++) {
+        const uint64_t held = overlap(&ledger->granted[i], first, count);
+        open += held;
+        begin = held > 0 && begin == ledger->holders ? i : begin;
+        end = held > 0 ? i + 1 : end;
+    }
     if (open == 0) {
         ledger->duplicates++;
         return LEDGER_DUPLICATE;
@@ -208,11 +214,11 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
         return LEDGER_MISMATCH;
     if (ranges_reserve(&ledger->free, ranges_length(&ledger->free) + 1) < 0)
         return -1;
-    for (unsigned i = 0; i < ledger->holders; i++)
+    for (unsigned i = begin; i < end; i++)
         if (ranges_reserve(&ledger->granted[i], ranges_length(&ledger->granted[i]) + 1) < 0)
             return -1;
     remove_reserved(&ledger->free, first, count);
-    for (unsigned i = 0; i < ledger->holders; i++)
+    for (unsigned i = begin; i < end; i++)
         remove_reserved(&ledger->granted[i], first, count);
     return LEDGER_COMMITTED;
 }
