@@ -176,6 +176,9 @@ static void put_ready(struct queue *queue, const struct queue_ready *entry)
 
 static void drop_top(struct queue *queue)
 {
+    struct queue_job *job = queue_find(queue, queue->ready[0].id);
+    if (job != NULL)
+        job->is_in_heap = false;
     queue->ready[0] = queue->ready[--queue->ready_count];
     if (queue->ready_count > 0)
         heap_sift_down(&ready_heap, NULL, queue->ready, queue->ready_count, 0);
@@ -187,25 +190,21 @@ static void clear_stale(struct queue *queue)
     queue->ready_count = 0;
     for (size_t i = 0; i < count; i++) {
         const struct queue_ready entry = queue->ready[i];
+        struct queue_job *job = queue_find(queue, entry.id);
         if (ready_job(queue, &entry) != NULL)
             put_ready(queue, &entry);
+        else if (job != NULL)
+            job->is_in_heap = false;
     }
 }
 
-static void note_ready(struct queue *queue, const struct queue_job *job)
+static void note_ready(struct queue *queue, struct queue_job *job)
 {
+    job->is_in_heap = true;
     if (queue->ready_count == queue->ready_room)
         clear_stale(queue);
     assert(queue->ready_count < queue->ready_room);
     put_ready(queue, &(struct queue_ready){job->submission.priority, job->id});
-}
-
-static bool is_in_heap(const struct queue *queue, const struct queue_job *job)
-{
-    for (size_t i = 0; i < queue->ready_count; i++)
-        if (queue->ready[i].id == job->id)
-            return true;
-    return false;
 }
 
 static int reserve_ready(struct queue *queue)
@@ -390,7 +389,7 @@ void queue_put_back(struct queue *queue, struct queue_job *job)
     let_wait(queue, job);
     job->has_run = had_run;
     job->began_s = 0;
-    if (!is_in_heap(queue, job))
+    if (!job->is_in_heap)
         note_ready(queue, job);
 }
 
@@ -494,6 +493,7 @@ void queue_restart(struct queue *queue, int64_t now_s)
     queue->totals = (struct queue_totals){0};
     queue->ready_count = 0;
     for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
+        job->is_in_heap = false;
         if (job->state == QUEUE_RUNNING)
             let_wait(queue, job);
         if (job->state == QUEUE_WAITING && job->awaited == 0)
@@ -552,6 +552,14 @@ bool queue_is_over(const struct queue *queue)
 
 /* --- invariants --- */
 
+static bool has_entry(const struct queue *queue, const struct queue_job *job)
+{
+    for (size_t i = 0; i < queue->ready_count; i++)
+        if (queue->ready[i].id == job->id)
+            return true;
+    return false;
+}
+
 static void check_job(const struct queue *queue, const struct queue_job *job)
 {
     size_t awaited = 0;
@@ -569,8 +577,9 @@ static void check_job(const struct queue *queue, const struct queue_job *job)
                "a job whose others are not done is cancelled");
     }
     assert(awaited == job->awaited && "a job waits for those that are not over");
+    assert(has_entry(queue, job) == job->is_in_heap && "a job knows whether it is in the heap");
     if (job->state == QUEUE_WAITING && awaited == 0 && queue->mode != QUEUE_STOPPED)
-        assert(is_in_heap(queue, job) && "a job that may begin will");
+        assert(job->is_in_heap && "a job that may begin will");
 }
 
 void queue_check(const struct queue *queue)

@@ -68,6 +68,7 @@ struct queue_job {
     struct queue_job *previous, *next;     /* by number */
 
     /* the queue's alone */
+    bool is_in_heap;      /* it has an entry in `ready` */
     size_t awaited;       /* entries of `after` that are not over */
     uint32_t *dependents; /* [dependent_count] jobs that are after it, as often as they say so; owned */
     size_t dependent_count, dependent_room;
