@@ -606,7 +606,7 @@ static void send_answers(struct service *service, struct actions *actions)
 }
 
 /* Doubles the slots of a worker; false where it has all, or memory is out: the worker must do without. */
-RARELY static bool widen(struct served *worker)
+RARELY static bool widen(struct service *service, struct served *worker)
 {
     uint32_t slots = 2 * worker->slots;
     struct grant *wider = slots <= GRANTS_MAX ? calloc(slots, sizeof *wider) : NULL;
@@ -619,6 +619,7 @@ RARELY static bool widen(struct served *worker)
         free(worker->grants);
     worker->grants = wider;
     worker->slots = slots;
+    service_note_change(service, (unsigned)(worker - service->workers)); /* its chunks are summed in another order */
     return true;
 }
 
@@ -640,11 +641,8 @@ static bool has_slot(struct service *service, unsigned w)
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
                      (service->beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
                      worker->recall >= RECALL_LATE || (service->poisons.count > 0 && holds_suspects(service, worker));
-    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0) {
-        if (!widen(worker))
-            return false;
-        service_note_change(service, w); /* its chunks are added up in another order, and rounded otherwise */
-    }
+    if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(service, worker))
+        return false;
     return !is_closed;
 }
 
@@ -776,17 +774,17 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     return false;
 }
 
-static unsigned first_waiting(const struct service *service)
+static inline unsigned first_waiting(const struct service *service)
 {
     return service->index.is_on ? rope_front(&service->index.line) : service->waiting[service->waiting_first];
 }
 
-static unsigned dequeue(struct service *service)
+static inline unsigned dequeue(struct service *service)
 {
-    unsigned w = service->waiting[service->waiting_first];
     service->waiting_count--;
-    if (service->index.is_on)
+    if (__builtin_expect(service->index.is_on, 0))
         return rope_pop(&service->index.line);
+    unsigned w = service->waiting[service->waiting_first];
     if (++service->waiting_first == service->worker_count)
         service->waiting_first = 0;
     return w;
@@ -941,7 +939,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
-    if (service->index.is_on)
+    if (__builtin_expect(service->index.is_on, 0))
         count_plenty(service);
 }
 

@@ -67,7 +67,7 @@ void service_index_fini(struct service *service);
 void service_index_note_stale(struct service *service, unsigned w);
 static inline void service_note_change(struct service *service, unsigned w)
 {
-    if (service->index.is_on)
+    if (__builtin_expect(service->index.is_on, 0))
         service_index_note_stale(service, w);
 }
 /* Brings it up to date, as each of these needs it. */
