@@ -31,7 +31,7 @@ LEFT_TO_ALL = {
 }
 
 # Of the suite bench the gate runs those that have a verdict.
-BENCH = {"growth", "instructions", "regret-self-test", "selection-self-test"}
+BENCH = {"doubling", "instructions", "regret-self-test", "selection-self-test"}
 
 # The system tests of the gate: one function for each contract.
 SMOKE = {
