@@ -71,6 +71,7 @@ SMOKE = {
     "python": ["maps", "maps of iterables without an end", "the threads of an executor end"],
     "python_calls": ["a call that crashes", "exceptions"],
     "python_client": ["an interrupted program"],
+    "python_left": ["a process that cannot be set back ends"],
     "plugins": ["the example in c", "a kernel in python"],
     # what a person looks at
     "terminal": ["the progress line fits and is cleared away"],
@@ -118,7 +119,7 @@ AREAS = {
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
     "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],
-    "deploy/python": ["python_calls", "python_errors", "python_progress", "python_examples"],
+    "deploy/python": ["python_calls", "python_left", "python_errors", "python_progress", "python_examples"],
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
     "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],
     "deploy/debian": ["debian"],
@@ -136,8 +137,8 @@ SECONDS = {
     "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25, "library_cmake": 61, "library_install": 11, "lineups": 18,
     "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24, "papers": 30, "plugins": 25, "pods": 25, "pods_without_mpi": 14,
     "points": 42, "python": 52, "python_calls": 27, "python_client": 49, "python_joblib": 14, "python_joblib_suite": 50, "python_large": 20,
-    "python_manual": 20, "python_pools": 15, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24, "simgrid": 17,
-    "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
+    "python_left": 20, "python_manual": 20, "python_pools": 15, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24,
+    "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
 }
 
 # Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.

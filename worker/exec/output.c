@@ -123,9 +123,15 @@ static int note_failed_output(struct hdss_output *calls, uint64_t iteration)
     return 0;
 }
 
+static void note_unfit_process(struct hdss_output *calls)
+{
+    ((struct output *)calls)->is_unfit = true;
+}
+
 void output_init(struct output *output, unsigned streams, bool keeps)
 {
-    *output = (struct output){.calls = {put_output, note_failed_output}, .streams = streams, .keeps = keeps};
+    *output = (struct output){
+        .calls = {put_output, note_failed_output, note_unfit_process}, .streams = streams, .keeps = keeps};
 }
 
 void output_fini(struct output *output)

@@ -24,6 +24,7 @@ struct output {
     unsigned streams;
     bool keeps; /* output of a failed iteration is kept; else the iteration fails as if the kernel had said so */
     bool called_failed; /* in the range that runs, where it is not kept */
+    bool is_unfit;      /* the kernel calls the process that */
     uint64_t first;     /* iteration of the first entry that has not been taken off */
     uint64_t next;      /* behind the last one that has an entry */
     uint64_t end;       /* end of the range that runs */

@@ -254,8 +254,8 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* where another one of its call hangs none is to be run again */
-    work->singly = exec->config.limit_ns > 0 && exec->config.loop->has_effects ? count : singly;
+    /* none is run again because another one of its call hangs, or kills the process */
+    work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
     if (exec->records.variable) {
         work->place = channel_blocks_at(channel, remote->helper.current + CHANNEL_STEP);
@@ -489,8 +489,10 @@ static void blame_iterations(struct exec *exec)
 /* Looks at the answer to the command that is over. */
 static void take_answer(struct exec *exec)
 {
-    const struct channel_work *work = helper_work(&exec->remote.helper);
+    struct exec_remote *remote = &exec->remote;
+    const struct channel_work *work = helper_work(&remote->helper);
     end_command(exec);
+    remote->deaths = 0;
     exec->executor.ran_on = work->ran_on;
     if (exec->config.spread)
         spread_merge(&exec->pieces.spread, &work->pieces);

@@ -4,6 +4,7 @@
 
 #include "common/os/cores.h"
 #include "common/util/digest.h"
+#include "common/util/error.h"
 #include "worker/exec/output.h"
 #include "worker/exec/remote_team.h"
 #include "worker/exec/steps.h"
@@ -161,7 +162,7 @@ static void serve_run(struct server *server)
         return;
     }
     executor_begin(&exec->executor, work->first, work->count, 0, false);
-    while (result == 0 && !exec->step.is_stuck) {
+    while (result == 0 && !exec->step.is_stuck && !exec->records.output.is_unfit) {
         if (claimed == chunk->done && may_go_on(server, &done))
             claimed += channel_claim(&work->claims, claim_size(exec, singly));
         uint64_t count = chunk->done < singly ? 1 : claimed - chunk->done;
@@ -350,5 +351,7 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
+        if (server.exec.records.output.is_unfit) /* the next command begins another process */
+            _exit(EXIT_STATUS_DONE);
     }
 }

@@ -26,7 +26,7 @@ extern "C" {
 #endif
 
 /* To be raised when a structure or the meaning of a call in this header changes. */
-#define HDSS_KERNEL_ABI 7
+#define HDSS_KERNEL_ABI 8
 
 #define HDSS_DIMS_MAX    4
 #define HDSS_PARAMS_MAX  64
@@ -151,6 +151,10 @@ struct hdss_output {
     /* The iteration is done and its output counts, but it is to be named as failed at the end of the run. Returns as
      * put() does; where the run has no output, -1: the iteration is given up. */
     int (*failed)(struct hdss_output *output, uint64_t iteration);
+    /* This process is unfit for further iterations, because of what this one has left behind in it: the helper of a
+     * worker ends after this call of run_variable(), whatever that returns, and another helper runs what follows.
+     * Without a helper it has no effect. */
+    void (*unfit)(struct hdss_output *output);
 };
 
 /* Returned by run_variable() while an iteration waits for something that is not the worker's. */

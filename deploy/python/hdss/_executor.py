@@ -97,7 +97,7 @@ class Executor(concurrent.futures.Executor):
                            submit` would find (HDSS_SET, that of the batch job, the only one), or one of one's own with a
                            worker for each core
     set                    a set: an hdss.Set, or the name of one that is up
-    initializer, initargs  called in each worker before its first call; where it fails the executor is broken
+    initializer, initargs  called in each worker when it begins; where it fails the executor is broken
     timeout                seconds that a call, or a batch of a map, may take; None: for ever
     retries                how often what a worker has died of is tried again (default 2)
     name, priority, weight of the job, as `hdss submit` has them

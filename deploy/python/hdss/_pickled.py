@@ -33,7 +33,7 @@ def _is_plain(value: Any, depth: int = _DEPTH) -> bool:
 def dumps(value: Any) -> bytes:
     """The value as bytes. Raises what its own __reduce__ does, or TypeError, AttributeError or PicklingError."""
     if _is_plain(value):
-        return pickle.dumps(value, PROTOCOL)
+        return _dumps(value, PROTOCOL)
     data: bytes = cloud().dumps(value, PROTOCOL)
     return data
 
@@ -50,7 +50,7 @@ def cloud() -> Any:
     return cloudpickle
 
 
-loads = pickle.loads
+_dumps, loads = pickle.dumps, pickle.loads  # also where a call has replaced them
 PicklingError = pickle.PicklingError
 
 

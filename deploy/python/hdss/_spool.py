@@ -268,6 +268,10 @@ class UnitReader:
             contents = os.pread(data.fileno(), length, place)
         return Unit(contents, function, items) if len(contents) == length else None
 
+    def descriptors(self) -> List[int]:
+        """Those that are open."""
+        return [file.fileno() for files in self._open.values() for file in files]
+
     def read(self, unit: int) -> Optional[Unit]:
         """The unit; None where it is not there yet, as a network file system shows it later here."""
         return self._look(unit, False) or self._look(unit, True)
@@ -288,6 +292,15 @@ class ResultWriter:
         self._written = 0
         self._bell = self._open_bell()
         self.pid = os.getpid()
+
+    def descriptors(self) -> List[int]:
+        """Those that are open."""
+        return [file for file in (self._file, self._bell) if file >= 0]
+
+    def open_again(self) -> None:
+        """Goes on in another file, where the descriptors have been closed and may be of something else by now."""
+        self._file = -1
+        self._bell = self._open_bell()
 
     def _open_bell(self) -> int:
         try:

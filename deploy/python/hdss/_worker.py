@@ -12,7 +12,7 @@ import sysconfig
 import time
 from typing import Any, Callable, Dict, List, Optional
 
-from hdss import _pickled, _spool
+from hdss import _pickled, _spool, _state
 
 WAIT_S = 60.0  # for a unit that is added, and that a network file system does not show yet
 FUNCTIONS_MAX = 64
@@ -108,9 +108,11 @@ class _Calls:
         self._units = _spool.UnitReader(folder)
         self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
-        self._unit = 0
-        self._is_initialized = False
-        self._broken = self._set_up()
+        self._unit, self._pid = 0, os.getpid()
+        self._files: List[io.TextIOWrapper] = []
+        self._opened: Dict[int, _state.File] = {}
+        self._broken = self._set_up() or self._initialize()
+        self._state = _state.State()
 
     def _set_up(self) -> Optional[str]:
         """Makes this interpreter as the client's. Returns why it cannot."""
@@ -121,7 +123,8 @@ class _Calls:
             return refused
         _take_path(client)
         self._take_descriptors(client['prints'])
-        sys.stdout, sys.stderr = _printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)
+        self._files = [_printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)]
+        sys.stdout, sys.stderr = self._files
         try:
             import cloudpickle  # noqa: F401, which what the client sends needs
         except ImportError:  # said by what needs it
@@ -180,7 +183,9 @@ class _Calls:
             function, arguments, keywords = _loads(data)
             value = function(*arguments, **keywords)
         except BaseException as error:
+            self._set_back()
             return _pickled.raised_outcome(error)
+        self._set_back()  # what pickling the result needs, too
         return _pickled.value_outcome(value)
 
     def _many(self, unit: _spool.Unit) -> bytes:
@@ -194,28 +199,41 @@ class _Calls:
                 outcomes.append(outcome(function(*loads(item))))
             except BaseException as error:
                 outcomes.append(_pickled.raised_outcome(error))
+        self._set_back()
         return _pickled.dumps(outcomes)
 
-    def run(self, number: int) -> None:
-        if not self._is_initialized:
-            self._is_initialized = True
-            self._broken = self._broken or self._initialize()
-        if self._broken is not None:
-            self._results.write(number, _spool.BROKEN, 0, self._broken.encode())
-            return
-        self._unit = number
-        pid = os.getpid()
-        unit = self._read(number)
-        began = time.perf_counter_ns()
-        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
-        took = time.perf_counter_ns() - began
-        if os.getpid() != pid:  # the call has forked, and the copy has come back from it
+    def _note_opened(self) -> None:
+        """Knows the descriptors that are open for units and results, which a call may close."""
+        numbers = self._results.descriptors() + self._units.descriptors()
+        if self._opened.keys() != set(numbers):
+            self._opened = {number: _state.file_of(number) for number in numbers}
+
+    def _set_back(self) -> None:
+        """Makes the process as it was before the call; where that cannot be, says that it is unfit for another one."""
+        if os.getpid() != self._pid:  # the call has forked, and the copy has come back from it
             os._exit(1)
-        for file in (sys.stdout, sys.stderr):
+        is_fit = self._state.set_back()
+        if any(_state.file_of(number) != file for number, file in self._opened.items()):
+            is_fit = False
+            self._results.open_again()
+        for file in self._files:
             try:
                 file.flush()
             except (ValueError, OSError):  # the call has closed it
                 pass
+        if not is_fit:
+            calls.is_unfit = True  # type: ignore[attr-defined]
+
+    def run(self, number: int) -> None:
+        if self._broken is not None:
+            self._results.write(number, _spool.BROKEN, 0, self._broken.encode())
+            return
+        self._unit = number
+        unit = self._read(number)
+        self._note_opened()
+        began = time.perf_counter_ns()
+        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
+        took = time.perf_counter_ns() - began
         self._results.write(number, _spool.RESULT, took, outcome)
 
 
@@ -239,8 +257,12 @@ def calls(first: int, count: int, *, folder: str = '') -> List[bytes]:
     """Units of the folder of an executor."""
     if folder not in _calls:
         _calls[folder] = _Calls(folder)
-    for number in range(first, first + count):
-        _calls[folder].run(number)
+    try:
+        for number in range(first, first + count):
+            _calls[folder].run(number)
+    except BaseException:  # of what is ours, as a result that cannot be written: the call has failed, others are run elsewhere
+        calls.is_unfit = True  # type: ignore[attr-defined]
+        raise
     return [b''] * count
 
 
@@ -251,6 +273,7 @@ def _describe_calls(folder: str) -> Dict[str, Any]:
 
 calls.describe = _describe_calls  # type: ignore[attr-defined]
 calls.open = _open_calls  # type: ignore[attr-defined]
+calls.is_unfit = False  # type: ignore[attr-defined]
 
 
 # --- loops ---

@@ -132,6 +132,7 @@ static struct shared {
 
 static struct {
     enum death death[4096];
+    bool makes_unfit[4096]; /* its process */
     double cost_ns;
 } kernel;
 
@@ -950,6 +951,69 @@ START_TEST(variable_output_of_two_chunks_stays_apart)
 }
 END_TEST
 
+/* --- effects --- */
+
+static int run_with_effects(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
+                            char error[HDSS_ERROR_MAX])
+{
+    (void)instance;
+    for (uint64_t i = first; i < first + count; i++) {
+        shared->runs[i]++;
+        if (output->put(output, i, 0, "it", 2) < 0)
+            return -1;
+        if (kernel.makes_unfit[i])
+            output->unfit(output);
+        if (die(kernel.death[i], error) != 0)
+            return -1;
+    }
+    return 0;
+}
+
+static const struct hdss_kernel effective = {
+    .abi = HDSS_KERNEL_ABI, .name = "effective", .open = open_kernel, .run_variable = run_with_effects};
+static const struct hdss_loop effects = {
+    .iterations = 200, .streams = 1, .stream = {{.ending = ""}}, .has_effects = true};
+
+static pid_t begin_effective(void *context, int file, int bell, char error[HDSS_ERROR_MAX])
+{
+    (void)context, (void)error;
+    return begin_with(&(struct exec_config){.kernel = &effective, .loop = &effects}, file, bell);
+}
+
+/* A process ends behind each iteration that makes it unfit, whether that works or fails; others are neither blamed for
+ * that, nor run again. So it is behind one that kills it. */
+START_TEST(an_unfit_process_is_replaced)
+{
+    static const struct helper_start start = {.begin = begin_effective};
+    const struct exec_config config = {
+        .kernel = &effective, .loop = &effects, .collect = true, .slowdown = 1, .helper = &start};
+    struct outcome outcome;
+    uint64_t bytes;
+    unsigned ended = 0;
+    renew_kernel();
+    for (unsigned i = 0; i < 200; i++) {
+        const bool fails = i >= 100 && i < 106;
+        kernel.makes_unfit[i] = fails || i == 0 || i == 5 || i == 99 || i == 199;
+        kernel.death[i] = fails ? FAILS : i == 150 ? SEGFAULTS : LIVES;
+        ended += kernel.makes_unfit[i] || i == 150;
+    }
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    executor_begin(&exec.executor, 0, 100, 0, false);
+    executor_begin(&exec.executor, 100, 100, 0, false);
+    take_wordy(&outcome, &bytes);
+    ck_assert_uint_eq(outcome.done, 100);
+    ck_assert_uint_eq(outcome.failed, 0);
+    take_wordy(&outcome, &bytes);
+    ck_assert_uint_eq(outcome.done, 93);
+    ck_assert_uint_eq(outcome.failed, 7);
+    executor_fini(&exec.executor);
+    ck_assert_uint_ge(shared->opened, ended); /* the last may have ended before or behind the executor */
+    ck_assert_uint_le(shared->opened, ended + 1);
+    for (unsigned i = 0; i < 200; i++)
+        ck_assert_uint_eq(shared->runs[i], 1);
+}
+END_TEST
+
 START_TEST(a_helper_that_is_killed_while_idle_is_replaced)
 {
     struct outcome outcome;
@@ -1111,6 +1175,7 @@ int main(void)
     tcase_add_loop_test(remote, nothing_begins_of_an_executor_that_is_put_off, 0, 2);
     tcase_add_loop_test(remote, whatever_is_cut_and_whoever_dies_the_rest_is_whole, 0, 2);
     tcase_add_loop_test(remote, variable_output_is_that_of_an_executor_without_a_helper, 0, 2);
+    tcase_add_test(remote, an_unfit_process_is_replaced);
     tcase_add_test(remote, a_helper_that_is_killed_while_idle_is_replaced);
     tcase_add_loop_test(remote, a_helper_is_killed_when_nobody_wants_the_rest, 0, 2);
     tcase_add_test(remote, what_a_helper_leaves_behind_ends_with_it);

@@ -151,6 +151,11 @@ class Kernel:
         if opens is not None:
             opens(**self.values)
 
+    @property
+    def is_unfit(self):
+        """Whether the function says that this process is to end, and others to run what follows."""
+        return bool(getattr(self.function, 'is_unfit', False))
+
     def call(self, first, count):
         return self.function(first, count, **self.values)
 

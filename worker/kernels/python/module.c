@@ -53,8 +53,8 @@ void python_flush_prints(void)
         PyObject *file = PySys_GetObject(names[i]);
         PyObject *result = file != NULL ? PyObject_CallMethod(file, "flush", NULL) : NULL;
         Py_XDECREF(result);
+        PyErr_Clear();
     }
-    PyErr_Clear();
 }
 
 /* --- the loop --- */
@@ -214,12 +214,26 @@ static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *it
     return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
 }
 
+/* True where the function says that what it has run has made its process unfit. */
+static bool is_unfit(void)
+{
+    PyObject *type, *value, *trace;
+    PyErr_Fetch(&type, &value, &trace);
+    PyObject *said = PyObject_GetAttrString(python.kernel, "is_unfit");
+    const bool is = said == NULL || said != Py_False;
+    Py_XDECREF(said);
+    PyErr_Restore(type, value, trace);
+    return is;
+}
+
 static int python_run_variable(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                                char error[HDSS_ERROR_MAX])
 {
     (void)instance;
     PyObject *items = call("items", first, count);
     int result = items != NULL ? 0 : -1;
+    if (is_unfit())
+        output->unfit(output);
     for (uint64_t i = 0; result == 0 && i < count; i++)
         result = put_item(output, first + i, PyList_GET_ITEM(items, (Py_ssize_t)i));
     Py_XDECREF(items);
