@@ -123,6 +123,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     helper->process = helper->start.world->adopt(helper->pid);
     if (helper->process >= 0)
         epoll_ctl(helper->watch, EPOLL_CTL_ADD, helper->process, &news);
+    helper->has_refused = false;
     helper->state = HELPER_OPENING;
     return 0;
 }
@@ -294,6 +295,7 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         if (opened)
             return false;
         snprintf(error, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, helper_work(helper)->error);
+        helper->has_refused = true;
         helper_leave(helper, false);
         return true;
     }

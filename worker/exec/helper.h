@@ -46,6 +46,7 @@ struct helper {
     bool has_next;    /* the one behind that was given ahead */
     bool killed;      /* by the worker: it is about to end */
     bool is_kept;     /* the shared memory stays mapped: MPI may read it until the process ends */
+    bool has_refused; /* the kernel has said why it cannot be opened */
     bool rests;       /* the worker waits for the bell */
     bool has_cores;   /* worker and helper may run side by side */
     uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */

@@ -66,15 +66,27 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
     return 0;
 }
 
+/* Counts a helper that could not open the kernel. True where another one is to try: it has died, as of what harms it
+ * once, and the kernel has not said that it cannot be opened. */
+static bool may_open_again(struct exec *exec)
+{
+    struct exec_remote *remote = &exec->remote;
+    return !remote->helper.has_refused && ++remote->deaths < REMOTE_DEATHS_MAX;
+}
+
 int exec_remote_open(struct exec *exec)
 {
     struct helper *helper = &exec->remote.helper;
     char why[HDSS_ERROR_MAX];
-    if (helper_begin(helper, exec->error) < 0)
-        return -1;
-    if (!helper_await(helper, UINT64_MAX, why))
-        return 0;
-    if (helper_is_over(helper)) /* the kernel, or who looked for it, has said why */
+    do {
+        if (helper_begin(helper, exec->error) < 0)
+            return -1;
+        if (!helper_await(helper, UINT64_MAX, why)) {
+            exec->remote.deaths = 0;
+            return 0;
+        }
+    } while (may_open_again(exec));
+    if (helper->has_refused)
         snprintf(exec->error, sizeof exec->error, "%s", why);
     else
         snprintf(exec->error, sizeof exec->error, "%.150s: loading or opening it %.220s", exec->config.kernel->name,
@@ -546,8 +558,11 @@ bool exec_remote_turn(struct exec *exec)
         memcpy(exec->error, why, sizeof exec->error);
     }
     if (!remote->posted) { /* a helper opens the kernel, or could not */
-        exec->chunk.failed = exec->chunk.failed || died;
-        return exec->chunk.failed || remote->helper.state == HELPER_READY;
+        if (died && !may_open_again(exec)) {
+            exec->chunk.failed = true;
+            remote->deaths = 0;
+        }
+        return died || exec->chunk.failed || remote->helper.state == HELPER_READY;
     }
     take_done(exec);
     if (died) {
@@ -656,6 +671,7 @@ static bool end_probe(struct exec *exec, const struct speed *speed)
 {
     exec->remote.speed = *speed;
     exec->remote.probing = PROBING_NOTHING;
+    exec->remote.deaths = 0;
     exec->executor.is_away = false;
     return true;
 }
@@ -714,7 +730,7 @@ bool exec_remote_probe_turn(struct exec *exec)
             kill_if_overdue(exec, probed, probed > 0 ? probed - 1 : 0);
         return false;
     }
-    if (remote->probe_ends || (remote->probing == PROBING_OPENS && died))
+    if (remote->probe_ends || (remote->probing == PROBING_OPENS && died && !may_open_again(exec)))
         return give_probe_up(exec);
     if (remote->probing == PROBING_OPENS)
         return post_probe(exec);

@@ -27,6 +27,8 @@
 #define ASK_LIMIT_NS UINT64_C(300000000000)
 /* Time for loading a kernel: what a module in Python imports may come from a file system that is busy. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
+/* Deaths of helpers, one after another, from which on what they were asked is taken for the cause. */
+#define ASK_DEATHS_MAX 3
 /* Time between two looks at whether the helper lives. */
 #define ASK_LOOK_MS 20
 /* Time that a helper has to end which has closed its socket. */
@@ -303,6 +305,13 @@ static bool ask(enum question question, const void *bytes, size_t size)
     return is_answered;
 }
 
+/* Counts a question that has no answer. True where it is to be asked again: the helper has died, as of what harms it
+ * once. */
+static bool may_ask_again(unsigned *deaths)
+{
+    return asker->exchange.has_ended && ++*deaths < ASK_DEATHS_MAX;
+}
+
 bool ask_is_loading(void)
 {
     return asker->loading != NULL;
@@ -335,20 +344,23 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
 }
 
 /* Has a helper that has loaded the kernel. -1 with one line, also where it has not done so after that time: then it
- * goes on. */
+ * goes on. Whoever does not wait for that does not see another helper load it again. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
-    const bool has_begun = asker->loading != NULL && strcmp(asker->loading, name) == 0;
-    if (!has_begun && begin_to_load(name, program, error) < 0)
-        return -1;
-    const enum outcome outcome = exchange_await(&asker->exchange, patience_ns);
-    if (outcome == EXCHANGE_GOES_ON)
-        return error_set(error, "kernel %.200s: it is not loaded yet", name);
-    free(asker->loading);
-    asker->loading = NULL;
-    if (outcome == EXCHANGE_ANSWERED)
-        return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
-    ask_end();
+    unsigned deaths = 0;
+    do {
+        const bool has_begun = asker->loading != NULL && strcmp(asker->loading, name) == 0;
+        if (!has_begun && begin_to_load(name, program, error) < 0)
+            return -1;
+        const enum outcome outcome = exchange_await(&asker->exchange, patience_ns);
+        if (outcome == EXCHANGE_GOES_ON)
+            return error_set(error, "kernel %.200s: it is not loaded yet", name);
+        free(asker->loading);
+        asker->loading = NULL;
+        if (outcome == EXCHANGE_ANSWERED)
+            return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
+        ask_end();
+    } while (asker->patience_ns == UINT64_MAX && may_ask_again(&deaths));
     return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
@@ -397,21 +409,25 @@ static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char l
 static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
     struct asked_kernel *kernel = asker->latest;
-    if (have_helper(line) < 0)
-        return -1;
     const size_t size = question_put_values(kernel->table.params, values, NULL);
     unsigned char *bytes = malloc(size + 1);
-    bool is_answered = bytes != NULL;
-    snprintf(asker->why, sizeof asker->why, "cannot be asked for: out of memory");
-    if (is_answered) {
-        question_put_values(kernel->table.params, values, bytes);
-        is_answered = ask(QUESTION_DESCRIBE, bytes, size);
-    }
-    free(bytes);
-    if (!is_answered) {
-        snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", asker->why);
+    unsigned deaths = 0;
+    bool is_answered = false;
+    if (bytes == NULL) {
+        snprintf(line, HDSS_ERROR_MAX, "describe() cannot be asked for: out of memory");
         return -1;
     }
+    question_put_values(kernel->table.params, values, bytes);
+    do {
+        if (have_helper(line) < 0)
+            break;
+        is_answered = ask(QUESTION_DESCRIBE, bytes, size);
+        if (!is_answered)
+            snprintf(line, HDSS_ERROR_MAX, "describe() %.350s", asker->why);
+    } while (!is_answered && may_ask_again(&deaths));
+    free(bytes);
+    if (!is_answered)
+        return -1;
     asker->has_described = asker->answer[0] == '+';
     if (asker->has_described)
         return take_loop(kernel, loop, line);
@@ -424,13 +440,18 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
-    struct hdss_loop again = {0};
-    if (!asker->has_described && ask_describe(values, &again, line) < 0)
+    bool is_answered;
+    unsigned deaths = 0;
+    do {
+        struct hdss_loop again = {0};
+        if (!asker->has_described && ask_describe(values, &again, line) < 0)
+            return false;
+        is_answered = ask(question, bytes, size);
+        if (!is_answered)
+            snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, asker->why);
+    } while (!is_answered && may_ask_again(&deaths));
+    if (!is_answered)
         return false;
-    if (!ask(question, bytes, size)) {
-        snprintf(line, HDSS_ERROR_MAX, "%s() %.350s", call, asker->why);
-        return false;
-    }
     if (asker->answer[0] == '+')
         return true;
     snprintf(line, HDSS_ERROR_MAX, "%.*s", HDSS_ERROR_MAX - 1, asker->answer + 1);

@@ -14,7 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #define LIMIT_NS UINT64_C(300000000)
 
@@ -107,6 +109,47 @@ START_TEST(a_process_that_dies_is_a_line)
 }
 END_TEST
 
+/* Writes a helper's program that dies so often before it is one. */
+static void write_mortal(const char *path, unsigned deaths)
+{
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fprintf(file,
+            "#!/bin/sh\nfor i in $(seq %u); do mkdir \"$0.$i\" 2>/dev/null && kill -9 $$; done\nexec '%s' \"$@\"\n",
+            deaths, getenv("HELPER"));
+    fclose(file);
+    ck_assert_int_eq(chmod(path, 0700), 0);
+}
+
+static void remove_mortal(const char *path, unsigned deaths)
+{
+    char mark[100];
+    for (unsigned i = 1; i <= deaths; i++) {
+        snprintf(mark, sizeof mark, "%s.%u", path, i);
+        rmdir(mark);
+    }
+    unlink(path);
+}
+
+/* A process that dies is asked for again, three times in all. */
+START_TEST(a_process_that_dies_twice_costs_nothing)
+{
+    const struct hdss_kernel *kernel = NULL;
+    struct error error = {""};
+    char folder[] = "/tmp/hdss-ask-XXXXXX", path[60];
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/mortal", folder);
+    write_mortal(path, 2 + (unsigned)_i);
+    ask_set(path, UINT64_C(60000000000));
+    ck_assert_msg(ask_load(getenv("KERNEL"), true, &kernel, &error) == -_i, "%s", error.text);
+    if (_i > 0)
+        ck_assert_ptr_nonnull(strstr(error.text, "loading it killed the child process: signal 9 (Killed)"));
+    check_nobody_is_left();
+    remove_mortal(path, 2 + (unsigned)_i);
+    ck_assert_int_eq(rmdir(folder), 0);
+}
+END_TEST
+
 START_TEST(what_cannot_be_loaded_is_a_line)
 {
     const struct hdss_kernel *kernel;
@@ -193,6 +236,7 @@ int main(void)
     TCase *tcase = tcase_create("ask");
     tcase_add_test(tcase, a_kernel_is_as_it_is_here);
     tcase_add_test(tcase, a_process_that_dies_is_a_line);
+    tcase_add_loop_test(tcase, a_process_that_dies_twice_costs_nothing, 0, 2);
     tcase_add_test(tcase, what_cannot_be_loaded_is_a_line);
     tcase_add_test(tcase, a_kernel_is_loaded_meanwhile);
     tcase_add_test(tcase, values_come_as_they_are);

@@ -127,7 +127,7 @@ static struct shared {
     _Atomic uint64_t runs[4096];     /* how often an iteration was begun by itself */
     _Atomic unsigned opened, probed; /* helpers that have opened the kernel; probe iterations */
     _Atomic bool closed;             /* the kernel was closed */
-    _Atomic bool open_crashes;
+    _Atomic unsigned open_crashes;   /* so many times, before it works */
 } * shared;
 
 static struct {
@@ -153,8 +153,10 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
 {
     (void)values, (void)loop, (void)worker, (void)error;
     *instance = NULL;
-    if (shared->open_crashes)
+    if (shared->open_crashes > 0) {
+        shared->open_crashes--;
         crash();
+    }
     shared->opened++;
     return 0;
 }
@@ -1133,13 +1135,47 @@ START_TEST(a_kernel_that_crashes_when_it_is_opened_says_so)
     static const struct helper_start start = {.begin = begin_helper};
     const struct exec_config config = {
         .kernel = &deadly, .loop = &loop, .slowdown = 1, .probe_count = 4096, .helper = &start};
-    shared->open_crashes = true;
+    shared->open_crashes = 3;
     ck_assert_int_eq(exec_init(&exec, &config), -1);
+    ck_assert_uint_eq(shared->open_crashes, 0);
     ck_assert_str_eq(exec.error,
                      "deadly: loading or opening it killed the child process: signal 11 (Segmentation fault)");
     struct event event = {0}; /* the worker, which says why, goes on until it is let go */
     ck_assert_int_eq(executor_advance(&exec.executor, &event), TURN_BLOCKED);
     ck_assert_int_eq(executor_descriptor(&exec.executor), -1);
+}
+END_TEST
+
+/* A helper that dies while it opens the kernel is replaced: the first one, one that follows a death, and one that is to
+ * probe. */
+START_TEST(a_kernel_that_crashes_when_it_is_opened_is_opened_again)
+{
+    static const struct helper_start start = {.begin = begin_helper};
+    const struct exec_config config = {
+        .kernel = &deadly, .loop = &loop, .slowdown = 1, .probe_count = 4096, .helper = &start};
+    struct outcome outcome;
+    struct speed speed = {0};
+    renew_kernel();
+    shared->open_crashes = 2;
+    ck_assert_int_eq(exec_init(&exec, &config), 0);
+    shared->open_crashes = 1; /* that the helper is killed may be seen as a death of its own */
+    kill(exec.remote.helper.pid, SIGKILL);
+    executor_begin(&exec.executor, 0, 100, 0, false);
+    take_chunk(0, &outcome);
+    ck_assert_uint_eq(outcome.failed, 0);
+    ck_assert_uint_eq(outcome.digest, digest_of(0, 100));
+    shared->open_crashes = 2;
+    kill(exec.remote.helper.pid, SIGKILL);
+    probe_whole(&exec.executor, &speed);
+    ck_assert_uint_gt(speed.levels, 0);
+    shared->open_crashes = 3;
+    kill(exec.remote.helper.pid, SIGKILL);
+    executor_begin(&exec.executor, 100, 10, 0, false);
+    take_chunk(100, &outcome);
+    ck_assert_uint_eq(outcome.failed, 1);
+    ck_assert_uint_eq(outcome.done, 9);
+    ck_assert_uint_eq(shared->open_crashes, 0);
+    executor_fini(&exec.executor);
 }
 END_TEST
 
@@ -1181,6 +1217,7 @@ int main(void)
     tcase_add_test(remote, what_a_helper_leaves_behind_ends_with_it);
     tcase_add_test(remote, a_probe_is_ended);
     tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_says_so);
+    tcase_add_test(remote, a_kernel_that_crashes_when_it_is_opened_is_opened_again);
     tcase_add_test(remote, a_probe_leaves_out_what_kills);
     suite_add_tcase(suite, remote);
     TCase *ahead = tcase_create("ahead");
