@@ -58,8 +58,7 @@ int surroundings_open_announced(struct surroundings *surroundings, const struct 
         return -1;
     if (sends_results(announced))
         return surroundings_open(surroundings, ".", announced->umask, announced->environment, error);
-    const struct error reason = *error;
-    return error_set(error, "%.300s; accepted: a pod that has the folder, too, or --results here", reason.text);
+    return error_after(error, "; accepted: a pod that has the folder, too, or --results here");
 }
 
 void surroundings_close(struct surroundings *surroundings)

@@ -3,6 +3,16 @@
 #include "common/util/error.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* Formats words, which have no control characters. */
+static void format_words(char words[ERROR_TEXT_MAX], const char *format, va_list arguments)
+{
+    vsnprintf(words, ERROR_TEXT_MAX, format, arguments);
+    for (char *c = words; *c != '\0'; c++)
+        if ((unsigned char)*c < ' ' || *c == 0x7f)
+            *c = '?';
+}
 
 int error_set(struct error *error, const char *format, ...)
 {
@@ -10,10 +20,35 @@ int error_set(struct error *error, const char *format, ...)
         return -1;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    format_words(error->text, format, arguments);
     va_end(arguments);
-    for (char *c = error->text; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    return -1;
+}
+
+int error_before(struct error *error, const char *format, ...)
+{
+    if (error == NULL)
+        return -1;
+    const struct error line = *error;
+    va_list arguments;
+    va_start(arguments, format);
+    format_words(error->text, format, arguments);
+    va_end(arguments);
+    const size_t length = strlen(error->text);
+    snprintf(error->text + length, sizeof error->text - length, "%s", line.text);
+    return -1;
+}
+
+int error_after(struct error *error, const char *format, ...)
+{
+    char words[ERROR_TEXT_MAX];
+    if (error == NULL)
+        return -1;
+    va_list arguments;
+    va_start(arguments, format);
+    format_words(words, format, arguments);
+    va_end(arguments);
+    const size_t most = sizeof error->text - 1 - strlen(words), length = strlen(error->text);
+    strcpy(error->text + (length < most ? length : most), words);
     return -1;
 }

@@ -18,6 +18,11 @@ struct error {
  * Always returns -1, so that a caller can write `return error_set(error, ...)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* Puts words before the line that stands in `error`, or after it, which is cut for them where both are too long. NULL
+ * is fine. Returns -1, as error_set(). */
+int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* The meaning of the exit status of every program of the suite. */
 enum exit_status {
     EXIT_STATUS_DONE = 0,    /* everything is done */

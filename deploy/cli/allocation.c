@@ -36,13 +36,6 @@ bool allocation_is_slurm(void)
     return variable("SLURM_JOB_NODELIST") != NULL;
 }
 
-/* Puts the variable's name before the line. */
-static int allocation_blame(const char *name, struct error *error)
-{
-    struct error why = *error;
-    return error_set(error, "%s: %s", name, why.text);
-}
-
 static int visit_node(void *context, const char *name, struct error *error)
 {
     struct hosts *hosts = context;
@@ -55,7 +48,7 @@ static int visit_node(void *context, const char *name, struct error *error)
 static int read_slurm_nodes(struct hosts *hosts, struct error *error)
 {
     return node_list_expand(variable("SLURM_JOB_NODELIST"), visit_node, hosts, error) < 0
-               ? allocation_blame("SLURM_JOB_NODELIST", error)
+               ? error_before(error, "SLURM_JOB_NODELIST: ")
                : 0;
 }
 
@@ -71,7 +64,7 @@ static int read_slurm_counts(struct hosts *hosts, const char *name, unsigned eac
         result = hosts_add(hosts, node, strlen(node), (uint64_t)counts[i] * each, error);
     }
     free(counts);
-    return result < 0 ? allocation_blame(name, error) : 0;
+    return result < 0 ? error_before(error, "%s: ", name) : 0;
 }
 
 static int allocation_read_number(const char *name, unsigned *number, struct error *error)
@@ -140,7 +133,7 @@ static int read_with(struct hosts *hosts, const char *name, hosts_parser *parse,
 {
     const char *value = variable(name);
     int result = is_file ? hosts_read(hosts, value, parse, error) : parse(hosts, value, error);
-    return result < 0 ? allocation_blame(name, error) : 0;
+    return result < 0 ? error_before(error, "%s: ", name) : 0;
 }
 
 int allocation_read(struct hosts *hosts, struct error *error)

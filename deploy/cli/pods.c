@@ -92,11 +92,8 @@ int pods_send_away(const struct set_place *set, unsigned rank, struct error *err
 /* No such set is on this machine: says how one of another machine is joined. */
 static int refuse_to_look_elsewhere(struct error *error)
 {
-    const struct error why = *error;
-    return error_set(error,
-                     "%.300s; one of another machine is joined by its file `" TICKET_NAME "` or a copy of that, "
-                     "`hdss join FILE`, or, where munge runs, by HOST:PORT",
-                     why.text);
+    return error_after(error, "; one of another machine is joined by its file `" TICKET_NAME "` or a copy of that, "
+                              "`hdss join FILE`, or, where munge runs, by HOST:PORT");
 }
 
 /* Asks the set, which is on this machine, for its ticket. -1 with one line. */

@@ -398,10 +398,8 @@ static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->hosts.count > 0 || launch_plan_names_hosts(launch_plan))
         return 0;
-    if (allocation_read(&launch_plan->hosts, error) < 0) {
-        struct error why = *error;
-        return error_set(error, "%s; or name the hosts by --hosts", why.text);
-    }
+    if (allocation_read(&launch_plan->hosts, error) < 0)
+        return error_after(error, "; or name the hosts by --hosts");
     launch_plan->allocated = launch_plan->hosts.count > 0 && !allocation_is_slurm();
     return 0;
 }

@@ -123,8 +123,7 @@ static int end_set(const char *program, const struct end_request *request, const
         return EXIT_STATUS_USAGE;
     }
     if (end != ASK_ANSWERED) {
-        struct error why = *error;
-        error_set(error, "the set %s: %.400s", set.name, why.text);
+        error_before(error, "the set %s: ", set.name);
         return EXIT_STATUS_FAILED;
     }
     error->text[0] = '\0';

@@ -172,12 +172,11 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
         mistakes_explain(options, argc, argv, error);
         return EXIT_STATUS_USAGE;
     }
-    struct error why = *error;
     if (end == ASK_GONE) {
         sets_refuse_lost(set->name, error);
         return EXIT_STATUS_USAGE;
     }
-    error_set(error, "the set %s: %.400s", set->name, why.text);
+    error_before(error, "the set %s: ", set->name);
     return EXIT_STATUS_FAILED;
 }
 

@@ -90,13 +90,19 @@ START_TEST(wrong_counts_are_refused)
 }
 END_TEST
 
+/* All that are read. */
+static const char *const variables[] = {"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE",
+                                        "SLURM_NTASKS",       "SLURM_CPUS_PER_TASK",
+                                        "SLURM_CPUS_ON_NODE", "SLURM_JOB_CPUS_PER_NODE",
+                                        "SLURM_JOB_ID",       "SLURM_JOB_END_TIME",
+                                        "LSB_MCPU_HOSTS",     "LSB_DJOB_HOSTFILE",
+                                        "LSB_HOSTS",          "LSB_JOBID",
+                                        "PBS_NODEFILE",       "PBS_JOBID"};
+enum { VARIABLES = sizeof variables / sizeof *variables };
+
 static void forget(void)
 {
-    static const char *const variables[] = {
-        "SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE",    "SLURM_NTASKS", "SLURM_CPUS_PER_TASK",
-        "SLURM_CPUS_ON_NODE", "SLURM_JOB_CPUS_PER_NODE", "SLURM_JOB_ID", "SLURM_JOB_END_TIME",
-        "LSB_MCPU_HOSTS",     "LSB_DJOB_HOSTFILE",       "LSB_HOSTS",    "PBS_NODEFILE"};
-    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
+    for (size_t i = 0; i < VARIABLES; i++)
         unsetenv(variables[i]);
     hosts_fini(&hosts);
     error.text[0] = '\0';
@@ -169,16 +175,92 @@ START_TEST(jobs_are_read_from_the_environment)
 }
 END_TEST
 
+/* Jobs of which one variable is then another one's, or nonsense. */
+static const char *const sound_jobs[] = {
+    "PBS_JOBID=",
+    "SLURM_JOB_ID=7;SLURM_JOB_NODELIST=n[1-2];SLURM_JOB_CPUS_PER_NODE=4(x2)",
+    "SLURM_JOB_NODELIST=n[1-2];SLURM_NTASKS=3;SLURM_TASKS_PER_NODE=2,1;SLURM_CPUS_PER_TASK=8",
+    "SLURM_JOB_NODELIST=n1;SLURM_CPUS_ON_NODE=6",
+    "LSB_JOBID=7;LSB_MCPU_HOSTS=a 4 b 2",
+    "PBS_JOBID=7;PBS_NODEFILE=/etc/hostname",
+};
+static const char *const nonsense[] = {"",
+                                       " ",
+                                       "junk",
+                                       "-1",
+                                       "0",
+                                       "3.5",
+                                       "18446744073709551616",
+                                       ",",
+                                       "a a",
+                                       "a 0",
+                                       "a 4 a",
+                                       "n[1-",
+                                       "n[1-2]",
+                                       "n[1-99999999]",
+                                       "4(x",
+                                       "4(x0)",
+                                       "4(x4294967296)",
+                                       "(x2)",
+                                       "4(x3)",
+                                       "/nonexistent/9",
+                                       "/dev/null",
+                                       "/",
+                                       "%s%n",
+                                       "\x1b[31m\xff\xc2\x9b"};
+
+/* The line names a variable that is set. */
+static bool names_a_variable(const char *line)
+{
+    for (size_t i = 0; i < VARIABLES; i++) {
+        const size_t length = strlen(variables[i]);
+        if (getenv(variables[i]) != NULL && strncmp(line, variables[i], length) == 0 && line[length] == ':')
+            return true;
+    }
+    return false;
+}
+
+/* It is read as a job, or refused by a line that names a variable of it; and nobody need want the line. */
+static void check_refusal_or_hosts(void)
+{
+    struct hosts again = {0};
+    const int result = allocation_read(&hosts, &error);
+    ck_assert_int_eq(allocation_read(&again, NULL), result);
+    ck_assert_uint_eq(again.count, hosts.count);
+    ck_assert_msg(result == 0 || names_a_variable(error.text), "%s", error.text);
+    for (const char *c = error.text; *c != '\0'; c++)
+        ck_assert(*c != '\x1b');
+    allocation_is_there();
+    free(allocation_tasks(&hosts));
+    hosts_fini(&again);
+}
+
+START_TEST(nonsense_is_refused_by_name)
+{
+    for (size_t job = 0; job < sizeof sound_jobs / sizeof *sound_jobs; job++)
+        for (size_t i = 0; i < VARIABLES; i++) {
+            forget();
+            put_words(sound_jobs[job]);
+            setenv(variables[i], nonsense[_i], 1);
+            check_refusal_or_hosts();
+            unsetenv(variables[i]);
+            hosts_fini(&hosts);
+            check_refusal_or_hosts();
+        }
+    forget();
+}
+END_TEST
+
 START_TEST(files_name_a_host_for_each_slot)
 {
-    static const char *const variables[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"};
+    static const char *const of_files[] = {"PBS_NODEFILE", "LSB_DJOB_HOSTFILE"};
     char path[] = "/tmp/hdss-nodes-XXXXXX";
     int descriptor = mkstemp(path);
     ck_assert_int_ge(descriptor, 0);
     ck_assert_int_eq(write(descriptor, "a\nb\r\na\n\nb\na\n", 12), 12);
     close(descriptor);
     forget();
-    setenv(variables[_i], path, 1);
+    setenv(of_files[_i], path, 1);
     ck_assert_str_eq(read_job(), "a:3 b:2");
     forget();
     unlink(path);
@@ -297,6 +379,7 @@ int main(void)
     tcase_add_test(tests, counts_are_repeated);
     tcase_add_loop_test(tests, wrong_counts_are_refused, 0, sizeof wrong_counts / sizeof *wrong_counts);
     tcase_add_loop_test(tests, jobs_are_read_from_the_environment, 0, sizeof jobs / sizeof *jobs);
+    tcase_add_loop_test(tests, nonsense_is_refused_by_name, 0, sizeof nonsense / sizeof *nonsense);
     tcase_add_loop_test(tests, files_name_a_host_for_each_slot, 0, 2);
     tcase_add_test(tests, mpirun_is_told_how_many_ranks_a_node_takes);
     tcase_add_test(tests, a_job_of_slurm_says_when_it_ends);

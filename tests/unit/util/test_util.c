@@ -214,6 +214,29 @@ START_TEST(errors_are_one_line)
 }
 END_TEST
 
+START_TEST(words_stand_before_and_after_an_error)
+{
+    struct error error;
+    char words[ERROR_TEXT_MAX];
+    error_set(&error, "line");
+    ck_assert_int_eq(error_before(&error, "%s\n: ", "it"), -1);
+    ck_assert_int_eq(error_after(&error, "; accepted: %d", 7), -1);
+    ck_assert_str_eq(error.text, "it?: line; accepted: 7");
+    memset(words, 'x', sizeof words - 1);
+    words[sizeof words - 1] = '\0';
+    error_set(&error, "%s", words);
+    error_after(&error, "; accepted: 7");
+    ck_assert_uint_eq(strlen(error.text), sizeof error.text - 1);
+    ck_assert_str_eq(error.text + sizeof error.text - 14, "; accepted: 7");
+    error_before(&error, "it: ");
+    ck_assert_mem_eq(error.text, "it: xx", 6);
+    error_after(&error, "%s", words);
+    ck_assert_str_eq(error.text, words);
+    ck_assert_int_eq(error_before(NULL, "ignored"), -1);
+    ck_assert_int_eq(error_after(NULL, "ignored"), -1);
+}
+END_TEST
+
 START_TEST(lists_are_read_word_by_word)
 {
     const char *list = "ab,,a word that is cut,", *const expected[] = {"ab", "", "a word ", ""};
@@ -383,6 +406,7 @@ int main(void)
     tcase_add_test(all, numbers_are_strict);
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
+    tcase_add_test(all, words_stand_before_and_after_an_error);
     tcase_add_test(all, decimals_are_those_that_were_written);
     tcase_add_test(all, twofold_numbers_have_twice_the_digits);
     tcase_add_test(all, arrays_grow_to_what_is_wanted);
