@@ -155,7 +155,7 @@ static int check_sum(const char *text, struct error *error)
     const char *rest = line + 1 + strlen(sum); /* an empty line ends one that is handed over */
     return strncmp(line + 1, sum, strlen(sum)) == 0 && rest[strspn(rest, "\n")] == '\0'
                ? 0
-               : error_set(error, "it is damaged: its sum is another one");
+               : error_set(error, "it is damaged; if it was changed by hand, remove its line 'sum'");
 }
 
 static int parse_line(struct ticket *ticket, const char *line, bool *has_key, struct error *error)

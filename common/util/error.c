@@ -6,7 +6,8 @@
 #include <string.h>
 
 /* Formats words, which have no control characters. */
-static void format_words(char words[ERROR_TEXT_MAX], const char *format, va_list arguments)
+__attribute__((format(printf, 2, 0))) static void format_words(char words[ERROR_TEXT_MAX], const char *format,
+                                                               va_list arguments)
 {
     vsnprintf(words, ERROR_TEXT_MAX, format, arguments);
     for (char *c = words; *c != '\0'; c++)

@@ -53,7 +53,7 @@ class Set:
     def port_alone(self):
         """The file by which a pod joins at the port, and not by the socket in the folder, which a pod of this machine would take."""
         with open(f'hdss/{self.name}/pods', encoding='ascii') as file:
-            lines = [line for line in file if not line.startswith('address /')]
+            lines = [line for line in file if not line.startswith(('address /', 'sum '))]
         with open(f'{self.name}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.writelines(lines)
         return f'./{self.name}.pods'

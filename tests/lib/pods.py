@@ -81,10 +81,19 @@ class Proxy(threading.Thread):
         self.pairs.clear()
 
 
+def ticket_lines():
+    """Those of the set's file, without the sum: whoever changes the others has it no more."""
+    with open('hdss/main/pods', encoding='ascii') as file:
+        return [line for line in file.read().splitlines() if not line.startswith('sum ')]
+
+
+def write_ticket(name, lines):
+    """Returns how the file is named to a program."""
+    with open(name, 'w', encoding='ascii', opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+        file.write('\n'.join(lines) + '\n')
+    return f'./{name}'
+
+
 def ticket_by(path):
     """The file by which a pod joins through the proxy at that path."""
-    with open('hdss/main/pods', encoding='ascii') as file:
-        ticket = re.sub('address .*', f'address {os.path.abspath(path)}', file.read())
-    with open(f'{path}.pods', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write(ticket)
-    return f'./{path}.pods'
+    return write_ticket(f'{path}.pods', [re.sub('address .*', f'address {os.path.abspath(path)}', line) for line in ticket_lines()])

@@ -17,7 +17,7 @@ import time
 
 from launch import HDSS, SUPERMASTER, TIMEOUT_S, finish, main, run, start, wait_until
 from munged import PROGRAM, Munged
-from pods import join, pods
+from pods import join, pods, ticket_lines, write_ticket
 from sets import down, here, well
 
 NOBODY = 65534
@@ -101,14 +101,11 @@ class Recorder:
 
 def ticket_of(number, key=None):
     """The file by which a pod joins at that port of this machine."""
-    with open('hdss/main/pods', encoding='ascii') as file:
-        lines = [line for line in file.read().splitlines() if not line.startswith('address')]
+    lines = [line for line in ticket_lines() if not line.startswith('address')]
     lines.insert(1, f'address 127.0.0.1:{number}')
     if key is not None:
         lines[-1] = f'key {key}'
-    with open('other', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-        file.write('\n'.join(lines) + '\n')
-    return './other'
+    return write_ticket('other', lines)
 
 
 def refused_once(words, told, logged):

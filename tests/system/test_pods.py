@@ -7,7 +7,7 @@ import socket
 import threading
 
 from launch import HDSS, JOIN, SUPERMASTER, WORKER, descendants, finish, hurry, kill_each, main, ranks_of, report, run, start, unhurried, wait_until
-from pods import SINGLY, Proxy, join, pods, ticket_by
+from pods import SINGLY, Proxy, join, pods, ticket_by, ticket_lines, write_ticket
 from sets import down, here, job, refused, wait_for, well
 
 SHORT = [*SINGLY, 'synthetic', 'distribution=constant', 'mode=sleep', 'mean=500']
@@ -251,11 +251,7 @@ def join_apart(by):
 
 def copy_of_ticket(name, kept=''):
     """A copy of the set's file, with the lines alone that have that in them, and the key. Its path."""
-    with open('hdss/main/pods', encoding='ascii') as file:
-        lines = [line for line in file if kept in line or not line.startswith('address')]
-    with open(name, 'w', encoding='ascii', opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-        file.writelines(lines)
-    return name
+    return write_ticket(name, [line for line in ticket_lines() if kept in line or not line.startswith('address')])
 
 
 def test_a_copy_of_the_file_will_do():
@@ -263,18 +259,18 @@ def test_a_copy_of_the_file_will_do():
     here()
     well(['up', '--listen', '0.0.0.0:0', '--pods-only'])
     try:
-        join_apart('./' + copy_of_ticket('copy', kept=':'))  # the port at each address of this machine
+        join_apart(copy_of_ticket('copy', kept=':'))  # the port at each address of this machine
         join_apart('hdss/main/pods.socket')
         with open('hdss/main/pods', encoding='ascii') as file:
             assert ('0.0.0.0' in file.read()) == (run(['hostname', '-I']).out.strip() == '')
         lonely = copy_of_ticket('lonely', kept='/')
         assert 'hdss/main/pods' in well(['alloc']), 'a port'
-        for file in f'./{lonely}', 'hdss/main/pods.socket':
+        for file in lonely, 'hdss/main/pods.socket':
             refused(['alloc', file], 'a socket of this machine', '--listen HOST:PORT')
     finally:
         down()
     refused(['alloc', '/etc/passwd'], 'does not begin with')
-    refused(['join', '--workers', '1', '--wait', '1', f'./{lonely}'], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
+    refused(['join', '--workers', '1', '--wait', '1', lonely], 'no set listens at its socket', 'hdss/main/pods.socket', '--listen HOST:PORT')
 
 
 def test_a_set_may_listen_by_ipv6():
@@ -307,8 +303,7 @@ def test_who_cannot_join_is_told_why():
     well(['up', '--listen', '127.0.0.1:0', '--workers', '1'])
     try:
         refused(['drain', 'pod7'], 'no pod')
-        with open('hdss/main/pods', encoding='ascii') as file:
-            lines = file.read().splitlines()
+        lines = ticket_lines()
         for name, text, mode, told in (
                 ('open', '\n'.join(lines), 0o644, 'chmod 600'),
                 ('empty', '', 0o600, 'hdss-pods 1'),
@@ -329,14 +324,12 @@ def test_a_pod_goes_on_to_the_next_address_where_another_answers():
     here()
     well(['up', '--listen', '127.0.0.1:0', '--pods-only'])
     try:
-        with open('hdss/main/pods', encoding='ascii') as file:
-            lines = file.read().splitlines()
+        lines = ticket_lines()
         with socket.create_server(('127.0.0.1', 0)) as other:
             threading.Thread(target=greet_others, args=(other,), daemon=True).start()
             first = f'address 127.0.0.1:{other.getsockname()[1]}'
-            with open('copy', 'w', encoding='ascii', opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
-                file.write('\n'.join([lines[0], first, *lines[1:3], 'machine other', lines[-1]]))
-            pod = start([*JOIN, '--workers', '1', './copy'])
+            copy = write_ticket('copy', [lines[0], first, *lines[1:3], 'machine other', lines[-1]])
+            pod = start([*JOIN, '--workers', '1', copy])
             wait_until(pods, 'the pod')
         well(['drain', f"pod{pods()[0]['rank']}"])
         assert finish(pod).status == 0
