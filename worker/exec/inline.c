@@ -246,7 +246,7 @@ void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size
 }
 
 /* Sends a part that is due: the last one of the chunk, one that fills a buffer, or one after which the slice before is
- * long ago. Parts go in order. */
+ * long ago. Parts go in order. There is none yet while a child process takes long for the next iteration. */
 static bool send_due_part(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -258,7 +258,7 @@ static bool send_due_part(struct exec *exec, struct event *event)
     event->chunk.compute_ns = chunk->compute_ns;
     bool full = exec->records.variable ? bytes >= SLICE_MAX || count < gathered : count == exec->records.capacity;
     bool late = chunk->compute_ns - chunk->sliced_at_ns >= SLICE_NS;
-    if (chunk->sliced + count < chunk->count && !(exec->config.collect && full) && !late)
+    if (chunk->sliced + count < chunk->count && (count == 0 || (!(exec->config.collect && full) && !late)))
         return false;
     exec_send_part(exec, event, count, bytes);
     return true;

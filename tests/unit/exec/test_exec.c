@@ -565,6 +565,33 @@ START_TEST(what_a_child_runs_is_not_cut_off)
 }
 END_TEST
 
+static int run_long_at_8(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
+{
+    const struct timespec long_time = {2, 300000000}; /* that of two slices */
+    if (first <= 8 && 8 < first + count)
+        nanosleep(&long_time, NULL);
+    return run(instance, first, count, records, error);
+}
+
+START_TEST(what_a_child_takes_long_for_is_no_part)
+{
+    static const struct hdss_kernel slow = {
+        .abi = HDSS_KERNEL_ABI, .name = "slow", .open = open_kernel, .run = run_long_at_8};
+    uint64_t done = 0;
+    open_exec(false, 1);
+    exec.config.kernel = &slow;
+    kernel.next = UINT64_MAX;
+    executor_begin(&exec.executor, 0, 16, 0, true);
+    for (struct event event = {0}; event.type != EVENT_FINISHED;) {
+        event = next_event();
+        ck_assert_uint_gt(event.chunk.count, 0);
+        done += event.chunk.count;
+    }
+    ck_assert_uint_eq(done, 16);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
 /* --- loops of which hardly anything is known --- */
 
 static struct {
@@ -1037,6 +1064,7 @@ int main(void)
     tcase_add_test(all, an_iteration_that_failed_is_not_cut_off);
     tcase_add_loop_test(all, whatever_is_cut_the_rest_is_whole, 0, 16);
     tcase_add_test(all, what_a_child_runs_is_not_cut_off);
+    tcase_add_test(all, what_a_child_takes_long_for_is_no_part);
     tcase_add_test(all, an_iteration_that_waits_has_begun);
     tcase_add_loop_test(all, an_iteration_that_waits_is_stopped, 0, 2);
     tcase_add_test(all, a_call_has_one_long_iteration);
