@@ -14,6 +14,8 @@
  * yet: an empty one is left alone until it is old. */
 #include "common/mpi/folder.h"
 
+#include "common/os/boot.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,8 +30,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Characters of the boot's number that tell it from others. */
-#define BOOT_LENGTH 8
 /* Age in seconds at which an empty folder belongs to nobody. */
 #define EMPTY_MAX_S 600
 
@@ -219,21 +219,17 @@ static void clear_old(const char *base, const char *prefix)
 
 /* --- making --- */
 
-/* "hdss-", the first characters of the number that the kernel drew when it booted, "-". */
+/* "hdss-", the name of this boot, "-". */
 static void name_prefix(char *prefix, size_t size)
 {
-    char boot[BOOT_LENGTH + 1] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
-    if (file == NULL || fgets(boot, sizeof boot, file) == NULL || strspn(boot, "0123456789abcdef") != BOOT_LENGTH)
-        strcpy(boot, "0");
-    if (file != NULL)
-        fclose(file);
+    char boot[BOOT_NAME_MAX];
+    boot_name(boot);
     snprintf(prefix, size, "hdss-%s-", boot);
 }
 
 static int make_under(const char *base, char folder[FOLDER_MAX], struct error *error)
 {
-    char prefix[BOOT_LENGTH + sizeof "hdss--"];
+    char prefix[BOOT_NAME_MAX + sizeof "hdss--"];
     name_prefix(prefix, sizeof prefix);
     if (snprintf(folder, FOLDER_MAX, "%s/%sXXXXXX", base, prefix) >= FOLDER_MAX)
         return error_set(error, "%s is too long for the name of a socket, which has %zu bytes at most", base,
@@ -270,7 +266,7 @@ static unsigned list_bases(const char *bases[3])
 void folder_clear_all(void)
 {
     const char *bases[3];
-    char prefix[BOOT_LENGTH + sizeof "hdss--"];
+    char prefix[BOOT_NAME_MAX + sizeof "hdss--"];
     name_prefix(prefix, sizeof prefix);
     for (unsigned i = list_bases(bases); i > 0; i--)
         clear_old(bases[i - 1], prefix);

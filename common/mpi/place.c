@@ -2,6 +2,7 @@
 /* The place of a process: what tells its node from others, told without any message. */
 #include "common/mpi/place.h"
 
+#include "common/os/boot.h"
 #include "common/os/launched.h"
 #include "common/util/digest.h"
 
@@ -20,21 +21,16 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Makes the key of the host from boot_id, which the kernel draws when it boots. Containers of one kernel have a host
+/* Makes the key of the host from the number of its boot. Containers of one kernel have a host
  * name or a /dev/shm of their own; where they have neither, they share memory. */
 static uint64_t key_of_host(void)
 {
     struct {
-        char boot[TEXT_MAX], name[TEXT_MAX];
+        char boot[BOOT_ID_MAX], name[TEXT_MAX];
         uint64_t memory;
     } key = {0};
     struct stat memory = {0};
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file != NULL) {
-        if (fgets(key.boot, sizeof key.boot, file) == NULL)
-            key.boot[0] = '\0';
-        fclose(file);
-    }
+    boot_id(key.boot);
     gethostname(key.name, sizeof key.name - 1);
     if (stat("/dev/shm", &memory) == 0)
         key.memory = (uint64_t)memory.st_dev;

@@ -12,6 +12,7 @@
  * that is written by hand can do without, and without the sum, which is the CRC of all lines before it. */
 #include "common/stream/ticket.h"
 
+#include "common/os/boot.h"
 #include "common/os/files.h"
 #include "common/util/crc.h"
 #include "common/util/text.h"
@@ -54,13 +55,7 @@ static bool is_machine(const char *name)
 
 static void find_machine(char name[TICKET_MACHINE_MAX])
 {
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    name[0] = '\0';
-    if (file != NULL) {
-        if (fgets(name, TICKET_MACHINE_MAX, file) != NULL)
-            name[strcspn(name, "\n")] = '\0';
-        fclose(file);
-    }
+    boot_id(name);
     if (is_machine(name))
         return;
     memset(name, 0, TICKET_MACHINE_MAX);

@@ -2,6 +2,8 @@
 /* Folders that are removed after a kill: see held_folder.h. */
 #include "deploy/cli/held_folder.h"
 
+#include "common/os/boot.h"
+
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +20,6 @@
 #define TRIES 10
 /* Folders that are open at once while a tree is removed. */
 #define REMOVED_AT_A_TIME 16
-/* Characters of the boot's number that tell it from others. */
-#define BOOT_LENGTH 8
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
@@ -58,12 +58,8 @@ static void remove_forgotten(const char *base, const char *prefix)
 /* "NAME.USER.BOOT." */
 static void name_prefix(char *prefix, size_t size, const char *name)
 {
-    char boot[BOOT_LENGTH + 1] = "";
-    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
-    if (file == NULL || fgets(boot, sizeof boot, file) == NULL || strspn(boot, "0123456789abcdef") != BOOT_LENGTH)
-        strcpy(boot, "0");
-    if (file != NULL)
-        fclose(file);
+    char boot[BOOT_NAME_MAX];
+    boot_name(boot);
     snprintf(prefix, size, "%s.%u.%s.", name, geteuid(), boot);
 }
 
