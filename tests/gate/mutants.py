@@ -17,7 +17,12 @@ import sys
 import time
 
 HERE = os.path.dirname(os.path.realpath(__file__))
-ROOT = os.path.dirname(os.path.dirname(HERE))
+sys.path.insert(0, HERE)
+# pylint: disable=wrong-import-position
+import house
+from progress import Progress
+
+ROOT = house.ROOT
 
 # (name, test of the gate that should see it, or PROGRAM: FUNCTION of the smoke, file, text as it stands, text of the defect)
 MUTANTS = [
@@ -87,28 +92,14 @@ MUTANTS = [
 ]
 
 
-def meson(folder, *words, **env):
-    return subprocess.run(["meson", *words], cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **env})
-
-
-def depends_of(folder, program):
-    """The files that the test needs, for ninja."""
-    with open(os.path.join(folder, "build", "meson-info", "intro-tests.json"), encoding="utf-8") as file:
-        needed = next(test["depends"] for test in json.load(file) if test["name"] == program)
-    with open(os.path.join(folder, "build", "meson-info", "intro-targets.json"), encoding="utf-8") as file:
-        return [os.path.relpath(path, os.path.join(folder, "build")) for target in json.load(file) if target["id"] in needed for path in target["filename"]]
-
-
-def fails(folder, test):
+def fails(build, test):
     """Whether the test fails, built anew. A mutant that cannot be built is none."""
     program, _, function = test.partition(": ")
-    built = subprocess.run(["ninja", "-C", os.path.join(folder, "build"), *depends_of(folder, program)], stdout=subprocess.PIPE, text=True, check=False)
-    if built.returncode != 0:
-        raise SystemExit("\n".join(built.stdout.splitlines()[-20:]))
-    chosen = os.path.join(folder, "build", "chosen.json")
+    build.compile(lambda: build.files_for({program}))
+    chosen = build.log("chosen")
     with open(chosen, "w", encoding="utf-8") as file:
         json.dump({"only": {program: [function]} if function else {}, "without": {}}, file)
-    return meson(folder, "test", "-C", "build", "--no-rebuild", "-t", "5", program, HDSS_TEST_CHOSEN=chosen).returncode != 0
+    return any(result.verdict == "failed" for result in build.test([program], "a mutant", 1, {"HDSS_TEST_CHOSEN": chosen}))
 
 
 def caught_by_tier(folder):
@@ -122,8 +113,8 @@ def caught_by_tier(folder):
     return None
 
 
-def caught_by(folder, test):
-    return test if fails(folder, test) else caught_by_tier(folder)
+def caught_by(build, folder, test):
+    return test if fails(build, test) else caught_by_tier(folder)
 
 
 def main():
@@ -134,12 +125,11 @@ def main():
     folder = os.path.abspath(given.folder)
     if not os.path.isdir(folder):
         subprocess.run(["git", "clone", "-q", ROOT, folder], check=True)
-    how = ["--reconfigure"] if os.path.isdir(os.path.join(folder, "build")) else []
-    if meson(folder, "setup", *how, "build", CC="ccache gcc" if shutil.which("ccache") else "gcc").returncode != 0:
-        raise SystemExit("meson setup failed")
+    house.ROOT = folder
+    build = house.Build("gcc", os.path.join(folder, "build"), "gcc", ["-Dwerror=true", "-Dtests=true"], Progress("mutants", sys.stderr))
     chosen = [mutant for mutant in MUTANTS if not given.only or any(word in mutant[0] for word in given.only.split(","))]
     for test in sorted({mutant[1] for mutant in chosen}):
-        if fails(folder, test):
+        if fails(build, test):
             raise SystemExit(f"{test} fails without a mutant")
     caught = 0
     for name, test, path, text, defect in chosen:
@@ -153,7 +143,7 @@ def main():
         with open(source, "w", encoding="utf-8") as file:
             file.write(whole.replace(text, defect))
         try:
-            seen = caught_by(folder, test)
+            seen = caught_by(build, folder, test)
         finally:
             with open(source, "w", encoding="utf-8") as file:
                 file.write(whole)
