@@ -31,14 +31,20 @@ def read(path):
         return b''
 
 
+def environment(pid):
+    """The variables of a process. Those of a child are empty for a moment after vfork(), until the kernel has set up its program, as its words are."""
+    for _ in range(1000):
+        words, values = read(f'/proc/{pid}/cmdline'), read(f'/proc/{pid}/environ')
+        if values or words or b'\nVmSize:' not in read(f'/proc/{pid}/status'):  # one that has ended, or is of the kernel, has no memory
+            break
+        time.sleep(0.001)
+    return values.split(b'\0')
+
+
 def marked():
     """Processes with the mark that have not ended."""
     mark = f'{MARK}={os.environ.get(MARK)}'.encode()
-    found = []
-    for name in os.listdir('/proc'):
-        if name.isdigit() and int(name) != os.getpid() and mark in read(f'/proc/{name}/environ').split(b'\0'):
-            found.append(int(name))
-    return found
+    return [int(name) for name in os.listdir('/proc') if name.isdigit() and int(name) != os.getpid() and mark in environment(name)]
 
 
 def told(pid):
