@@ -123,7 +123,7 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        link->ops->watch(link->runtime, from); /* its master's loss may not be known here: see link_make_room() */
+        link->ops->watch(link->runtime, from); /* this worker's master is lost, which may not be known here yet */
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         take_news_of_jobs(link, from, &message);
         return;

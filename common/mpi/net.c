@@ -368,7 +368,7 @@ static bool goes_with_payload(const struct send_slot *slot)
     return slot->payload != NULL && slot->data_bytes == 0;
 }
 
-/* Leaves a send to MPI. */
+/* Gives up a send whose receiver has ended, and notes which of its memory MPI may still read. */
 static void give_up_send(struct net *net, struct send_slot *slot)
 {
     net->held_count -= slot->state == SEND_HELD;
@@ -390,8 +390,8 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* Takes the oldest send out of the ring. A slot that MPI may still read gets a new one in its place when that is
- * needed. */
+/* Takes the oldest send out of the ring. If MPI may still read the slot it is kept, and its place in the ring is empty
+ * until a send needs it. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Who of many workers is to be asked, served or given up next, found in O(log W) steps where all of them would have to
- * be looked at: see index.c. It is on while it is of use, and costs nothing before. */
+/* An index over the workers of a service: it finds in O(log W) steps the one that is to be asked, served or given up
+ * next. See index.c. It is switched on by the first search, so that a run without searches does not pay for it. */
 #pragma once
 
 #include "common/service/rope.h"
@@ -31,7 +31,7 @@ struct work_done {
 
 struct service_index {
     bool is_on;
-    unsigned speaker;       /* the worker of the latest message: what it holds may change at any time of the step */
+    unsigned speaker;       /* the worker that sent the latest message: the step may change what it holds */
     unsigned leaves;        /* a power of two; 0: there is no tree */
     struct holding *tree;   /* [2 * leaves] the root at 1, below i those at 2 i and 2 i + 1; owned */
     struct work_done *work; /* [leaves] of each worker, what the sums have of it; owned */

@@ -99,10 +99,10 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
     }
 }
 
-/* What is left out of sums that are rounded in another order. */
+/* A bound is raised by this share: its sums may be rounded in another order than those that it bounds. */
 #define ROUNDING 1e-12
 
-/* More than open_work_ns() of any of the workers. */
+/* An upper bound of open_work_ns() over the workers that `holding` is of. */
 static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
 {
     const double now = (double)now_ns, all_ns = holding->iterations * mean_ns, end_ns = all_ns + holding->began_ns;
@@ -186,7 +186,8 @@ static uint32_t worth_of(const struct service *service, const struct served *wor
     return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
 }
 
-/* True where work is taken from workers that do not answer: threads may have begun any of it. */
+/* True if work is taken from workers that do not answer. It is not where workers have threads: these may have begun any
+ * of it. */
 static bool revokes(const struct service *service)
 {
     return !service->no_speculation && !run_spec_has_threads(service->spec);

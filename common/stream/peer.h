@@ -34,8 +34,9 @@ struct stream_times {
 #define STREAM_BEAT_NS    UINT64_C(250000000)
 #define STREAM_SILENCE_NS UINT64_C(1000000000)
 #define STREAM_HELLO_NS   UINT64_C(3000000000)
-/* How long the first attempt to come back may take, and any: each that gets no answer doubles it. The second one begins
- * while a peer whose connection was closed is still waited for, as that time says from which this is derived. */
+/* Time limits of attempts to come back: the first attempt has STREAM_RETURN_NS, each further one twice as long, up to
+ * STREAM_RETURN_MOST_NS. The other end waits STREAM_CLOSED_NS for a peer whose connection was closed; a second
+ * attempt begins within that time. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
 /* Times between two attempts to come back. */

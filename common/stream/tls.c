@@ -41,7 +41,7 @@ struct tls {
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* of this connection alone; owned; NULL: none */
+    SSL_SESSION *key; /* of this connection alone; owned; NULL: it uses the key of `struct tls` */
     const struct stream_world_ops *ops;
     int fd;                        /* borrowed */
     struct fifo output;            /* records that the socket has not taken */

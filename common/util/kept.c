@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list is never walked: it is there for tools that look for lost memory. */
+/* Nothing reads the list. Without it a tool that looks for lost memory would report what is kept. */
 #include "common/util/kept.h"
 
 #include <stdlib.h>

@@ -29,8 +29,8 @@ struct root *led_job_root(struct led_job *led);
  * wait. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
-/* True where the words could not be read because the kernel is not loaded yet. It goes on being loaded, and they are to
- * be read once more when that is over; and what is readable when it may be. */
+/* led_job_is_loading(): true if the job's words could not be read yet, because its kernel is still being loaded. The
+ * caller reads the words again once led_job_has_loaded() is true. led_job_loading_socket() is readable by then. */
 bool led_job_is_loading(const struct led_job *led);
 bool led_job_has_loaded(const struct led_job *led);
 int led_job_loading_socket(const struct led_job *led);

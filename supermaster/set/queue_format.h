@@ -108,7 +108,8 @@ struct queue_damage {
     bool is_unended;    /* the set that wrote it was killed, or the file was cut at the end of a record */
 };
 
-/* True where something was lost or may have been. A file that is only unended is as a killed set leaves it. */
+/* True if a record of the file is lost, or may be. A file that merely lacks its last record is not damaged: a set that
+ * was killed leaves it so. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
     return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;

@@ -80,7 +80,7 @@ struct script_habits {
     int64_t miss;       /* time in which ranks miss a launcher that has ended */
     bool loses_words;   /* it drops what it has not passed on as it ends the ranks */
     bool waits_alone;   /* rank 0 says how it went though its launcher is gone */
-    bool is_passed_by;  /* ranks print past it: their words do not end with it */
+    bool is_passed_by;  /* ranks print to the terminal, not through the launcher: their words outlive it */
     bool drops_drain;   /* the launcher keeps SIGUSR1 to itself */
 };
 

@@ -137,7 +137,7 @@ START_TEST(a_death_costs_the_iteration_that_ran)
 }
 END_TEST
 
-/* Three deaths in a row with nothing in the air, and the next iteration is taken for the cause. */
+/* Three helpers in a row die before they have begun an iteration. The iteration that would be next is blamed. */
 START_TEST(a_helper_that_never_begins_an_iteration_costs_the_next_one)
 {
     renew();
@@ -152,7 +152,7 @@ START_TEST(a_helper_that_never_begins_an_iteration_costs_the_next_one)
 }
 END_TEST
 
-/* A death with iterations in the air is between those with none. */
+/* Helpers die before they have begun an iteration, but one between them dies while it computes some. */
 START_TEST(deaths_that_are_not_in_a_row_cost_nobody)
 {
     renew();

@@ -463,9 +463,9 @@ static void inline_sent(struct executor *executor, const void *data)
             buffers[i].sent = false;
 }
 
-/* Moves a buffer that MPI may read until the process ends. A buffer that cannot move, as memory is out, stays on its
- * way for ever: its worker stands still. In memory that is shared with a helper it can move once, which is enough: a
- * worker sends its results to one rank, and to one other after that is lost. */
+/* Gives a buffer other memory, as MPI may read its present memory until the process ends. If there is no memory the
+ * buffer counts as being sent for ever, and the worker stands still. A buffer that is shared with a helper can move
+ * once. That is enough: a worker sends its results to one rank, and to the supermaster when that rank is lost. */
 static void leave_buffer(struct exec *exec, struct exec_buffer *buffer)
 {
     const size_t bytes = exec_buffer_bytes(exec);

@@ -577,7 +577,7 @@ END_TEST
 
 /* --- words --- */
 
-/* The launcher drops what ranks print as it ends them; the summary does not go through it. */
+/* The launcher ends the ranks and drops what they have printed. The summary does not go through the launcher. */
 START_TEST(the_summary_comes_though_the_launcher_loses_words)
 {
     struct scene scene;
