@@ -128,13 +128,14 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     return 0;
 }
 
-/* Takes the bell's ring, where there was one. */
+/* Takes the ring of the bell, if there was one. */
 static void take_helper_news(struct helper *helper)
 {
     uint64_t count;
-    if (helper->rests && atomic_exchange(&helper->channel->worker_sleeps, CHANNEL_AWAKE) == CHANNEL_AWAKE &&
-        read(helper->bell, &count, sizeof count) < 0)
-        count = 0; /* the helper is about to ring: the next rest is a short one */
+    if (helper->rests && atomic_exchange(&helper->channel->worker_sleeps, CHANNEL_AWAKE) == CHANNEL_AWAKE)
+        helper->rings = true;
+    if (helper->rings && read(helper->bell, &count, sizeof count) == sizeof count)
+        helper->rings = false;
     helper->rests = false;
 }
 
@@ -223,6 +224,7 @@ static bool let_go(struct helper *helper)
     struct leaving *leaving = malloc(sizeof *leaving);
     if (leaving == NULL)
         return false;
+    epoll_ctl(helper->watch, EPOLL_CTL_DEL, helper->process, NULL);
     *leaving = (struct leaving){helper->start.world, helper->pid, helper->process};
     if (!helper->start.world->run_aside(see_leave, leaving)) {
         free(leaving);
@@ -342,6 +344,7 @@ void helper_wake_at(struct helper *helper, uint64_t done)
 
 bool helper_rest(struct helper *helper)
 {
+    take_helper_news(helper);
     atomic_store(&helper->channel->worker_sleeps, CHANNEL_ON_BELL);
     helper->rests = true;
     if (helper->killed || !helper_is_busy(helper))
