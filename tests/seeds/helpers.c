@@ -424,6 +424,8 @@ static void answer(struct process *p)
 {
     p->goes_on = p->work->is_complete;
     p->work->ran_on = 0;
+    if (p->work->command == CHANNEL_LEAVE)
+        p->work = NULL; /* after the answer another helper's command may stand there */
     atomic_store(&p->channel->answered, p->number);
     go_to(p, STEP_WAKE, STEP_NS);
     come_to(p, POINT_ANSWERED);
@@ -431,10 +433,9 @@ static void answer(struct process *p)
 
 static void wake(struct process *p)
 {
-    const bool leaves = p->work->command == CHANNEL_LEAVE;
     channel_wake_worker(p->channel, shared.bell);
     go_to(p, STEP_TAKE, STEP_NS);
-    if (leaves)
+    if (p->work == NULL)
         die(p, 0);
     else
         come_to(p, POINT_WAITS);
@@ -619,7 +620,7 @@ static void look_at_kill(const struct process *p)
     const uint64_t stood_ns = helpers.now_ns - p->moved_ns;
     /* the worker counts from when it gave the command, which the helper may have taken later */
     const uint64_t limit_ns = is_run && p->claimed == p->done.count ? IDLE_NS / 2 : helpers.limit_ns;
-    if (helpers.may_kill || p->ended || p->step == STEP_TAKE ||
+    if (helpers.may_kill || p->ended || p->step == STEP_TAKE || p->step == STEP_WAKE ||
         (p->work != NULL && channel_is_over(p->channel, p->number)) ||
         (p->work != NULL && p->work->command == CHANNEL_LEAVE))
         return;
