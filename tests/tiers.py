@@ -2,8 +2,8 @@
 """Which tests run when, in one table: what deploy/selftest reads.
 
 quick  after an edit (`deploy/selftest quick`): unit, cluster and seeds of what was linked anew, and the rules of tests/tidy
-gate   before a submission (`deploy/selftest`, and what CI runs): all that is deterministic, under sanitizers, with fresh seeds; the rules; SMOKE, and
-       the system tests of what has changed; a line over MPICH; quickstart on one bare root
+gate   before a submission (`deploy/selftest`, and what CI runs): all that is deterministic, under sanitizers, with fresh seeds; the fixed seeds; the
+       rules; SMOKE, and the system tests of what has changed; a line over MPICH; quickstart on one bare root
 all    before a release (`deploy/selftest --all`): every test with every compiler, MPI library and system that is there
 
 A test that this file does not name belongs to quick, gate and all if its suite is deterministic, else to all, and to the gate when its area changes.
@@ -142,6 +142,7 @@ SECONDS = {
     "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
 }
 
-# Fresh seeds of a gate, and of --all, dealt out to the generators by these shares. The fixed seeds of a gate are one in FIXED_SHARE.
-FRESH = {"gate": 2000, "all": 100000}
+# Fresh seeds of a gate, which run under sanitizers, and of --all: dealt out to the generators by the shares of the fixed ones.
+FRESH = {"gate": 4000, "all": 100000}
+# `quick` runs one in so many of the fixed seeds.
 FIXED_SHARE = 5

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The random runs of tests/seeds in a gate: fewer of the fixed numbers, and fresh ones drawn from the commit's hash."""
+"""The random runs of tests/seeds: the fixed numbers, and fresh ones drawn from the commit's hash."""
 
 # Numbers of seeds-set from here on are sets that work is streamed to. Fresh ones stay between FRESH_FROM and this.
 STREAMS_FROM = 1000000000

@@ -83,6 +83,7 @@ class Aside(threading.Thread):
 class Selftest:
     def __init__(self, tier, folder):
         self.tier, self.folder = tier, folder
+        self.tested_for = os.environ.get("HDSS_GATE_FOR")  # another checkout that learns what came of it
         self.progress = Progress("selftest")
         self.results = []
         self.builds = {}
@@ -158,20 +159,27 @@ class Selftest:
     def seed_tests(self, build):
         return [test for test in build.tests() if "seeds" in test["suite"]]
 
-    def run_seeds(self, build, env=None, nice=False):
-        """The fixed seeds, and fresh ones."""
-        tests = self.seed_tests(build)
-        share = tiers.FIXED_SHARE if self.tier == "gate" else 1
-        lines = [(test["name"], seeds.fixed_line(test, share), test["env"], 1800) for test in tests]
+    def fixed_seeds(self, build):
+        return [(test["name"], test["cmd"], test["env"], 1800) for test in self.seed_tests(build)]
+
+    def seeds_that_failed(self, build):
+        return [line for line in self.fixed_seeds(build) if "kept" in line[1]]
+
+    def fresh_seeds(self, build):
+        tests, count = self.seed_tests(build), tiers.FRESH[self.tier]
         own = {test["name"]: test["env"] for test in tests}
-        fresh = seeds.fresh_lines(tests, self.commit, tiers.FRESH[self.tier])
-        lines += [(name, words, own[name.removesuffix("-fresh")], 1800) for name, words in fresh]
-        self.progress.say(f"{tiers.FRESH[self.tier]} fresh seeds from number {seeds.first_fresh(self.commit)} on, drawn from {self.commit[:12]}")
+        self.progress.say(f"{count} fresh seeds from number {seeds.first_fresh(self.commit)} on, drawn from {self.commit[:12]}")
+        return [(name, words, own[name.removesuffix("-fresh")], 1800) for name, words in seeds.fresh_lines(tests, self.commit, count)]
+
+    def run_seeds(self, build, lines, env=None, nice=False):
         found = build.run(lines, "seeds", 2, env, nice)
         for one in found:
             if one.verdict == "failed":
                 one.lines += ["A seed stays: tests/seeds/failed*.txt gets its number and why it failed."]
         self.take(found)
+
+    def run_all_seeds(self, build, env=None):
+        self.run_seeds(build, self.fixed_seeds(build) + self.fresh_seeds(build), env)
 
     def choice_file(self, stage, only):
         """Writes which functions run, for tests/lib/launch.py; the environment that names it."""
@@ -324,13 +332,13 @@ class Selftest:
     def note(self, judged):
         flaky = {id(one) for one in judged.flaky}
         tests = {f"{one.stage} / {one.name}": ["flaky" if id(one) in flaky else one.verdict, round(one.seconds, 2)] for one in self.results}
-        history.note(self.folder, {
+        history.note(os.path.join(self.tested_for, "build") if self.tested_for else self.folder, {
             "date": datetime.datetime.now().isoformat(timespec="seconds"), "commit": self.commit, "tier": self.tier,
             "load": round(house.load(), 1), "minutes": round((time.monotonic() - self.progress.began) / 60, 1), "tests": tests})
 
     def mark_passed(self):
         """Says in the checkout that was tested which commit has passed, if all that was tested is in the commit."""
-        where = os.environ.get("HDSS_GATE_FOR") or house.ROOT
+        where = self.tested_for or house.ROOT
         if not house.is_clean():
             self.progress.say("the tree has changes that no commit has: build/gate.passed stays as it is")
             return
@@ -352,6 +360,7 @@ class Selftest:
         self.guarded("gcc", self.run_smoke, gcc)
         rules = [*(name for name in self.of_suites(gcc, "tidy", "headers") if name != "tidy-lint"), *sorted(tiers.BENCH)]
         self.guarded("gcc", lambda: self.take(gcc.test(rules, "rules", 2)))
+        self.run_seeds(gcc, self.fixed_seeds(gcc))
         self.lint(gcc, house.changed_files())
         mpich.result()
         self.guarded("gcc", self.run_mpich_line, gcc)
@@ -374,7 +383,8 @@ class Selftest:
         """The deterministic tests in the other build, with what others leave of the cores."""
         build.compile(lambda: build.files_for({*self.deterministic(build), *(test["name"] for test in self.seed_tests(build))}), nice=True)
         self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=40, nice=True))
-        self.run_seeds(build, WITH_LEAKS, nice=True)
+        # The fixed ones take four times as long here, and have run in the other build.
+        self.run_seeds(build, self.seeds_that_failed(build) + self.fresh_seeds(build), WITH_LEAKS, nice=True)
 
     def smoke(self):
         """The system tests of the gate alone."""
@@ -439,7 +449,7 @@ class Selftest:
         self.learn(gcc)
         others = [test["name"] for test in gcc.tests() if not {"system", "seeds"} & set(test["suite"])]
         self.guarded("gcc", lambda: self.take(gcc.test(others, "units", 2)))
-        self.guarded("gcc", self.run_seeds, gcc)
+        self.guarded("gcc", self.run_all_seeds, gcc)
         names = self.of_suites(gcc, "system")
         env = self.choice_file("gcc", {})
         self.guarded("gcc", lambda: self.take(gcc.test(names, "system", SYSTEM_AT_ONCE, env)))
@@ -473,7 +483,7 @@ class Selftest:
         if not self.guarded("sanitizers", build.compile):
             return
         self.guarded("sanitizers", lambda: self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=10)))
-        self.guarded("sanitizers", self.run_seeds, build, WITH_LEAKS)
+        self.guarded("sanitizers", self.run_all_seeds, build, WITH_LEAKS)
         env = {**WITHOUT_LEAKS, **self.choice_file("sanitizers", {})}
         self.guarded("sanitizers", lambda: self.take(build.test(self.of_suites(build, "system"), "system under sanitizers", SYSTEM_AT_ONCE, env, 6)))
 

@@ -14,6 +14,7 @@ import house
 import selftest
 
 house.ROOT = folder
+os.environ.pop("HDSS_GATE_FOR", None)
 run = selftest.Selftest("planted", os.path.join(folder, "build"))
 build = house.Build("gcc", run.folder, "gcc", [], run.progress)
 run.builds["gcc"] = build
