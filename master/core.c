@@ -428,8 +428,14 @@ static void trace_any(void *self, struct trace_sink *sink)
     master->service.trace = sink;
 }
 
+static bool needs_any(const void *self, unsigned rank)
+{
+    const struct master *master = self;
+    return service_needs(&master->service, rank);
+}
+
 struct machine master_machine(struct master *master)
 {
-    return (struct machine){master,      master_step_any, master_deadline_any, master_state_any, check_any,
-                            explain_any, trace_any};
+    return (struct machine){master,    master_step_any, master_deadline_any, master_state_any,
+                            check_any, explain_any,     trace_any,           needs_any};
 }

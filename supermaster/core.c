@@ -585,9 +585,20 @@ static void trace_any(void *self, struct trace_sink *sink)
     supermaster->service.trace = sink;
 }
 
+static bool needs_any(const void *self, unsigned rank)
+{
+    const struct supermaster *supermaster = self;
+    return service_needs(&supermaster->service, rank);
+}
+
 struct machine supermaster_machine(struct supermaster *supermaster)
 {
-    return (struct machine){
-        supermaster, supermaster_step_any, supermaster_deadline_any, supermaster_state_any, check_any, explain_any,
-        trace_any};
+    return (struct machine){supermaster,
+                            supermaster_step_any,
+                            supermaster_deadline_any,
+                            supermaster_state_any,
+                            check_any,
+                            explain_any,
+                            trace_any,
+                            needs_any};
 }

@@ -380,6 +380,12 @@ static void trace_any(void *self, struct trace_sink *sink)
     computing->server.trace(computing->server.self, sink);
 }
 
+static bool needs_any(const void *self, unsigned rank)
+{
+    const struct computing *computing = self;
+    return computing->server.needs != NULL && computing->server.needs(computing->server.self, rank);
+}
+
 void computing_fini(struct computing *computing)
 {
     computing_forget_copies(computing);
@@ -413,5 +419,5 @@ int computing_init(struct computing *computing, const struct machine *server, co
 struct machine computing_machine(struct computing *computing)
 {
     return (struct machine){computing, computing_step, computing_deadline, computing_state,
-                            check_any, explain_any,    trace_any};
+                            check_any, explain_any,    trace_any,          needs_any};
 }

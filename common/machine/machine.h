@@ -317,6 +317,8 @@ struct machine {
     /* Has the machine note what becomes of chunks in `sink`, borrowed, from now on; before its first event. NULL where
      * it assigns no chunks. */
     void (*trace)(void *self, struct trace_sink *sink);
+    /* True while the machine waits for what nobody but the rank can do. NULL: it never does. */
+    bool (*needs)(const void *self, unsigned rank);
 };
 
 /* Place of `rank` in `ranks`, which are sorted; `count` where it is not among them. */

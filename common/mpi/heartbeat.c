@@ -22,7 +22,7 @@
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
-#include "common/mpi/net.h"
+#include "common/mpi/driver.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
@@ -53,9 +53,9 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
-    struct net *net = heartbeat->runtime->net;
+    struct link *link = heartbeat->runtime->link;
     assert(beat->is_far || kind == BEAT_FENCED);
-    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
+    if (link != NULL ? !net_is_clear(&link->net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
         return;
     beat->sent = kind;
     MPI_Isend(&beat->sent, 1, MPI_BYTE, runtime_mpi_rank(heartbeat->runtime, to), TAG_HEARTBEAT,

@@ -25,7 +25,7 @@ static int link_init(struct link *link)
         return -1;
     if (net_init(&link->net, runtime, receives) < 0 || far_init(link) < 0)
         return -1;
-    runtime->net = &link->net;
+    runtime->link = link;
     return 0;
 }
 
@@ -76,7 +76,7 @@ void link_close(struct link *link)
 {
     struct runtime *runtime = link->runtime;
     assert(peers_check(&runtime->peers));
-    runtime->net = NULL;
+    runtime->link = NULL;
     far_close(link);
     if (!runtime->degraded) /* else MPI is let be */
         net_fini(&link->net);
@@ -107,6 +107,15 @@ static void set_exchange(struct link *link)
     link->runtime->exchanges = exchanges;
     link->exchange_ends = false;
     link->ops->exchange(&link->wait, link->runtime);
+}
+
+bool link_needs(const struct link *link, unsigned rank)
+{
+    bool needs = net_awaits_data(&link->net, rank);
+    for (const struct driver *driver = link->drivers; !needs && driver != NULL; driver = driver->next)
+        needs = driver->state == DRIVER_RUNS && driver->machine->needs != NULL &&
+                driver->machine->needs(driver->machine->self, rank);
+    return needs;
 }
 
 static struct driver *driver_new(struct link *link, const struct part_of_job *part)

@@ -82,6 +82,9 @@ bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 
+/* True where this rank waits for what only the other one can do: for data that it sends, or as a machine does. */
+bool link_needs(const struct link *link, unsigned rank);
+
 /* False where this rank knows that all workers are lost. */
 bool link_has_worker(const struct link *link);
 

@@ -15,13 +15,13 @@
  * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. Others wait for a
  * master, and a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was
  * stopped in as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted
- * are own looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone: what it
- * holds is overdue one day, and at the end it is let go on (rouse.c). But results that it has begun to send are nobody
- * else's to compute, and who waits for them ends it likewise. */
+ * are own looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone where
+ * others can compute what it holds: that is overdue one day, and at the end the worker is let go on (rouse.c). Where
+ * nobody else may, as with tasks, or where it has begun to send results, it is ended as a master is. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
-#include "common/mpi/net.h"
+#include "common/mpi/link.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
@@ -156,7 +156,7 @@ bool watch_has_lost(const struct watch *watch, unsigned *rank)
 /* True where this rank waits for what the peer alone can do. */
 static bool is_waited_for(const struct runtime *runtime, unsigned rank)
 {
-    return runtime->hellos[rank].role == ROLE_MASTER || (runtime->net != NULL && net_awaits_data(runtime->net, rank));
+    return runtime->hellos[rank].role == ROLE_MASTER || (runtime->link != NULL && link_needs(runtime->link, rank));
 }
 
 /* Several ranks of the node may find it: one of them says so. */

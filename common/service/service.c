@@ -104,6 +104,13 @@ unsigned service_find(const struct service *service, unsigned rank)
     return rank_index(service->ranks, service->worker_count, rank);
 }
 
+bool service_needs(const struct service *service, unsigned rank)
+{
+    const unsigned w = service_find(service, rank);
+    return service->no_speculation && w < service->worker_count &&
+           (service->dependent || service->workers[w].holds > 0);
+}
+
 static struct grant *find_grant(struct served *worker, uint32_t chunk)
 {
     struct grant *grant = grant_slot(worker, chunk);

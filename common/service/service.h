@@ -296,6 +296,9 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
+/* True where no other worker may compute what this one holds, or goes on without it. */
+bool service_needs(const struct service *service, unsigned rank);
+
 /* Tells how long the same iteration takes on each worker, by the probes: mean_s[worker_count] in seconds. Who is much
  * faster then gets a copy of what is left at the end with a slow one. */
 void service_note_speeds(struct service *service, const double *mean_s);

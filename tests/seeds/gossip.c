@@ -355,11 +355,17 @@ static enum turn advance(struct executor *executor, struct event *event)
 
 static const struct executor_ops executor_ops = {.advance = advance, .sent = sent, .abandon = abandon};
 
+static bool needs(const void *self, unsigned rank)
+{
+    (void)self;
+    return gossip.needs_workers && fabric_role(rank) == ROLE_WORKER;
+}
+
 int gossip_live(unsigned rank)
 {
     struct talker *talker = &talkers[rank];
     struct runtime *runtime = fabric_runtime();
-    const struct machine machine = {.self = talker, .step = step, .deadline = deadline, .state = state};
+    const struct machine machine = {.self = talker, .step = step, .deadline = deadline, .state = state, .needs = needs};
     const struct effects effects = {
         .context = talker, .executor = runtime->role == ROLE_WORKER ? &talker->executor : NULL, .store = store};
     talker->topology = &runtime->topology;

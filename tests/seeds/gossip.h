@@ -21,6 +21,7 @@ struct gossip_config {
     unsigned data_max;       /* bytes */
     uint64_t compute_max_ns; /* a worker computes so long at a stretch; 0: never */
     uint64_t store_max_ns;   /* data are stored for so long */
+    bool needs_workers;      /* nobody else can do what a worker does */
     unsigned drop_percent;   /* of runs: a rank takes another for lost that has done nothing */
 };
 

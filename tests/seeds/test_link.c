@@ -222,6 +222,22 @@ START_TEST(a_dead_rank_of_the_node_is_lost_at_once)
 }
 END_TEST
 
+/* Others do what a stopped worker holds, or nobody may: then it is ended, or its tasks are waited for for ever. */
+START_TEST(a_stopped_worker_is_ended_where_nobody_else_can_do_its_work)
+{
+    const struct fabric_fault fault = {
+        .kind = FABRIC_STOP, .rank = WORKER, .at_ns = 5 * FABRIC_S, .for_ns = 1000 * FABRIC_S};
+    gossip.needs_workers = _i % 2 == 0;
+    run(_i, &fault, 1);
+    ck_assert(gossip_has_lost(MASTER, WORKER) == gossip.needs_workers);
+    ck_assert(fabric_fate(WORKER)->was_killed == gossip.needs_workers);
+    if (gossip.needs_workers)
+        ck_assert_uint_le(gossip_lost_ns(MASTER, WORKER), 18 * FABRIC_S);
+    assert_status(SUPERMASTER, EXIT_STATUS_DONE);
+    assert_status(OTHER, EXIT_STATUS_DONE);
+}
+END_TEST
+
 START_TEST(a_message_wakes_a_sleeper_of_the_node)
 {
     gossip.data_percent = 0;
@@ -287,6 +303,7 @@ int main(void)
     tcase_add_loop_test(all, data_that_were_given_up_spoil_no_others, 0, TRIES);
     tcase_add_loop_test(all, a_dead_rank_of_another_node_is_lost_in_time, 0, TRIES);
     tcase_add_loop_test(all, a_dead_rank_of_the_node_is_lost_at_once, 0, TRIES);
+    tcase_add_loop_test(all, a_stopped_worker_is_ended_where_nobody_else_can_do_its_work, 0, TRIES);
     tcase_add_loop_test(all, a_message_wakes_a_sleeper_of_the_node, 0, TRIES);
     tcase_add_loop_test(all, ranks_leave_where_the_launcher_does_not_answer, 0, TRIES);
     tcase_add_loop_test(all, nobody_waits_for_room_behind_a_worker_that_dies_as_an_orphan, 0, TRIES);
