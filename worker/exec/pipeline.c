@@ -44,6 +44,11 @@ static bool is_remote(const struct pipeline *pipeline)
     return pipeline->exec.config.helper != NULL;
 }
 
+static bool is_probing(const struct pipeline *pipeline)
+{
+    return pipeline->exec.remote.probing != PROBING_NOTHING;
+}
+
 struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->halo_count; i++)
@@ -676,15 +681,6 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     return go_on(pipeline, event);
 }
 
-static enum turn pipeline_advance(struct executor *executor, struct event *event)
-{
-    struct pipeline *pipeline = pipeline_of(executor);
-    enum turn turn = advance_pipeline(pipeline, event);
-    while (turn == TURN_BLOCKED && is_remote(pipeline) && !exec_remote_rest(&pipeline->exec))
-        turn = advance_pipeline(pipeline, event);
-    return turn;
-}
-
 static int pipeline_descriptor(const struct executor *executor)
 {
     const struct pipeline *pipeline = (const struct pipeline *)executor;
@@ -722,11 +718,38 @@ static void pipeline_abandon(struct executor *executor, const void *data)
 static bool pipeline_probe(struct executor *executor, struct speed *speed)
 {
     struct pipeline *pipeline = pipeline_of(executor);
+    pipeline->executor.is_away = is_remote(pipeline);
     if (is_remote(pipeline))
-        exec_remote_probe(&pipeline->exec, speed);
+        exec_remote_begin_probe(&pipeline->exec);
     else
         exec_time_probe(&pipeline->exec, pipeline_try_row, pipeline, speed);
-    return true;
+    return !is_remote(pipeline);
+}
+
+static enum turn advance_probe(struct pipeline *pipeline, struct event *event)
+{
+    const enum turn turn = exec_probe_turn(&pipeline->exec, event);
+    pipeline->executor.is_away = turn == TURN_BLOCKED;
+    return turn;
+}
+
+/* A probe can be ended; what runs of a chunk is finished. */
+static struct range pipeline_end(struct executor *executor)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    if (is_probing(pipeline))
+        exec_remote_end(&pipeline->exec);
+    return (struct range){0};
+}
+
+static enum turn pipeline_advance(struct executor *executor, struct event *event)
+{
+    struct pipeline *pipeline = pipeline_of(executor);
+    enum turn turn;
+    do
+        turn = is_probing(pipeline) ? advance_probe(pipeline, event) : advance_pipeline(pipeline, event);
+    while (turn == TURN_BLOCKED && is_remote(pipeline) && !exec_remote_rest(&pipeline->exec));
+    return turn;
 }
 
 static void pipeline_check(const struct executor *executor)
@@ -763,6 +786,7 @@ static const struct executor_ops pipeline_ops = {
     .begin = pipeline_begin,
     .set_mark = pipeline_set_mark,
     .advance = pipeline_advance,
+    .end = pipeline_end,
     .sent = pipeline_sent,
     .abandon = pipeline_abandon,
     .descriptor = pipeline_descriptor,

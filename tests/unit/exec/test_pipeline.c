@@ -11,6 +11,7 @@
 #include "hdss/kernel.h"
 #include "proto/record.h"
 #include "tests/lib/suite.h"
+#include "tests/unit/exec/probing.h"
 #include "worker/exec/helper.h"
 #include "worker/exec/pipeline.h"
 #include "worker/exec/serve.h"
@@ -855,8 +856,28 @@ START_TEST(a_probe_in_a_helper_leaves_out_what_kills)
     struct speed speed;
     struct pipeline *pipeline = open_with_helper(100, 1, false);
     shared->deaths[50] = 1000;
-    executor_probe(&pipeline->executor, &speed);
+    probe_whole(&pipeline->executor, &speed);
     ck_assert_double_gt(speed.mean_ns, 0);
+    close_workers();
+}
+END_TEST
+
+/* Its worker looks at messages meanwhile, and ends it where nobody wants it any more. */
+START_TEST(a_probe_in_a_helper_is_ended)
+{
+    struct speed speed;
+    struct event event = {0};
+    struct pipeline *pipeline = open_with_helper(100, 1, false);
+    shared->hold_at = 50;
+    ck_assert(!executor_probe(&pipeline->executor, &speed));
+    while (pipeline->exec.remote.helper.channel->probing != 51) {
+        ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
+        ck_assert(pipeline->executor.is_away);
+    }
+    ck_assert_uint_eq(executor_end(&pipeline->executor).count, 0);
+    await_probe(&pipeline->executor, &speed);
+    ck_assert(!pipeline->executor.is_away);
+    ck_assert_uint_eq(speed.levels, 1); /* nothing is known */
     close_workers();
 }
 END_TEST
@@ -883,6 +904,7 @@ int main(void)
     tcase_add_test(tcase, a_step_of_a_chunk_that_was_given_up_has_a_limit_too);
     tcase_add_test(tcase, a_helper_that_is_killed_between_steps_is_replaced);
     tcase_add_test(tcase, a_probe_in_a_helper_leaves_out_what_kills);
+    tcase_add_test(tcase, a_probe_in_a_helper_is_ended);
     tcase_set_timeout(tcase, 120);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
