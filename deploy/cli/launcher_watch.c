@@ -185,8 +185,8 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True where somebody on whom the others wait is stopped, and not all are; or the supermaster, of which all others are
- * lost, so that nobody else sees it. */
+/* True where somebody on whom the others wait is stopped, and not all are; or the supermaster that nobody else sees, as
+ * all others of its launch are lost, or are pods. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
@@ -194,7 +194,7 @@ static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launche
     if (launcher_watch_holds(watch, launcher))
         return awake > 0 || stopped == 0; /* it may have begun nobody yet */
     const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
-    const bool is_left_alone = watch->begun && watch->running == 1 && watch->ranks > 1;
+    const bool is_left_alone = watch->begun && watch->running == 1 && (watch->ranks > 1 || !watch->flat);
     return (all_count || watch->world->state(watch->world, watch->lead) == PROCESS_STOPPED) && stopped > 0 &&
            (awake > 0 || is_left_alone);
 }

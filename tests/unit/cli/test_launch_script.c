@@ -654,7 +654,7 @@ static void make_processes(struct script *script, char launcher, char lead, char
 
 static const struct {
     char launcher, lead, other; /* states */
-    bool begun, flat, asked, draining, ended, remote;
+    bool begun, flat, asked, draining, ended, remote, is_one;
     unsigned looks;
 } stops[] = {
     {'S', 'S', 'S', .begun = true, .looks = NEVER},
@@ -662,6 +662,8 @@ static const struct {
     {'S', 'T', 'T', .begun = true, .looks = NEVER},       /* all are: somebody wants it so */
     {'S', 'S', 'T', .begun = true, .looks = NEVER},       /* what others do about a stopped worker is theirs */
     {'S', 'T', 0, .begun = true, .looks = STOPPED_LOOKS}, /* nobody else is left to see it */
+    {'S', 'T', 0, .begun = true, .is_one = true, .looks = STOPPED_LOOKS}, /* all others are pods */
+    {'S', 'T', 0, .begun = true, .is_one = true, .flat = true, .looks = NEVER},
     {'S', 'S', 'T', .looks = STOPPED_LOOKS},
     {'S', 'S', 'T', .begun = true, .flat = true,
      .looks = NEVER}, /* each is waited for: by a drain no longer than that */
@@ -681,7 +683,7 @@ START_TEST(who_is_stopped_alone_is_found)
     int64_t now_ms = 0;
     make_processes(&script, stops[_i].launcher, stops[_i].lead, stops[_i].other);
     struct launcher_watch watch = {.world = &script.world,
-                                   .ranks = 2,
+                                   .ranks = stops[_i].is_one ? 1 : 2,
                                    .running = 1 + (stops[_i].other != 0),
                                    .depth = 1,
                                    .begun = stops[_i].begun,
