@@ -293,6 +293,13 @@ static void say_drain(struct child *child)
     child->drain_is_said = true;
 }
 
+/* Some launchers stay that cannot begin a rank, as where they may open too few files. */
+static void say_no_rank(const struct child *child)
+{
+    if (child->course.end_ms == 0 && !child->watch.started)
+        launch_tell(child, "the launcher has not begun a rank for too long: it is ended");
+}
+
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, child->now_ms);
@@ -310,8 +317,10 @@ static void look_after(struct child *child)
     if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
         ranks_rouse(child->world, child->launcher.pid, child->how->rank_depth);
     if (child->course.end_ms != 0 ||
-        (launcher_watch_is_over(&child->watch, child->launcher.pid, child->now_ms) && !end_ranks(child)))
+        (launcher_watch_is_over(&child->watch, child->launcher.pid, child->now_ms) && !end_ranks(child))) {
+        say_no_rank(child);
         end_launcher(child);
+    }
 }
 
 /* However it is asked to end, it does. */

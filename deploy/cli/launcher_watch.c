@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Time in which a launcher begins its first rank on this machine. */
+#define FIRST_MS 30000
 /* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
 #define START_MS 3000
 /* Time in which no rank comes up on other machines, where nobody sees them. */
@@ -164,7 +166,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
         return has_ended(watch->world, watch->lead) && quiet_ms >= LOST_MS;
     if (watch->remote)
         return quiet_ms >= REMOTE_START_MS;
-    return watch->started && watch->running < watch->ranks && quiet_ms >= START_MS;
+    return watch->running < watch->ranks && quiet_ms >= (watch->started ? START_MS : FIRST_MS);
 }
 
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
