@@ -333,6 +333,19 @@ static void tell_load(struct set_job *job)
     fflush(job->err);
 }
 
+/* Begins the job, which is in the queue, or has its kernel loaded meanwhile, also once more. */
+static void begin_or_load(struct set *set, struct queue_job *queued, struct set_job *job)
+{
+    const int status = learn(set, job);
+    if (status == EXIT_STATUS_DONE || !led_job_is_loading(job->led))
+        begin(set, queued, job, status);
+    else if (let_load(set, job)) {
+        queue_begun(&set->queue, queued, set_now_s());
+        control_note_change(set->control);
+    } else
+        begin(set, queued, job, fail(job, EXIT_STATUS_FAILED, "out of memory"));
+}
+
 /* The job is no longer loading: it was cancelled, the set ends, or it begins. */
 static void end_load(struct set *set, struct set_job *job)
 {
@@ -349,7 +362,7 @@ static void end_load(struct set *set, struct set_job *job)
     if (set->queue.mode == QUEUE_STOPPED)
         job_free(job); /* for the next set */
     else
-        begin(set, queued, job, learn(set, job));
+        begin_or_load(set, queued, job);
 }
 
 void set_look_at_loading(struct set *set)
@@ -371,16 +384,11 @@ void set_look_at_loading(struct set *set)
 void set_begin_job(struct set *set, struct queue_job *queued)
 {
     struct set_job *job = job_new(set, queued);
-    int status = job != NULL ? enter(job) : EXIT_STATUS_FAILED;
+    const int status = job != NULL ? enter(job) : EXIT_STATUS_FAILED;
     if (status == EXIT_STATUS_DONE)
-        status = learn(set, job);
-    if (status == EXIT_STATUS_DONE || job == NULL || !led_job_is_loading(job->led))
+        begin_or_load(set, queued, job);
+    else
         begin(set, queued, job, status);
-    else if (let_load(set, job)) {
-        queue_begun(&set->queue, queued, set_now_s());
-        control_note_change(set->control);
-    } else
-        begin(set, queued, job, fail(job, EXIT_STATUS_FAILED, "out of memory"));
 }
 
 /* --- while they run --- */

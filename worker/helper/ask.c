@@ -73,6 +73,7 @@ struct asker {
     struct exchange exchange; /* the latest */
     char *answer;             /* owned; the latest one, NUL-terminated */
     char *loading;            /* the kernel that the helper loads, and that is not waited for; owned; NULL: none */
+    unsigned loads_died;      /* helpers that have died while they loaded it, one after another */
     char why[HDSS_ERROR_MAX]; /* there is no answer, in words that go on from who was asked */
 };
 
@@ -344,10 +345,10 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
 }
 
 /* Has a helper that has loaded the kernel. -1 with one line, also where it has not done so after that time: then it
- * goes on. Whoever does not wait for that does not see another helper load it again. */
+ * goes on, be it in another helper. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
-    unsigned deaths = 0;
+    asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;
     do {
         const bool has_begun = asker->loading != NULL && strcmp(asker->loading, name) == 0;
         if (!has_begun && begin_to_load(name, program, error) < 0)
@@ -360,7 +361,7 @@ static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_pro
         if (outcome == EXCHANGE_ANSWERED)
             return asker->answer[0] == '+' ? 0 : error_set(error, "%s", asker->answer + 1);
         ask_end();
-    } while (asker->patience_ns == UINT64_MAX && may_ask_again(&deaths));
+    } while (may_ask_again(&asker->loads_died));
     return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
