@@ -322,7 +322,12 @@ START_TEST(who_is_left_in_the_background_ends_with_the_command)
     run_shell("sleep 1000 & echo $!");
     ck_assert_int_eq(command.outcome.end, COMMAND_ENDED);
     ck_assert_int_eq(command.outcome.status, 0);
+    ck_assert(command.outcome.left_some);
     check_group_is_gone();
+    run_shell("(kill -9 $(exec sh -c 'echo $PPID'); echo) & wait"); /* it was not killed for the end */
+    ck_assert(!command.outcome.left_some);
+    run_shell("(exec >&- 2>&-; (sleep 1000 & exit) & wait) & wait"); /* nobody's child any more */
+    ck_assert(command.outcome.left_some);
     check_late_output();
     command_fini(&command);
 }

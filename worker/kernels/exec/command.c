@@ -332,6 +332,18 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
+/* What is left of a group whose leader was reaped are orphans, which are this process's children. True where one had
+ * not ended by itself. */
+static bool has_killed_some(pid_t group)
+{
+    int status;
+    pid_t ended;
+    bool was_killed = false;
+    while ((ended = waitpid(-group, &status, WNOHANG)) > 0)
+        was_killed |= WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    return was_killed || ended == 0;
+}
+
 /* The process is kept until here, so that its number is nobody else's while its group is killed. */
 static void reap(struct command *command)
 {
@@ -350,6 +362,7 @@ static void reap(struct command *command)
     /* Until it is the program the child has the worker's memory, and the kernel never forgets the most. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
+    outcome->left_some = has_killed_some(command->pid);
     command->pid = -1;
     orphans_collect();
 }

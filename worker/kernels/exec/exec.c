@@ -840,6 +840,9 @@ static int put_reason(const struct yield *yield)
     else if (may_lack_memory(k))
         snprintf(note, sizeof note, "it failed, maybe for want of memory: it may have %s (memory=)",
                  need_text(NEED_MEMORY, allotment_memory(&k->allotment), amount));
+    else if (outcome->left_some)
+        snprintf(note, sizeof note,
+                 "what it had left in the background was killed as it ended (`wait` waits for that)");
     else
         return 0;
     return put_note(yield, TASK_STREAM_ERR, errors, note);
