@@ -855,10 +855,28 @@ static void join_trace(struct led_job *led)
     fprintf(root->err, "%s: --trace: %s\n", root->name, root->error.text);
 }
 
+/* Says that tasks were added to a list that was taken for complete: nobody has run them. */
+static void tell_added_tasks(struct led_job *led, int status)
+{
+    struct root *root = &led->root;
+    const struct job_setup *setup = &root->setup;
+    const uint64_t known = setup->loop.iterations;
+    struct hdss_loop now;
+    struct error unused;
+    if (!setup->loop.are_tasks || setup->loop.grows || (status != EXIT_STATUS_DONE && status != EXIT_STATUS_TASKS) ||
+        kernel_describe(setup->kernel, setup->values, &now, &unused) < 0 || now.iterations <= known)
+        return;
+    fprintf(root->err,
+            "%s: the list has %" PRIu64 " more than when the run began, not run: put them into a list of their own, or "
+            "use follow=yes list=FILE\n",
+            root->name, now.iterations - known);
+}
+
 int led_job_settle(struct led_job *led, int status)
 {
     enter(led);
     join_trace(led);
+    tell_added_tasks(led, status);
     return join_costs(led, status);
 }
 
