@@ -73,14 +73,23 @@ static char *temporary_name(const char *path)
     return asprintf(&name, in_place ? "%s" : "%s.tmp", path) < 0 ? NULL : name;
 }
 
-/* Opens the file. A temporary file is a new one: a file that somebody else has put there under its name, a link above
- * all, is not written. `mode` is for a file that is written in place. */
-static FILE *open_named(const char *name, const char *path, const char *mode)
+int file_open_to_write(const char *path, int flags)
 {
-    if (strcmp(name, path) == 0)
-        return fopen(path, mode);
-    unlink(name);
-    int fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    const int fd = open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC | flags, 0666);
+    const int set = fd < 0 ? -1 : fcntl(fd, F_GETFL);
+    if (set >= 0)
+        fcntl(fd, F_SETFL, set & ~O_NONBLOCK);
+    return fd;
+}
+
+/* Opens the file. A temporary file is a new one: a file that somebody else has put there under its name, a link above
+ * all, is not written. */
+static FILE *open_named(const char *name, const char *path)
+{
+    const bool is_new = strcmp(name, path) != 0;
+    if (is_new)
+        unlink(name);
+    const int fd = file_open_to_write(name, O_CREAT | (is_new ? O_EXCL : O_TRUNC));
     FILE *file = fd < 0 ? NULL : fdopen(fd, "w");
     if (fd >= 0 && file == NULL)
         close(fd);
@@ -91,7 +100,7 @@ static FILE *open_named(const char *name, const char *path, const char *mode)
 static int write_anew(const char *path, const char *text, size_t length, bool is_public, struct error *error)
 {
     char *name = temporary_name(path);
-    FILE *file = name == NULL ? NULL : open_named(name, path, "we");
+    FILE *file = name == NULL ? NULL : open_named(name, path);
     int reason = 0;
     if (file == NULL) {
         reason = name == NULL ? ENOMEM : errno;
@@ -108,7 +117,8 @@ static int write_anew(const char *path, const char *text, size_t length, bool is
             unlink(name);
     }
     free(name);
-    return reason == 0 ? 0 : error_set(error, "%s: %s", path, strerror(reason));
+    const char *what = reason == ENXIO ? "a pipe that nobody reads" : strerror(reason);
+    return reason == 0 ? 0 : error_set(error, "%s: %s", path, what);
 }
 
 int file_write(const char *path, const char *text, size_t length, struct error *error)

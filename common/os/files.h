@@ -35,6 +35,10 @@ int file_make_folders(const char *path, struct error *error);
  * that are then believed, or written. -1 with one line. */
 int file_open_own_folder(const char *path, struct error *error);
 
+/* Opens a file to be written, with further flags of open(), and makes it if O_CREAT is among them. A pipe that nobody
+ * reads is not waited for: -1 with ENXIO. */
+int file_open_to_write(const char *path, int flags);
+
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
  * reading returns FILE_ENDS where the file is shorter. */
 #define FILE_ENDS 1

@@ -152,7 +152,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     const struct results_format *format = format_of(path);
     char written[PATH_MAX], header[RESULTS_HEADER_MAX];
     written_path(path, format, written);
-    int fd = open(written, O_WRONLY | O_CREAT | O_CLOEXEC | link_flag(format), 0666);
+    int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
     if (records_lock(fd, written, error) < 0) /* before anything of the file is gone */

@@ -587,7 +587,7 @@ static int open_log(struct follow *follow, struct error *error)
     const bool appends = follow->options.joblog_appends;
     if (path == NULL)
         return outlet_init(&follow->log, -1, "", error);
-    int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+    int fd = file_open_to_write(path, O_CREAT | O_APPEND);
     if (fd < 0)
         return refuse_log(follow, error);
     if (outlet_init(&follow->log, fd, path, error) < 0) {

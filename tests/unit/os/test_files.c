@@ -5,6 +5,7 @@
 #include "common/util/error.h"
 #include "tests/lib/suite.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -109,6 +110,23 @@ START_TEST(what_is_no_file_is_refused)
 }
 END_TEST
 
+START_TEST(a_pipe_is_written_to_who_reads_it_and_waits_for_nobody)
+{
+    char read_there[10] = "";
+    ck_assert_int_eq(mkfifo("pipe", 0600), 0);
+    ck_assert_int_eq(file_write("pipe", "words", 5, &error), -1);
+    ck_assert_str_eq(error.text, "pipe: a pipe that nobody reads");
+    const int reader = open("pipe", O_RDONLY | O_NONBLOCK);
+    ck_assert_int_eq(file_write("pipe", "words", 5, &error), 0);
+    ck_assert_int_eq(read(reader, read_there, sizeof read_there), 5);
+    const int writer = file_open_to_write("pipe", 0);
+    ck_assert_int_eq(fcntl(writer, F_GETFL) & O_NONBLOCK, 0);
+    close(writer);
+    close(reader);
+    unlink("pipe");
+}
+END_TEST
+
 static void refuse(const char *path, const char *expected)
 {
     ck_assert_int_eq(file_check_writable(path, &error), -1);
@@ -149,6 +167,7 @@ int main(void)
     tcase_add_test(tcase, a_planted_link_is_not_followed);
     tcase_add_test(tcase, a_dangling_planted_link_makes_nothing);
     tcase_add_test(tcase, what_is_no_file_is_refused);
+    tcase_add_test(tcase, a_pipe_is_written_to_who_reads_it_and_waits_for_nobody);
     tcase_add_test(tcase, what_cannot_be_written_is_named_and_nothing_is_made);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
