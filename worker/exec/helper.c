@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,11 +59,13 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     *helper = (struct helper){.start = *start, .channel_bytes = at + room, .process = -1, .has_cores = has_cores()};
     if (start->world == NULL)
         helper->start.world = &helper_world_real;
-    helper->file = memfd_create("hdss-helper", MFD_CLOEXEC);
+    helper->file = memfd_create("hdss-helper", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0)
+    /* Were it made shorter by a kernel that finds it, the worker would die of a look at what is gone. */
+    if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
+        fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
     helper->channel = memory == MAP_FAILED ? NULL : memory;
     if (helper->channel == NULL || helper->bell < 0 || helper->watch < 0 ||

@@ -116,7 +116,7 @@ END_TEST
 
 enum { WORDS = 16 };
 
-enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS, HANGS };
+enum death { LIVES, SEGFAULTS, EXITS, IS_KILLED, FAILS, RETURNS, HANGS, SHRINKS };
 
 /* A time for which nothing happens, after which the executor is looked at again, as a worker does. */
 #define LOOK_MS 20
@@ -167,6 +167,8 @@ static void close_kernel(void *instance)
     shared->closed = true;
 }
 
+static struct exec exec;
+
 static int die(enum death death, char error[HDSS_ERROR_MAX])
 {
     switch (death) {
@@ -175,6 +177,7 @@ static int die(enum death death, char error[HDSS_ERROR_MAX])
     case IS_KILLED: raise(SIGKILL); break;
     case FAILS: snprintf(error, HDSS_ERROR_MAX, "cannot"); return -1;
     case RETURNS: return 7;
+    case SHRINKS: return ftruncate(exec.remote.helper.file, 0) == 0; /* of the memory that its worker looks at */
     case HANGS:
         for (;;)
             pause();
@@ -219,7 +222,6 @@ static const struct hdss_kernel deadly = {
     .abi = HDSS_KERNEL_ABI, .name = "deadly", .open = open_kernel, .run = run, .close = close_kernel};
 static const struct hdss_loop loop = {
     .iterations = 4096, .type = HDSS_UINT64, .record_length = WORDS, .dims = 2, .shape = {4096, WORDS}};
-static struct exec exec;
 
 static pid_t begin_with(const struct exec_config *config, int file, int bell)
 {
@@ -337,6 +339,7 @@ START_TEST(a_death_costs_the_iteration_that_ran)
         kernel.death[bad[i].at] = bad[i].death;
         digest -= digest_of(bad[i].at, 1);
     }
+    kernel.death[600] = SHRINKS;           /* it cannot */
     kill(exec.remote.helper.pid, SIGKILL); /* one that knows no deaths, and has nothing to do */
     executor_begin(&exec.executor, 0, 2048, 0, false);
     take_chunk(0, &outcome);
