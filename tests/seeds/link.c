@@ -121,6 +121,7 @@ static void make(struct life *life, uint64_t seed)
     make_gossip(life);
     for (uint64_t left = one_in(life, 4) ? 0 : spread(life, 1, 4); left > 0; left--)
         make_fault(life);
+    life->gossip.needs_workers = one_in(life, 2);
     life->last_ns += life->gossip.end_ns;
     life->fabric.limit_ns = life->last_ns + 2 * life->gossip.compute_max_ns +
                             (life->fault_count > 0 || life->gossip.drop_percent > 0 ? LEAVES_NS : LEAVES_QUIETLY_NS);
