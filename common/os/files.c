@@ -271,12 +271,15 @@ int file_sync_name(const char *path)
     return file_sync(folder);
 }
 
+bool file_lock_now(int fd)
+{
+    return flock(fd, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK;
+}
+
 bool file_lock(int fd)
 {
     const struct timespec nap = {.tv_nsec = LOOK_MS * 1000000};
-    for (int waited_ms = 0; flock(fd, LOCK_EX | LOCK_NB) < 0; waited_ms += LOOK_MS) {
-        if (errno != EWOULDBLOCK)
-            return true;
+    for (int waited_ms = 0; !file_lock_now(fd); waited_ms += LOOK_MS) {
         if (waited_ms >= LEAVING_MS)
             return false;
         nanosleep(&nap, NULL);

@@ -53,6 +53,7 @@ int file_sync_name(const char *path);
  * without locks locks nothing. False where another process holds the lock and goes on to: one that was killed a moment
  * ago may until the kernel has taken it away, and is waited for. */
 bool file_lock(int fd);
+bool file_lock_now(int fd); /* does not wait */
 
 /* A regular file that may be executed. */
 bool file_is_program(const char *path);

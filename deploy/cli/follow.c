@@ -594,7 +594,8 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    if (follow->log.is_file && !file_lock(fd))
+    /* A log that is to be cut is not waited for: it would be that of a run which has just ended. */
+    if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
         return refuse_log(follow, error);

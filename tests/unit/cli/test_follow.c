@@ -22,6 +22,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/hdss-follow-XXXXXX";
@@ -279,16 +280,34 @@ START_TEST(a_task_log_is_written_and_gone_on_with)
 }
 END_TEST
 
-/* Neither of two runs may lose lines of it, and the second is refused before it cuts the file. */
+/* The log of another run, which ends as soon as somebody waits for it. */
+static FILE *other_log;
+
+int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    if (other_log != NULL)
+        fclose(other_log);
+    other_log = NULL;
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, time, rest);
+}
+
+/* Neither of two runs may lose lines of it: the second is refused before it cuts the file, also if the first is about
+ * to end; --resume, which cuts nothing, waits for that. */
 START_TEST(a_task_log_is_of_one_run_at_a_time)
 {
-    FILE *file = fopen("log", "w");
-    fputs(HEADING LINE("1", "0"), file);
-    ck_assert(fflush(file) == 0 && flock(fileno(file), LOCK_EX) == 0);
+    other_log = fopen("log", "w");
+    fputs(HEADING LINE("1", "0"), other_log);
+    ck_assert(fflush(other_log) == 0 && flock(fileno(other_log), LOCK_EX) == 0);
     options.joblog = "log";
     FAILS(follow_begin(&follow, &options, &error), "--joblog log: another run is writing it; accepted: another file");
     ck_assert_str_eq(text_in("log"), HEADING LINE("1", "0"));
-    fclose(file);
+    ck_assert_ptr_nonnull(other_log);
+    options.joblog_appends = true;
+    begin();
+    end();
+    ck_assert_ptr_null(other_log);
+    ck_assert_str_eq(text_in("log"), HEADING LINE("1", "0"));
+    options.joblog_appends = false;
     begin();
     end();
     ck_assert_str_eq(text_in("log"), HEADING);

@@ -12,6 +12,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <signal.h>
+#include <time.h>
 #include <unistd.h>
 
 static char folder[] = "/tmp/hdss-test-queue-XXXXXX";
@@ -276,6 +277,42 @@ START_TEST(two_sets_do_not_write_it)
 }
 END_TEST
 
+/* Runs once as a set waits for the other's lock. */
+static void (*while_waiting)(void);
+
+int nanosleep(const struct timespec *time, struct timespec *rest)
+{
+    void (*run)(void) = while_waiting;
+    while_waiting = NULL;
+    if (run != NULL)
+        run();
+    return clock_nanosleep(CLOCK_MONOTONIC, 0, time, rest);
+}
+
+static void submit_and_end(void)
+{
+    submit(0);
+    commit();
+    close_journal();
+}
+
+/* What the other set has written meanwhile is read, too. */
+START_TEST(a_set_that_ends_is_waited_for)
+{
+    struct queue other;
+    queue_init(&other, 1);
+    while_waiting = submit_and_end;
+    submit(0);
+    commit();
+    struct queue_journal *second = queue_journal_open("queue", true, &other, 0, &error);
+    ck_assert_msg(second != NULL, "%s", error.text);
+    ck_assert_uint_eq(other.newest, 2);
+    queue_journal_close(second);
+    queue_fini(&other);
+    open_journal(true);
+}
+END_TEST
+
 START_TEST(a_torn_end_is_told_and_kept_aside)
 {
     submit(0);
@@ -377,6 +414,7 @@ int main(void)
     tcase_add_test(tcase, a_stopped_set_leaves_its_jobs);
     tcase_add_test(tcase, no_job_is_forgotten_by_mistake);
     tcase_add_test(tcase, two_sets_do_not_write_it);
+    tcase_add_test(tcase, a_set_that_ends_is_waited_for);
     tcase_add_test(tcase, a_torn_end_is_told_and_kept_aside);
     tcase_add_test(tcase, nonsense_is_refused);
     tcase_add_test(tcase, the_file_stays_short);
