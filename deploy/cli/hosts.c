@@ -3,6 +3,7 @@
 #include "deploy/cli/hosts.h"
 #include "common/util/grow.h"
 #include "common/util/number.h"
+#include "common/util/text.h"
 
 #include <errno.h>
 #include <stdint.h>
@@ -125,19 +126,24 @@ int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error)
 int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struct error *error)
 {
     FILE *file = fopen(path, "r");
-    char *text = file != NULL ? calloc(1, HOST_FILE_MAX + 1) : NULL;
+    struct text text;
+    char piece[4096];
+    size_t bytes = 0;
     int result = -1;
-    if (text == NULL)
-        error_set(error, "%.200s: %s", path, strerror(errno));
-    else if (fread(text, 1, HOST_FILE_MAX + 1, file) > HOST_FILE_MAX)
+    if (file == NULL)
+        return error_set(error, "%.200s: %s", path, strerror(errno));
+    text_init(&text);
+    text_add(&text, "%s", "");
+    for (size_t got; bytes <= HOST_FILE_MAX && (got = fread(piece, 1, sizeof piece, file)) > 0; bytes += got)
+        text_add(&text, "%.*s", (int)got, piece);
+    if (bytes > HOST_FILE_MAX)
         error_set(error, "%.200s: longer than %d bytes", path, HOST_FILE_MAX);
-    else if (ferror(file))
-        error_set(error, "%.200s: %s", path, strerror(errno));
+    else if (ferror(file) || text.failed)
+        error_set(error, "%.200s: %s", path, strerror(text.failed ? ENOMEM : errno));
     else
-        result = parse(hosts, text, error);
-    if (file != NULL)
-        fclose(file);
-    free(text);
+        result = parse(hosts, text.data, error);
+    fclose(file);
+    text_fini(&text);
     return result;
 }
 

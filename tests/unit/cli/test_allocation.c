@@ -41,9 +41,11 @@ static const struct {
 
 START_TEST(node_lists_are_expanded)
 {
-    names[0] = '\0';
-    ck_assert_int_eq(node_list_expand(lists[_i].list, collect, NULL, &error), 0);
-    ck_assert_str_eq(names, lists[_i].names);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        names[0] = '\0';
+        ck_assert_int_eq(node_list_expand(lists[i].list, collect, NULL, &error), 0);
+        ck_assert_str_eq(names, lists[i].names);
+    }
 }
 END_TEST
 
@@ -54,9 +56,11 @@ static const char *const wrong_lists[] = {
 
 START_TEST(wrong_node_lists_are_refused)
 {
-    names[0] = '\0';
-    ck_assert_int_eq(node_list_expand(wrong_lists[_i], collect, NULL, &error), -1);
-    ck_assert_ptr_nonnull(strstr(error.text, "accepted: node names with ranges in brackets"));
+    for (size_t i = 0; i < sizeof wrong_lists / sizeof *wrong_lists; i++) {
+        names[0] = error.text[0] = '\0';
+        ck_assert_msg(node_list_expand(wrong_lists[i], collect, NULL, &error) == -1, "%s", wrong_lists[i]);
+        ck_assert_msg(strstr(error.text, "accepted: node names with ranges in brackets") != NULL, "%s", wrong_lists[i]);
+    }
 }
 END_TEST
 
@@ -85,8 +89,11 @@ static const char *const wrong_counts[] = {"",     "1",   "1,2,3", "1(x3)",     
 START_TEST(wrong_counts_are_refused)
 {
     unsigned counts[2];
-    ck_assert_int_eq(node_counts_parse(wrong_counts[_i], counts, 2, &error), -1);
-    ck_assert_ptr_nonnull(strstr(error.text, "accepted: a count for each of the 2 nodes"));
+    for (size_t i = 0; i < sizeof wrong_counts / sizeof *wrong_counts; i++) {
+        error.text[0] = '\0';
+        ck_assert_msg(node_counts_parse(wrong_counts[i], counts, 2, &error) == -1, "%s", wrong_counts[i]);
+        ck_assert_msg(strstr(error.text, "accepted: a count for each of the 2 nodes") != NULL, "%s", wrong_counts[i]);
+    }
 }
 END_TEST
 
@@ -137,7 +144,7 @@ static const struct {
     {"SLURM_JOB_NODELIST=n[1-2;SLURM_JOB_CPUS_PER_NODE=2",
      "SLURM_JOB_NODELIST: 'n[1-2': accepted: node names with ranges in brackets, separated by commas: n[01-04,7],gpu3"},
     {"SLURM_JOB_NODELIST=n1,n1", "SLURM_JOB_NODELIST: 'n1' is in the list twice"},
-    {"SLURM_JOB_NODELIST=n[1-5000]", "SLURM_JOB_NODELIST: more than 4096 hosts"},
+    {"SLURM_JOB_NODELIST=n[1-99999999]", "SLURM_JOB_NODELIST: more than 4096 hosts"},
     {"SLURM_JOB_NODELIST=-n1", "SLURM_JOB_NODELIST: '-n1' is no host name"},
     {"SLURM_JOB_NODELIST=n[1-2];SLURM_JOB_CPUS_PER_NODE=4",
      "SLURM_JOB_CPUS_PER_NODE: '4': accepted: a count for each of the 2 nodes: 16(x2),8"},
@@ -168,9 +175,11 @@ static const char *read_job(void)
 
 START_TEST(jobs_are_read_from_the_environment)
 {
-    forget();
-    put_words(jobs[_i].environment);
-    ck_assert_str_eq(read_job(), jobs[_i].hosts);
+    for (size_t i = 0; i < sizeof jobs / sizeof *jobs; i++) {
+        forget();
+        put_words(jobs[i].environment);
+        ck_assert_str_eq(read_job(), jobs[i].hosts);
+    }
     forget();
 }
 END_TEST
@@ -197,7 +206,6 @@ static const char *const nonsense[] = {"",
                                        "a 4 a",
                                        "n[1-",
                                        "n[1-2]",
-                                       "n[1-99999999]",
                                        "4(x",
                                        "4(x0)",
                                        "4(x4294967296)",
@@ -237,11 +245,12 @@ static void check_refusal_or_hosts(void)
 
 START_TEST(nonsense_is_refused_by_name)
 {
-    for (size_t job = 0; job < sizeof sound_jobs / sizeof *sound_jobs; job++)
+    enum { JOBS = sizeof sound_jobs / sizeof *sound_jobs };
+    for (size_t n = 0; n < JOBS * (sizeof nonsense / sizeof *nonsense); n++)
         for (size_t i = 0; i < VARIABLES; i++) {
             forget();
-            put_words(sound_jobs[job]);
-            setenv(variables[i], nonsense[_i], 1);
+            put_words(sound_jobs[n % JOBS]);
+            setenv(variables[i], nonsense[n / JOBS], 1);
             check_refusal_or_hosts();
             unsetenv(variables[i]);
             hosts_fini(&hosts);
@@ -362,10 +371,12 @@ static const struct {
 
 START_TEST(spans_of_time_are_read)
 {
-    uint64_t seconds = 7;
-    int result = duration_parse(spans[_i].text, &seconds);
-    ck_assert_int_eq(result, spans[_i].seconds < 0 ? -1 : 0);
-    ck_assert_int_eq((int64_t)seconds, result < 0 ? 7 : spans[_i].seconds);
+    for (size_t i = 0; i < sizeof spans / sizeof *spans; i++) {
+        uint64_t seconds = 7;
+        const bool is_wrong = spans[i].seconds < 0;
+        ck_assert_msg(duration_parse(spans[i].text, &seconds) == (is_wrong ? -1 : 0), "%s", spans[i].text);
+        ck_assert_msg((int64_t)seconds == (is_wrong ? 7 : spans[i].seconds), "%s", spans[i].text);
+    }
 }
 END_TEST
 
@@ -373,18 +384,18 @@ int main(void)
 {
     Suite *suite = suite_create("allocation");
     TCase *tests = tcase_create("all");
-    tcase_add_loop_test(tests, node_lists_are_expanded, 0, sizeof lists / sizeof *lists);
-    tcase_add_loop_test(tests, wrong_node_lists_are_refused, 0, sizeof wrong_lists / sizeof *wrong_lists);
+    tcase_add_test(tests, node_lists_are_expanded);
+    tcase_add_test(tests, wrong_node_lists_are_refused);
     tcase_add_test(tests, a_name_that_gets_too_long_is_refused);
     tcase_add_test(tests, counts_are_repeated);
-    tcase_add_loop_test(tests, wrong_counts_are_refused, 0, sizeof wrong_counts / sizeof *wrong_counts);
-    tcase_add_loop_test(tests, jobs_are_read_from_the_environment, 0, sizeof jobs / sizeof *jobs);
-    tcase_add_loop_test(tests, nonsense_is_refused_by_name, 0, sizeof nonsense / sizeof *nonsense);
+    tcase_add_test(tests, wrong_counts_are_refused);
+    tcase_add_test(tests, jobs_are_read_from_the_environment);
+    tcase_add_test(tests, nonsense_is_refused_by_name);
     tcase_add_loop_test(tests, files_name_a_host_for_each_slot, 0, 2);
     tcase_add_test(tests, mpirun_is_told_how_many_ranks_a_node_takes);
     tcase_add_test(tests, a_job_of_slurm_says_when_it_ends);
     tcase_add_loop_test(tests, slurm_is_asked_how_long_a_job_has, 0, sizeof answers / sizeof *answers);
-    tcase_add_loop_test(tests, spans_of_time_are_read, 0, sizeof spans / sizeof *spans);
+    tcase_add_test(tests, spans_of_time_are_read);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
