@@ -258,8 +258,8 @@ static int find_sound(const struct journal_content *content, const struct job_se
     const char *output = setup->job.output;
     uint64_t done = ranges_total(&content->done);
     int held = results_hold(output, &setup->loop, &content->done, error);
-    bool is_in_doubt =
-        held == RESULTS_LACKS || (held == RESULTS_COMPLETE && setup->loop.streams > 0 && done == setup->count);
+    bool is_in_doubt = held == RESULTS_LACKS || (held == RESULTS_COMPLETE && setup->loop.streams > 0 &&
+                                                 setup->job.joins && done == setup->count);
     if (held < 0 || !is_in_doubt)
         return held < 0 ? -1 : 0;
     if (results_find_sound(output, &setup->loop, &content->done, sound, digest, error) < 0)

@@ -233,14 +233,15 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* The final files, and on the disk where that is wanted; or none, with --join no. Where all is done, all must be there.
- */
+/* The final files, and on the disk where that is wanted. Where all is done, all must be there; but with --join no the
+ * parts stay for somebody who may have removed what it has read, and only failures are looked for. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
     const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
+    const struct range none = {setup->first, 0};
     if (!setup->job.joins)
-        return results_review(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error);
+        return results_review(setup->job.output, &setup->loop, &none, &root->failed, &root->reasons, &root->error);
     if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error) < 0)
         return -1;
     bool sync = setup->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';

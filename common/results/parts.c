@@ -147,7 +147,6 @@ void parts_remove(const char *path)
         for (size_t i = 0; i < count; i++)
             unlink(file_in(path, files[i].name, file));
     free(files);
-    unlink(file_in(path, PARTS_MARKS, file));
     unlink(file_in(path, RUN_FILE, file));
     rmdir(folder);
 }

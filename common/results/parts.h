@@ -22,9 +22,6 @@
 
 #define PART_HEAD_BYTES 48
 
-/* File of the folder in which who follows the parts keeps how far it has come: see tail.h. */
-#define PARTS_MARKS "printed"
-
 struct part_head {
     uint32_t run;
     uint64_t first, count, bytes, sum;

@@ -4,33 +4,21 @@
 
 #include "common/os/files.h"
 #include "common/results/parts_read.h"
-#include "common/util/crc.h"
 #include "common/util/grow.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A line of the file of marks: a name, a number, and the CRC of both, always as long. */
-#define MARK_TEXT       "%-23s %20" PRIu64
-#define MARK_TEXT_BYTES 44
-#define MARK_BYTES      54
-/* The marks that are none of a file: how many lines follow the first one, and the `next` of results_tail_keep(). */
-#define MARK_COUNT "lines"
-#define MARK_NEXT  "next"
-#define MARKS_MORE 2
+/* Less is not given back: a hole takes time, and whole pages. */
+#define RELEASE_BYTES (64u << 10)
 
 /* How far a file of parts was read. */
 struct tail_file {
-    uint64_t at;     /* behind what was handed over */
-    uint64_t mark;   /* behind what is done with */
-    uint64_t kept;   /* behind what an earlier reader was done with */
-    bool is_earlier; /* the file was there at the beginning */
+    uint64_t at; /* behind what was handed over */
 };
 
 struct results_tail {
@@ -40,155 +28,13 @@ struct results_tail {
     bool looks;    /* a look through the files is under way, */
     uint32_t file; /* and is at this one, */
     uint64_t size; /* which is as long */
-    uint64_t first, kept_next, corrupted;
-    bool marks_are_damaged;
-    int stale;   /* folder of an earlier run, which does not count; -1: none */
-    int marks;   /* file of marks; -1: not open */
-    char *kept;  /* text of the marks that an earlier reader has kept; NULL: none */
-    char *text;  /* text of the marks */
-    size_t room; /* for it */
+    uint64_t first, corrupted;
+    int stale; /* folder of an earlier run, which does not count; -1: none */
 };
 
 static int tail_no_memory(struct error *error)
 {
     return error_set(error, "out of memory for the parts of the output");
-}
-
-/* --- marks --- */
-
-static const char *marks_file(const struct results_tail *tail, char file[PATH_MAX + 16])
-{
-    snprintf(file, PATH_MAX + 16, "%s/" PARTS_MARKS, tail->reader.folder);
-    return file;
-}
-
-/* The number behind `name` in the marks that an earlier reader has kept; 0 where there is none. */
-static uint64_t find_mark(const struct results_tail *tail, const char *name)
-{
-    const size_t length = strlen(name);
-    for (const char *line = tail->kept; line != NULL && *line != '\0';) {
-        if (strncmp(line, name, length) == 0 && line[length] == ' ')
-            return strtoull(line + length, NULL, 10);
-        line = strchr(line, '\n');
-        line += line != NULL;
-    }
-    return 0;
-}
-
-/* True where the line, which `left` bytes follow, is as it was written. */
-static bool is_whole_mark(const char *line, size_t left)
-{
-    char sum[MARK_BYTES - MARK_TEXT_BYTES + 1] = "";
-    if (left < MARK_BYTES)
-        return false;
-    snprintf(sum, sizeof sum, " %08" PRIx32 "\n", crc32c(0, line, MARK_TEXT_BYTES));
-    return memcmp(line + MARK_TEXT_BYTES, sum, MARK_BYTES - MARK_TEXT_BYTES) == 0;
-}
-
-/* Keeps the lines of `bytes` that are whole. */
-static void take_marks(struct results_tail *tail, const char *bytes, size_t size)
-{
-    uint64_t lines = 0;
-    char *out = tail->kept;
-    for (size_t at = 0; at < size; at += MARK_BYTES) {
-        if (!is_whole_mark(bytes + at, size - at))
-            continue;
-        memcpy(out, bytes + at, MARK_BYTES);
-        out += MARK_BYTES;
-        lines++;
-    }
-    *out = '\0';
-    tail->kept_next = find_mark(tail, MARK_NEXT);
-    tail->marks_are_damaged = size != lines * MARK_BYTES || lines != find_mark(tail, MARK_COUNT) + 1;
-}
-
-static int read_marks(struct results_tail *tail, struct error *error)
-{
-    char file[PATH_MAX + 16];
-    struct stat status;
-    const int fd = open(marks_file(tail, file), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0 && errno == ENOENT)
-        return 0;
-    const size_t size = fd >= 0 && fstat(fd, &status) == 0 ? (size_t)status.st_size : 0;
-    char *bytes = malloc(size + 1);
-    int result = bytes == NULL ? tail_no_memory(error) : 0;
-    if (result == 0 && (fd < 0 || file_read_at(fd, bytes, size, 0) != 0))
-        result = error_set(error, "%.200s: cannot read: %s", file, strerror(errno));
-    tail->kept = result == 0 ? malloc(size + 1) : NULL;
-    if (tail->kept != NULL)
-        take_marks(tail, bytes, size);
-    else if (result == 0)
-        result = tail_no_memory(error);
-    free(bytes);
-    if (fd >= 0)
-        close(fd);
-    return result;
-}
-
-bool results_tail_marks_are_damaged(const struct results_tail *tail)
-{
-    return tail->marks_are_damaged;
-}
-
-void results_tail_mark(struct results_tail *tail, struct results_place place)
-{
-    tail->files[place.file].mark = place.at;
-}
-
-void results_tail_mark_all(struct results_tail *tail)
-{
-    for (size_t i = 0; i < tail->count; i++)
-        tail->files[i].mark = tail->files[i].at;
-}
-
-static int refuse_marks(const struct results_tail *tail, struct error *error)
-{
-    char file[PATH_MAX + 16];
-    return error_set(error, "%.200s: cannot write: %s", marks_file(tail, file), strerror(errno));
-}
-
-/* Opens the file of marks, if its folder is there by now. */
-static int open_marks(struct results_tail *tail, struct error *error)
-{
-    char file[PATH_MAX + 16];
-    if (tail->marks >= 0 || tail->count == 0)
-        return 0;
-    tail->marks = open(marks_file(tail, file), O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
-    return tail->marks < 0 ? refuse_marks(tail, error) : 0;
-}
-
-static void put_mark(char *out, const char *name, uint64_t value)
-{
-    snprintf(out, MARK_TEXT_BYTES + 1, MARK_TEXT, name, value);
-    snprintf(out + MARK_TEXT_BYTES, MARK_BYTES - MARK_TEXT_BYTES + 1, " %08" PRIx32 "\n",
-             crc32c(0, out, MARK_TEXT_BYTES));
-}
-
-int results_tail_keep(struct results_tail *tail, uint64_t next, struct error *error)
-{
-    const size_t bytes = MARK_BYTES * (tail->count + MARKS_MORE);
-    if (open_marks(tail, error) < 0 || tail->marks < 0)
-        return tail->marks < 0 && tail->count > 0 ? -1 : 0;
-    if (tail->room <= bytes) {
-        free(tail->text);
-        tail->text = malloc(2 * bytes);
-        tail->room = tail->text != NULL ? 2 * bytes : 0;
-        if (tail->text == NULL)
-            return tail_no_memory(error);
-    }
-    put_mark(tail->text, MARK_COUNT, tail->count + MARKS_MORE - 1);
-    put_mark(tail->text + MARK_BYTES, MARK_NEXT, next);
-    for (size_t i = 0; i < tail->count; i++) {
-        const struct tail_file *file = &tail->files[i];
-        const uint64_t mark = file->mark > file->kept ? file->mark : file->kept;
-        put_mark(tail->text + MARK_BYTES * (i + MARKS_MORE), tail->reader.files[i].name, mark);
-    }
-    return file_write_at(tail->marks, tail->text, bytes, 0) < 0 ? refuse_marks(tail, error) : 0;
-}
-
-uint64_t results_tail_kept(const struct results_tail *tail)
-{
-    return tail->kept_next;
 }
 
 /* --- the folder --- */
@@ -203,19 +49,9 @@ static int tail_list(struct results_tail *tail, struct error *error)
         if (grown == NULL)
             return tail_no_memory(error);
         tail->files = grown;
-        tail->files[tail->count] = (struct tail_file){.kept = find_mark(tail, tail->reader.files[tail->count].name)};
-        tail->count++;
+        tail->files[tail->count++] = (struct tail_file){0};
     }
     return 0;
-}
-
-/* Each run has files of its own. */
-static int list_earlier(struct results_tail *tail, struct error *error)
-{
-    int result = tail_list(tail, error);
-    for (size_t i = 0; i < tail->count; i++)
-        tail->files[i].is_earlier = true;
-    return result;
 }
 
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error)
@@ -225,14 +61,10 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
         tail_no_memory(error);
         return NULL;
     }
-    *tail = (struct results_tail){.stale = -1, .marks = -1};
+    *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
     if (!resumes) /* as long as it is open here no other folder has its number */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    else if (read_marks(tail, error) < 0 || list_earlier(tail, error) < 0) {
-        results_tail_end(tail);
-        return NULL;
-    }
     return tail;
 }
 
@@ -241,11 +73,7 @@ void results_tail_end(struct results_tail *tail)
     parts_reader_fini(&tail->reader);
     if (tail->stale >= 0)
         close(tail->stale);
-    if (tail->marks >= 0)
-        close(tail->marks);
     free(tail->files);
-    free(tail->kept);
-    free(tail->text);
     free(tail);
 }
 
@@ -283,7 +111,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good == 0)
             continue;
         tail->first = head.first;
-        *entry = (struct results_entry){place, head.first, file->is_earlier, file->at <= file->kept};
+        *entry = (struct results_entry){place, head.first};
         return 1;
     }
 }
@@ -336,6 +164,25 @@ int results_tail_load(struct results_tail *tail, struct results_place place, uin
 const struct block *results_tail_block(const struct results_tail *tail)
 {
     return &tail->reader.block;
+}
+
+void results_tail_release(struct results_tail *tail)
+{
+    const struct parts_reader *reader = &tail->reader;
+    const struct block *block = &reader->block;
+    char path[PATH_MAX + PART_NAME_MAX + 1];
+    uint64_t bytes = 0;
+    for (unsigned s = 0; s < block->streams; s++)
+        bytes += block->bytes[s];
+    if (!reader->is_loaded || bytes < RELEASE_BYTES)
+        return;
+    snprintf(path, sizeof path, "%s/%s", reader->folder, reader->files[reader->loaded_file].name);
+    const int fd = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0)
+        return;
+    (void)!fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)(reader->loaded_at + PART_HEAD_BYTES),
+                     (off_t)bytes);
+    close(fd);
 }
 
 uint64_t results_tail_corrupted(const struct results_tail *tail)

@@ -3,7 +3,7 @@
  * and in several runs of a job that is resumed.
  *
  * Each entry is handed over once, whole, in the order in which it is found. Iterations may be in several of them: see
- * parts.h. Marks in the folder keep how far a reader has come, also where it is killed. */
+ * parts.h. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,9 +22,7 @@ struct results_place {
 
 struct results_entry {
     struct results_place place;
-    uint64_t first;  /* its first iteration */
-    bool is_earlier; /* of a run before this one */
-    bool is_marked;  /* an earlier reader had it behind it */
+    uint64_t first; /* its first iteration */
 };
 
 /* Goes to the beginning of what there is. Unless the run `resumes`, parts that lie there now are of an earlier one, and
@@ -42,17 +40,9 @@ int results_tail_load(struct results_tail *tail, struct results_place place, uin
 /* The block that was loaded last, and stays until the next one is. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
-/* Marks that all before the place is done with, or all that was handed over; results_tail_keep() keeps the marks in the
- * folder, and that the iterations before `next` are done with. -1 with one line. */
-void results_tail_mark(struct results_tail *tail, struct results_place place);
-void results_tail_mark_all(struct results_tail *tail);
-int results_tail_keep(struct results_tail *tail, uint64_t next, struct error *error);
-
-/* The `next` that an earlier reader has kept. */
-uint64_t results_tail_kept(const struct results_tail *tail);
-
-/* True where some of the marks that an earlier reader has kept are lost: what they told is not marked. */
-bool results_tail_marks_are_damaged(const struct results_tail *tail);
+/* The block that was loaded last is done with for good: the file system takes back what it occupies, if it can, and if
+ * it is much. Its head stays, so that the entries behind it are found. */
+void results_tail_release(struct results_tail *tail);
 
 /* Entries that were left out. */
 uint64_t results_tail_corrupted(const struct results_tail *tail);

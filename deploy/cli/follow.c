@@ -7,7 +7,6 @@
 
 #include "common/os/clock.h"
 #include "common/os/files.h"
-#include "common/results/parts.h"
 #include "common/util/grow.h"
 #include "deploy/cli/task_files.h"
 
@@ -20,8 +19,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
-
-enum { ABSENT, PRINTED, THERE };
 
 #define LOOK_NS     20000000 /* a look ends then, and goes on the next time */
 #define WAIT_MIN_MS 10
@@ -56,12 +53,6 @@ static int set_seen(struct follow *follow, uint64_t task, struct error *error)
     return 0;
 }
 
-static void forget_seen(struct follow *follow, uint64_t task)
-{
-    if (is_seen(follow, task))
-        follow->seen[task / 8] &= (unsigned char)~(1u << (task % 8));
-}
-
 /* --- the queue --- */
 
 /* Drops the places that are behind. */
@@ -86,7 +77,7 @@ static int queue_put(struct follow_queue *queue, uint64_t number, const struct f
         if (grown == NULL)
             return follow_no_memory(error);
         queue->places = grown;
-        queue->places[queue->length++] = (struct follow_place){.state = ABSENT};
+        queue->places[queue->length++] = (struct follow_place){0};
     }
     queue->places[number - queue->base] = *place;
     return 0;
@@ -98,17 +89,12 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
 {
     for (; queue->next - queue->base < queue->length; queue->next++) {
         const struct follow_place *place = &queue->places[queue->next - queue->base];
-        if (place->state == THERE)
+        if (place->is_there)
             return place;
-        if (place->state == ABSENT && !last)
+        if (!last)
             return NULL;
     }
     return NULL;
-}
-
-static bool queue_is_empty(const struct follow_queue *queue)
-{
-    return queue->next - queue->base >= queue->length;
 }
 
 /* --- what is in a block --- */
@@ -158,30 +144,14 @@ static void count_failed(struct follow *follow, const struct follow_place *place
         reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
 }
 
-/* Takes a task that an earlier follower has printed, or that is run again: it is not printed here. */
-static int pass_by(struct follow *follow, uint64_t task, bool failed, struct error *error)
-{
-    if (is_seen(follow, task) || (failed && follow->options.again_failed))
-        return 0;
-    follow->earlier++;
-    if (set_seen(follow, task, error) < 0)
-        return -1;
-    return follow->options.in_order ? queue_put(&follow->queue, task, &(struct follow_place){.state = PRINTED}, error)
-                                    : 0;
-}
-
 static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
 {
     struct follow_queue *queue = &follow->queue;
-    const struct follow_place place = {entry->place, index, THERE};
+    const struct follow_place place = {entry->place, index, true};
     const uint64_t task = entry->first + index;
     const bool failed = block_failed(results_tail_block(follow->tail), index);
-    if (entry->is_marked ||
-        (entry->is_earlier && (task < results_tail_kept(follow->tail) || (failed && follow->options.again_failed))))
-        return pass_by(follow, task, failed, error);
     if (is_seen(follow, task))
         return 0;
-    follow->is_changed = true;
     follow->done++;
     if (failed)
         count_failed(follow, &place);
@@ -356,6 +326,15 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     return write_files(follow, &bytes, error);
 }
 
+/* True if all of the block is printed with this task, and none has failed: those the run names at its end. */
+static bool is_last_of_good(const struct block *block, uint32_t index)
+{
+    bool is_good = index + 1 == block->count;
+    for (uint32_t i = 0; is_good && i < block->count; i++)
+        is_good = !block_failed(block, i);
+    return is_good;
+}
+
 /* Goes on with the task at hand. 1 when all of it is in the outlets, 0 where a reader is slow, -1 with one line. */
 static int print_task(struct follow *follow, struct error *error)
 {
@@ -372,8 +351,8 @@ static int print_task(struct follow *follow, struct error *error)
     }
     task->is_open = false;
     follow->queue.next++;
-    if (!follow->options.in_order)
-        results_tail_mark(follow->tail, task->place.entry);
+    if (is_last_of_good(results_tail_block(follow->tail), task->place.index))
+        results_tail_release(follow->tail);
     return 1;
 }
 
@@ -454,15 +433,9 @@ static int print_all(struct follow *follow, bool last, struct error *error)
         result = print_flush(follow, &follow->log, error);
     if (result <= 0)
         return result;
-    if (queue_is_empty(&follow->queue) && (last || !follow->options.in_order))
-        results_tail_mark_all(follow->tail);
     end_line(follow, &follow->out);
     end_line(follow, &follow->err);
-    if (!follow->is_changed)
-        return 1;
-    follow->is_changed = false;
-    return results_tail_keep(follow->tail, follow->options.in_order && !last ? follow->queue.next : 0, error) < 0 ? -1
-                                                                                                                  : 1;
+    return 1;
 }
 
 /* --- looking --- */
@@ -527,19 +500,6 @@ static int refuse_log(const struct follow *follow, struct error *error)
     return error_set(error, "%.200s: %s", follow->options.joblog, strerror(errno));
 }
 
-/* Takes a line of the log of an earlier follower. The last line of a task counts. */
-static int take_log_line(struct follow *follow, const char *line, size_t length, struct error *error)
-{
-    struct task_row row;
-    if (!task_row_read(&row, follow->log_kind, line, length))
-        return 0;
-    if (follow->options.again_failed && task_row_failed(&row)) {
-        forget_seen(follow, row.number - 1);
-        return 0;
-    }
-    return follow->options.resumes ? pass_by(follow, row.number - 1, false, error) : 0;
-}
-
 /* Reads what is in the log, and cuts a last line off that has no end. */
 static int read_log(struct follow *follow, FILE *file, struct error *error)
 {
@@ -554,8 +514,6 @@ static int read_log(struct follow *follow, FILE *file, struct error *error)
         whole += length;
         if (is_first)
             follow->log_kind = task_log_kind(line, (size_t)length - 1);
-        else
-            result = take_log_line(follow, line, (size_t)length - 1, error);
         if (follow->log_kind == TASK_LOG_NONE)
             result = error_set(error, "%.200s: is there, and is no task log", follow->options.joblog);
     }
@@ -639,11 +597,7 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
     sigaction(SIGPIPE, NULL, &follow->before);
     if (follow->before.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &nothing, NULL);
-    follow->tail = results_tail_begin(options->output, TASK_STREAMS, options->resumes, error);
-    if (follow->tail != NULL && results_tail_marks_are_damaged(follow->tail))
-        fprintf(stderr,
-                "hdss: %.200s.parts/" PARTS_MARKS ": damaged: what it told of as printed may be printed once more\n",
-                options->output);
+    follow->tail = results_tail_begin(options->output, TASK_STREAMS, false, error);
     if (follow->tail != NULL && outlet_init(&follow->out, options->out, "standard output", error) == 0 &&
         outlet_init(&follow->err, options->err, "standard error", error) == 0 && open_log(follow, error) == 0)
         return 0;

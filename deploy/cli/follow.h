@@ -3,8 +3,7 @@
  * whole, as tasks finish or in their order, and writes the task log.
  *
  * A slow reader of what is printed holds up nobody: until it reads on the tasks' output stays in the parts, of which
- * only the places are remembered. What is printed is kept in the parts as well, so that a job that is resumed goes on
- * behind it. Of a follower that was killed in the middle of a look what that has printed is printed again. */
+ * only the places are remembered. What is printed does not stay there. */
 #pragma once
 
 #include "common/metrics/reasons.h"
@@ -23,8 +22,6 @@ struct follow_options {
     const char *output; /* the job's --output */
     int out, err;       /* descriptors for what tasks print; -1: it is not printed */
     bool in_order;      /* in the order of the tasks, not as they finish */
-    bool resumes;       /* the job is resumed: what has been printed is not printed again */
-    bool again_failed;  /* what has failed is run again, --resume failed */
     bool clears_line;   /* a progress line may stand on the terminal of standard error */
     const char *live;   /* folder with what tasks write while they run, which is printed then; NULL: none */
     const char *joblog; /* NULL: none */
@@ -40,7 +37,7 @@ struct follow_options {
 struct follow_place {
     struct results_place entry;
     uint32_t index; /* within its entry */
-    uint8_t state;
+    bool is_there;
 };
 
 /* Places of tasks that are not printed yet, by the order in which they are to be. */
@@ -86,13 +83,11 @@ struct follow {
     bool is_broken;   /* something could not be printed */
     bool is_blocked;  /* a reader is slow */
     bool has_more;    /* the look was cut short */
-    bool is_changed;  /* something is to be kept */
     bool has_cleared; /* the place of a progress line is taken, or nothing stands there */
     int wait_ms;
     struct sigaction before; /* of SIGPIPE */
     /* for the caller */
     uint64_t done, failed; /* tasks that were found, printed or not; done counts those that failed, too */
-    uint64_t earlier;      /* tasks that an earlier follower has printed */
     struct reasons reasons;
 };
 

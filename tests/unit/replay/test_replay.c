@@ -4,7 +4,6 @@
 #include "common/job/journal_format.h"
 #include "common/results/parts.h"
 #include "common/results/results.h"
-#include "common/results/tail.h"
 #include "common/stream/ticket.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
@@ -231,34 +230,6 @@ static bool read_parts(unsigned char *bytes, size_t size, struct text *text)
     return is_told;
 }
 
-static size_t write_marks(unsigned char *bytes)
-{
-    struct results_entry entry;
-    write_parts(bytes);
-    struct results_tail *tail = results_tail_begin("out", loop.streams, true, &error);
-    ck_assert_msg(tail != NULL, "%s", error.text);
-    while (results_tail_next(tail, true, &entry, &error) > 0)
-        ;
-    results_tail_mark_all(tail);
-    OK(results_tail_keep(tail, 7, &error));
-    results_tail_end(tail);
-    return read_whole("out.parts/" PARTS_MARKS, bytes);
-}
-
-static bool read_marks(unsigned char *bytes, size_t size, struct text *text)
-{
-    struct results_entry entry;
-    write_whole("out.parts/" PARTS_MARKS, bytes, size);
-    struct results_tail *tail = results_tail_begin("out", loop.streams, true, &error);
-    ck_assert_msg(tail != NULL, "%s", error.text);
-    text_add(text, "%" PRIu64, results_tail_kept(tail));
-    while (results_tail_next(tail, true, &entry, &error) > 0)
-        text_add(text, ", %" PRIu64 " %d", entry.first, (int)entry.is_marked);
-    const bool is_told = results_tail_marks_are_damaged(tail);
-    results_tail_end(tail);
-    return is_told;
-}
-
 /* --- tickets of pods --- */
 
 static size_t write_ticket(unsigned char *bytes)
@@ -297,8 +268,9 @@ static bool read_ticket(unsigned char *bytes, size_t size, struct text *text)
 /* --- all of them --- */
 
 static const struct kind kinds[] = {
-    {write_queue, read_queue, check_queue, false}, {write_journal, read_journal, NULL, true},
-    {write_parts, read_parts, NULL, false},        {write_marks, read_marks, NULL, false},
+    {write_queue, read_queue, check_queue, false},
+    {write_journal, read_journal, NULL, true},
+    {write_parts, read_parts, NULL, false},
     {write_ticket, read_ticket, NULL, false},
 };
 
