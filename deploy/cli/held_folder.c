@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,15 +24,20 @@
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Opens the folder that the path names, and holds it. Not where it is not this user's, or somebody holds it. */
-static enum hold take(struct held_folder *folder)
+/* Opens the folder that the path names, and holds it by `lock` in it, or by itself. Not where it is not this user's, or
+ * somebody holds it. */
+static enum hold take(struct held_folder *folder, const char *lock)
 {
+    char path[HELD_FOLDER_MAX + NAME_MAX];
     struct stat held, named;
-    folder->fd = open(folder->path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+    snprintf(path, sizeof path, "%s%s", folder->path, lock);
+    folder->fd = lstat(folder->path, &named) == 0 && S_ISDIR(named.st_mode) && named.st_uid == geteuid()
+                     ? open(path, O_RDONLY | O_NOFOLLOW)
+                     : -1;
     if (folder->fd < 0)
         return TAKEN;
     const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
-    if (is_locked && fstat(folder->fd, &held) == 0 && held.st_uid == geteuid() && stat(folder->path, &named) == 0 &&
+    if (is_locked && fstat(folder->fd, &held) == 0 && stat(path, &named) == 0 &&
         held.st_ino == named.st_ino) /* it still has its name */
         return HELD;
     close(folder->fd);
@@ -39,7 +45,7 @@ static enum hold take(struct held_folder *folder)
     return is_locked || is_busy ? TAKEN : LOCKLESS;
 }
 
-static void remove_forgotten(const char *base, const char *prefix)
+void held_folder_forget(const char *base, const char *prefix, const char *lock)
 {
     const struct dirent *entry;
     DIR *open = opendir(base);
@@ -48,7 +54,7 @@ static void remove_forgotten(const char *base, const char *prefix)
         if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0 &&
             (size_t)snprintf(forgotten.path, sizeof forgotten.path, "%s/%s", base, entry->d_name) <
                 sizeof forgotten.path &&
-            take(&forgotten) == HELD)
+            take(&forgotten, lock) == HELD)
             held_folder_remove(&forgotten);
     }
     if (open != NULL)
@@ -67,13 +73,13 @@ int held_folder_make(struct held_folder *folder, const char *base, const char *n
 {
     char prefix[64];
     name_prefix(prefix, sizeof prefix, name);
-    remove_forgotten(base, prefix);
+    held_folder_forget(base, prefix, "");
     for (int tries = 0; tries < TRIES; tries++) {
         const int length = snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", base, prefix);
         errno = ENAMETOOLONG;
         if (length >= (int)sizeof folder->path || mkdtemp(folder->path) == NULL)
             break;
-        if (take(folder) != TAKEN)
+        if (take(folder, "") != TAKEN)
             return 0;
         rmdir(folder->path);
     }

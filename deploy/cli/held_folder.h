@@ -23,6 +23,10 @@ struct held_folder {
  * none. One on a file system without locks is held by nothing, and not removed by others. */
 int held_folder_make(struct held_folder *folder, const char *base, const char *name);
 
+/* Removes those that nobody holds, whose names begin with `prefix`: by a lock of a file in each, "/NAME", or "" of the
+ * folder itself. */
+void held_folder_forget(const char *base, const char *prefix, const char *lock);
+
 /* Removes what is in it. */
 void held_folder_clear(const struct held_folder *folder);
 
