@@ -14,6 +14,7 @@
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/mpi/runtime.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 #include "proto/message.h"
 #include "supermaster/lead/elastic.h"
@@ -88,7 +89,7 @@ static int open_control(struct program *program)
     if (program->control != NULL)
         control_tell_port(program->control, root->name);
     else if (has_port) {
-        fprintf(stderr, "%s: --http: %s\n", root->name, program->source_error.text);
+        say(stderr, "%s: --http: %s", root->name, program->source_error.text);
         return EXIT_STATUS_USAGE;
     }
     return EXIT_STATUS_DONE;
@@ -117,7 +118,7 @@ static int open_metrics_file(struct program *program)
     program->metrics_file = metrics_file_new(&setup, &error);
     if (program->metrics_file != NULL)
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "%s: --metrics-file: %s\n", root->name, error.text);
+    say(stderr, "%s: --metrics-file: %s", root->name, error.text);
     return EXIT_STATUS_USAGE;
 }
 
@@ -154,7 +155,7 @@ static int prepare(struct program *program)
         return elastic_prepare(&program->elastic, program->led, program->runtime, program->topology);
     if (program->topology != NULL)
         return led_job_prepare(program->led, program->runtime, program->topology);
-    fprintf(stderr, "%s: out of memory for %u ranks\n", root->name, runtime_ranks(program->runtime));
+    say(stderr, "%s: out of memory for %u ranks", root->name, runtime_ranks(program->runtime));
     return EXIT_STATUS_FAILED;
 }
 

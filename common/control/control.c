@@ -24,6 +24,7 @@
 #include "common/control/tcp.h"
 #include "common/metrics/json_text.h"
 #include "common/os/clock.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 
 #include <event2/buffer.h>
@@ -1001,9 +1002,9 @@ void control_tell_port(const struct control *control, const char *program)
 {
     if (control->url[0] == '\0')
         return;
-    fprintf(stderr, "%s: %s answers whoever has the token in %s\n", program, control->url, control->bearer.path);
+    say(stderr, "%s: %s answers whoever has the token in %s", program, control->url, control->bearer.path);
     if (!address_is_loopback(&control->address))
-        fprintf(stderr, "%s: --http: " ADDRESS_WARNING "\n", program);
+        say(stderr, "%s: --http: " ADDRESS_WARNING, program);
 }
 
 void control_note_change(struct control *control)

@@ -6,6 +6,7 @@
 #include "common/config/params.h"
 #include "common/config/run_spec.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/trace/join.h"
 #include "common/util/returned.h"
 #include "hdss/kernel.h"
@@ -67,10 +68,10 @@ int job_setup_check(const struct job_setup *setup, enum checker checker, bool ke
 void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name)
 {
     if (setup->loop.note[0] != '\0')
-        fprintf(err, "%s: %s: %s\n", name, setup->kernel->name, setup->loop.note);
+        say(err, "%s: %s: %s", name, setup->kernel->name, setup->loop.note);
     if (setup->min_chunk_raised)
-        fprintf(err,
-                "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
-                "be of one chunk\n",
-                name, setup->job.spec.min_chunk, setup->kernel->name);
+        say(err,
+            "%s: --min-chunk is raised to %" PRIu64 ": an iteration of %s needs so many before it, which are to "
+            "be of one chunk",
+            name, setup->job.spec.min_chunk, setup->kernel->name);
 }

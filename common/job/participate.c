@@ -4,6 +4,7 @@
 
 #include "common/job/pod.h"
 #include "common/job/status.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 
 #include <stddef.h>
@@ -18,7 +19,7 @@ static int join_set(const struct participant *participant, struct runtime *runti
     *pod = pod_join(runtime, participant->ticket, participant->patience_ns, &error);
     if (*pod != NULL)
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "%s: --join: %s\n", role_name(participant->role), error.text);
+    say(stderr, "%s: --join: %s", role_name(participant->role), error.text);
     return EXIT_STATUS_USAGE;
 }
 

@@ -3,6 +3,7 @@
 #include "common/job/resume.h"
 
 #include "common/config/params.h"
+#include "common/os/say.h"
 #include "common/results/parts.h"
 #include "common/results/results.h"
 #include "common/service/poison.h"
@@ -192,8 +193,8 @@ static void print_new(const struct resume *resume, const struct job_setup *setup
     const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
     const char *list = list_of(setup);
     if (more > 0)
-        fprintf(err, "%s: %s has %" PRIu64 " new %s%s\n", name, list != NULL ? list : setup->kernel->name, more,
-                setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
+        say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
+            setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
 }
 
 /* --- before the run --- */
@@ -282,11 +283,11 @@ static int forget_missing(struct resume *resume, const struct job_setup *setup, 
         return result;
     }
     uint64_t done = ranges_total(&content->done);
-    fprintf(err,
-            "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
-            " is missing there: those are done again\n",
-            name, setup->job.output, done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path,
-            done - ranges_total(&sound));
+    say(err,
+        "%s: %s.parts: of %" PRIu64 " %s that %s calls done the output of %" PRIu64
+        " is missing there: those are done again",
+        name, setup->job.output, done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path,
+        done - ranges_total(&sound));
     ranges_fini(&content->done);
     content->done = sound;
     content->digest = digest;
@@ -460,7 +461,7 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
     if (!job_resumes(&setup->job) || resume->path[0] == '\0')
         return 0;
     if (!resume->resumed) {
-        fprintf(err, "%s: there is no %s: the run begins at its first iteration\n", name, resume->path);
+        say(err, "%s: there is no %s: the run begins at its first iteration", name, resume->path);
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
@@ -473,8 +474,8 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
         return -1;
     print_new(resume, setup, err, name);
     if (dropped > 0)
-        fprintf(err, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again\n", name,
-                resume->path, dropped);
+        say(err, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again", name,
+            resume->path, dropped);
     return 0;
 }
 

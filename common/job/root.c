@@ -12,6 +12,7 @@
 #include "common/metrics/summary.h"
 #include "common/mpi/runtime.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/sched/sched.h"
 #include "hdss/kernel.h"
 
@@ -190,9 +191,9 @@ void root_print_failure(struct root *root, const char *text, unsigned rank)
 {
     terminal_clear(&root->terminal);
     if (rank == root->rank)
-        fprintf(root->err, "%s: %s\n", root->name, text);
+        say(root->err, "%s: %s", root->name, text);
     else
-        fprintf(root->err, "%s: rank %u: %s\n", root->name, rank, text);
+        say(root->err, "%s: rank %u: %s", root->name, rank, text);
 }
 
 void root_print_notes(const struct root *root, int status)

@@ -6,6 +6,7 @@
 #include "common/machine/topology.h"
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 #include "proto/announcement.h"
 
@@ -30,7 +31,7 @@ struct set_rank {
 
 static _Noreturn void give_up(const struct set_rank *rank, uint32_t number, const char *text)
 {
-    fprintf(stderr, "hdss: rank %u: job %u: %s\n", runtime_rank(rank->runtime), number, text);
+    say(stderr, "hdss: rank %u: job %u: %s", runtime_rank(rank->runtime), number, text);
     exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
 }
 
@@ -81,7 +82,7 @@ static const struct topology *group(struct runtime *runtime, unsigned words, cha
         topology = runtime_group(runtime, options->group_even ? TOPOLOGY_EVENLY : TOPOLOGY_BY_NODE);
     }
     if (topology == NULL)
-        fprintf(stderr, "hdss: rank %u: %s\n", runtime_rank(runtime), error.text);
+        say(stderr, "hdss: rank %u: %s", runtime_rank(runtime), error.text);
     return topology;
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/job/status.h"
 #include "common/metrics/progress.h"
+#include "common/os/say.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -118,7 +119,7 @@ const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX
 void terminal_log(const char *line)
 {
     char stamp[TERMINAL_TIME_MAX];
-    fprintf(stderr, "%s %s\n", terminal_time(time(NULL), 0, stamp), line);
+    say(stderr, "%s %s", terminal_time(time(NULL), 0, stamp), line);
     fflush(stderr);
 }
 

@@ -3,6 +3,7 @@
 #include "common/metrics/reasons.h"
 
 #include "common/metrics/human.h"
+#include "common/util/plain.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -31,15 +32,16 @@ static int64_t value_of(const struct task_row *row, enum reason_kind kind)
     return kind == REASON_EXIT ? row->exit : kind == REASON_SIGNAL ? row->signal : 0;
 }
 
-/* Copies text without control characters; what is too long is cut between two characters. */
+/* Copies text as it may be shown; what is too long is cut between two characters. */
 static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t length)
 {
     size_t kept = length < REASON_TEXT_MAX ? length : REASON_TEXT_MAX - 1;
     while (kept > 0 && kept < length && ((unsigned char)text[kept] & 0xc0) == 0x80)
         kept--;
     for (size_t i = 0; i < kept; i++)
-        target[i] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? (text[i] == '\t' ? ' ' : '?') : text[i];
+        target[i] = text[i] != '\0' ? text[i] : '?';
     target[kept] = '\0';
+    plain(target);
 }
 
 /* Cuts the last line off that is not empty. */
@@ -157,27 +159,15 @@ static void describe(const struct reason *reason, char *text, size_t size)
     }
 }
 
-/* Columns of a text, of which a character of UTF-8 takes one. */
-static size_t columns_of(const char *text)
-{
-    size_t columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
-}
-
 /* Cuts a text that takes more columns. */
 static void cut_text(char *text, size_t columns)
 {
-    size_t at = 0, seen = 0;
-    if (columns_of(text) <= columns)
+    const char *end = text;
+    if (plain_columns(text) <= columns)
         return;
-    for (; text[at] != '\0'; at++) {
-        seen += ((unsigned char)text[at] & 0xc0) != 0x80;
-        if (seen + 3 > columns)
-            break;
-    }
-    memcpy(text + at, "...", 4);
+    for (size_t seen = 3; seen < columns; seen++)
+        end = plain_next(end);
+    strcpy(text + (end - text), "...");
 }
 
 /* Adds "command: error" to a line. Of what does not fit the command is cut first, which is known, then the error. */
@@ -186,7 +176,7 @@ static void add_command(char line[REASON_LINE_MAX], const char *command, const c
     char cut[REASON_TEXT_MAX + 4];
     const bool has_error = error[0] != '\0';
     const size_t length = strlen(line);
-    const size_t others = columns_of(line) + (has_error ? 2 + columns_of(error) : 0);
+    const size_t others = plain_columns(line) + (has_error ? 2 + plain_columns(error) : 0);
     snprintf(cut, sizeof cut, "%s", command);
     cut_text(cut, others + COMMAND_LEAST > width ? COMMAND_LEAST : width - others);
     snprintf(line + length, REASON_LINE_MAX - length, "%s%s%s", cut, has_error ? ": " : "", error);
@@ -203,7 +193,7 @@ static void add_reason(struct text *text, const struct reason *reason, const cha
     describe(reason, what, sizeof what);
     int length = snprintf(line, sizeof line, "%s%s task%s %s%s %" PRIu64 " ", start, human_count(number, reason->count),
                           one ? "" : "s", what, one ? ":" : ", e.g.", reason->number);
-    const size_t all = columns_of(line) + columns_of(reason->command) + columns_of(reason->error) + 2;
+    const size_t all = plain_columns(line) + plain_columns(reason->command) + plain_columns(reason->error) + 2;
     const bool breaks = has_error && all > width;
     add_command(line, reason->command, breaks ? "" : reason->error, width);
     text_add(text, "%s\n", line);

@@ -8,6 +8,7 @@
 #include "common/mpi/runtime.h"
 #include "common/mpi/wait.h"
 #include "common/mpi/watch.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 #include "proto/message.h"
 
@@ -50,7 +51,7 @@ static _Noreturn void exit_without_leader(struct runtime *runtime)
 {
     runtime_claim_end(runtime);
     if (runtime->ops->claim_report(runtime))
-        fprintf(stderr, "%s: rank %u: rank 0 was lost: the run ends\n", role_name(runtime->role), runtime->rank);
+        say(stderr, "%s: rank %u: rank 0 was lost: the run ends", role_name(runtime->role), runtime->rank);
     runtime_abort_alone(runtime);
 }
 

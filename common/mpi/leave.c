@@ -10,6 +10,7 @@
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 
 #include <assert.h>
@@ -17,7 +18,7 @@
 
 void link_give_up(struct link *link, const char *text)
 {
-    fprintf(stderr, "%s: rank %u: %s\n", role_name(link->runtime->role), link->runtime->rank, text);
+    say(stderr, "%s: rank %u: %s", role_name(link->runtime->role), link->runtime->rank, text);
     link->is_broken = true;
     runtime_abort(link->runtime, EXIT_STATUS_FAILED);
 }
@@ -33,7 +34,7 @@ static _Noreturn void exit_failed(struct runtime *runtime)
  * without. */
 static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 {
-    fprintf(stderr, "%s: rank %u: %s, and leaves\n", role_name(runtime->role), runtime->rank, why);
+    say(stderr, "%s: rank %u: %s, and leaves", role_name(runtime->role), runtime->rank, why);
     exit_failed(runtime);
 }
 
@@ -46,8 +47,8 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     if (in_order)
         runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
     if (runtime->ops->claim_report(runtime)) {
-        fprintf(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends\n", role_name(runtime->role),
-                runtime->rank, supermaster);
+        say(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends", role_name(runtime->role),
+            runtime->rank, supermaster);
         fflush(stderr);
         runtime_abort(runtime, EXIT_STATUS_FAILED);
     }
@@ -136,9 +137,9 @@ void link_drop(struct link *link, unsigned rank, const char *text)
     bool is_supermaster = rank == runtime->topology.supermaster;
     if (!peers_can_receive(&runtime->peers, rank))
         return;
-    fprintf(stderr, "%s: rank %u: %s rank %u %s: %s\n", role_name(runtime->role), runtime->rank,
-            role_name(runtime_role_of(runtime, rank)), rank, text,
-            is_supermaster ? "this rank leaves" : "it is taken for lost");
+    say(stderr, "%s: rank %u: %s rank %u %s: %s", role_name(runtime->role), runtime->rank,
+        role_name(runtime_role_of(runtime, rank)), rank, text,
+        is_supermaster ? "this rank leaves" : "it is taken for lost");
     if (is_supermaster) /* messages from there cannot be relied on any more */
         exit_failed(runtime);
     peers_move(&runtime->peers, rank, PEER_FENCE);

@@ -11,6 +11,7 @@
  * Invariants: `ended` and `fenced` count the states that their names say; a peer is closed or lost at most once. */
 #include "common/mpi/peers.h"
 
+#include "common/os/say.h"
 #include "common/util/grow.h"
 
 #include <assert.h>
@@ -81,8 +82,8 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
     assert(rank < peers->ranks);
     const enum peer_state from = peers_state(peers, rank);
     if (moves[event][from] == ILLEGAL) {
-        fprintf(stderr, "hdss: peer of rank %u, which is %s, %s: this is a defect of HDSS\n", rank, state_names[from],
-                event_names[event]);
+        say(stderr, "hdss: peer of rank %u, which is %s, %s: this is a defect of HDSS", rank, state_names[from],
+            event_names[event]);
         abort();
     }
     const enum peer_state to = (enum peer_state)moves[event][from];

@@ -10,6 +10,7 @@
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/os/process.h"
+#include "common/os/say.h"
 #include "proto/message.h"
 
 #include <signal.h>
@@ -22,8 +23,8 @@ static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
     if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
         return; /* another has said so */
-    fprintf(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave\n",
-            role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
+    say(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave",
+        role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
 }
 
 /* True where the rank runs. */

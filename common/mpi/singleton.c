@@ -5,6 +5,8 @@
  */
 #include "common/mpi/singleton.h"
 
+#include "common/os/say.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -42,10 +44,10 @@ bool singleton_refuse(const char *program)
         if (ranks <= 1)
             continue;
         if (number_in_environment(launches[i].rank) == 0)
-            fprintf(stderr,
-                    "hdss: %s is built with " LIBRARY ", whose ranks this launcher cannot start (%s is %ld, yet each "
-                    "rank is alone): launch it by the " LAUNCHER " of " LIBRARY ", or by hdss run, which finds it\n",
-                    program, launches[i].ranks, ranks);
+            say(stderr,
+                "hdss: %s is built with " LIBRARY ", whose ranks this launcher cannot start (%s is %ld, yet each "
+                "rank is alone): launch it by the " LAUNCHER " of " LIBRARY ", or by hdss run, which finds it",
+                program, launches[i].ranks, ranks);
         return true;
     }
     return false;

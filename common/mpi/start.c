@@ -17,6 +17,7 @@
 #include "common/os/clock.h"
 #include "common/os/launched.h"
 #include "common/os/objects.h"
+#include "common/os/say.h"
 #include "common/stream/stream.h"
 #include "common/util/error.h"
 #include "proto/message.h"
@@ -112,7 +113,7 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
 {
     if (error->text[0] != '\0') {
         if (runtime->rank == 0)
-            fprintf(stderr, "hdss: %s\n", error->text);
+            say(stderr, "hdss: %s", error->text);
         return;
     }
     for (unsigned i = 0; i < runtime->rank; i++)
@@ -168,7 +169,7 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
     if (!lanes_enter(&runtime->lanes, &error))
         return begin_mpi(runtime, argc, argv, introduction);
     if (runtime->lanes == NULL) {
-        fprintf(stderr, "%s: %s\n", role_name(introduction->role), error.text);
+        say(stderr, "%s: %s", role_name(introduction->role), error.text);
         return false;
     }
     runtime->rank = lanes_rank(runtime->lanes);
@@ -194,7 +195,7 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
     signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
-        fprintf(stderr, "%s: out of memory\n", role_name(introduction->role));
+        say(stderr, "%s: out of memory", role_name(introduction->role));
         exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
     }
     if (!begin_launch(runtime, argc, argv, introduction)) {

@@ -26,6 +26,7 @@
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
 #include "common/os/process.h"
+#include "common/os/say.h"
 #include "proto/message.h"
 
 #include <assert.h>
@@ -168,9 +169,8 @@ static void end_stopped_peer(struct watch *watch, struct watched *peer)
     if (peer->stopped_looks < MAY_MISS)
         return;
     if (doorbell_claim_report(&runtime->doorbell, peer->rank))
-        fprintf(stderr, "%s: rank %u: %s rank %u has been stopped for %u seconds: it is ended\n",
-                role_name(runtime->role), runtime->rank, role_name(runtime->hellos[peer->rank].role), peer->rank,
-                peer->stopped_looks);
+        say(stderr, "%s: rank %u: %s rank %u has been stopped for %u seconds: it is ended", role_name(runtime->role),
+            runtime->rank, role_name(runtime->hellos[peer->rank].role), peer->rank, peer->stopped_looks);
     runtime->ops->signal_process(peer->pid, SIGKILL);
 }
 

@@ -2,17 +2,17 @@
 /* Errors of one line for people: see error.h. */
 #include "common/util/error.h"
 
+#include "common/util/plain.h"
+
 #include <stdio.h>
 #include <string.h>
 
-/* Formats words, which have no control characters. */
+/* Formats words that are fit to be shown. */
 __attribute__((format(printf, 2, 0))) static void format_words(char words[ERROR_TEXT_MAX], const char *format,
                                                                va_list arguments)
 {
     vsnprintf(words, ERROR_TEXT_MAX, format, arguments);
-    for (char *c = words; *c != '\0'; c++)
-        if ((unsigned char)*c < ' ' || *c == 0x7f)
-            *c = '?';
+    plain(words);
 }
 
 int error_set(struct error *error, const char *format, ...)

@@ -14,7 +14,7 @@ struct error {
     char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty when nothing failed */
 };
 
-/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, control characters shown as '?'.
+/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, as plain() shows it.
  * Always returns -1, so that a caller can write `return error_set(error, ...)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss add: rows or iterations for an open job of a set, from the command line, a file or a pipe. */
 #include "deploy/cli/argv.h"
+#include "common/os/say.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/feed.h"
@@ -147,8 +148,8 @@ static int print_given(const char *program, const struct feed *feed, const struc
         printf("{\"id\": %" PRIu64 ", \"added\": %" PRIu64 ", \"items\": %" PRIu64 ", \"complete\": %s}\n", feed->job,
                feed->added, feed->items, feed->is_complete ? "true" : "false");
     else
-        printf("%s/%" PRIu64 ": %" PRIu64 " added, %" PRIu64 " in all%s\n", feed->set, feed->job, feed->added,
-               feed->items, feed->is_complete ? ", complete" : "");
+        say(stdout, "%s/%" PRIu64 ": %" PRIu64 " added, %" PRIu64 " in all%s", feed->set, feed->job, feed->added,
+            feed->items, feed->is_complete ? ", complete" : "");
     return commands_end_page(program);
 }
 

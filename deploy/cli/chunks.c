@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss chunks: the chunk sequence of a technique, without a run, as a table; those of several as a picture. */
 #include "deploy/cli/colour.h"
+#include "common/os/say.h"
 #include "deploy/cli/commands.h"
 #include "common/util/error.h"
 #include "deploy/cli/chunk_writers.h"
@@ -26,7 +27,7 @@ static int chunks_command_failed(const struct error *error)
 
 static int write_failed(void)
 {
-    fprintf(stderr, "hdss chunks: cannot write: %s\n", strerror(errno));
+    say(stderr, "hdss chunks: cannot write: %s", strerror(errno));
     return EXIT_STATUS_FAILED;
 }
 
@@ -71,7 +72,7 @@ static int draw_series(const struct chunks_request *request)
     enum plot_result result = plot_draw(&plot, &error);
     if (result != PLOT_DRAWN)
         return result == PLOT_TOO_LONG ? chunks_command_wrong_use(&error) : chunks_command_failed(&error);
-    fprintf(log, "%s: the chunk sizes of %u technique%s\n", plot.path, plot.count, plot.count == 1 ? "" : "s");
+    say(log, "%s: the chunk sizes of %u technique%s", plot.path, plot.count, plot.count == 1 ? "" : "s");
     return fflush(log) != 0 ? write_failed() : EXIT_STATUS_DONE;
 }
 

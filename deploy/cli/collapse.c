@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss collapse: what the kernel evrard has computed, as a table of energies and as pictures. */
 #include "deploy/cli/colour.h"
+#include "common/os/say.h"
 #include "deploy/cli/commands.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -132,15 +133,15 @@ static int collapse_command_draw(struct request *request, struct collapse_file *
     if (request->energies != NULL) {
         if (collapse_plot_energies(file, request->energies, &error) < 0)
             return collapse_command_say(&error, EXIT_STATUS_FAILED);
-        printf("%s: the energies of %" PRIu64 " steps\n", request->energies, file->steps);
+        say(stdout, "%s: the energies of %" PRIu64 " steps", request->energies, file->steps);
     }
     if (request->density != NULL) {
         if (request->time_count == 0)
             choose_times(request, file);
         if (collapse_plot_density(file, request->density, request->times, request->time_count, &error) < 0)
             return collapse_command_say(&error, EXIT_STATUS_FAILED);
-        printf("%s: the density at %zu time%s\n", request->density, request->time_count,
-               request->time_count == 1 ? "" : "s");
+        say(stdout, "%s: the density at %zu time%s", request->density, request->time_count,
+            request->time_count == 1 ? "" : "s");
     }
     return collapse_command_finish();
 }

@@ -2,6 +2,7 @@
 /* The table of the commands, and the pages that all of them have: see commands.h. */
 #include "deploy/cli/commands.h"
 
+#include "common/os/say.h"
 #include "common/util/error.h"
 
 #include <errno.h>
@@ -64,6 +65,6 @@ int commands_end_page(const char *program)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "%s: cannot write: %s\n", program, strerror(errno));
+    say(stderr, "%s: cannot write: %s", program, strerror(errno));
     return EXIT_STATUS_FAILED;
 }

@@ -6,6 +6,7 @@
  * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
  * at: pressing the tab key never loads code of a user's. */
 #include "deploy/cli/ask_control.h"
+#include "common/os/say.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/sets.h"
 #include "common/config/dca_options.h"
@@ -375,6 +376,6 @@ int command_complete(int argc, char **argv)
     complete(argc - 1, argv + 1);
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "hdss complete: cannot write: %s\n", strerror(errno));
+    say(stderr, "hdss complete: cannot write: %s", strerror(errno));
     return EXIT_STATUS_FAILED;
 }

@@ -151,17 +151,6 @@ int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_
     return task_list_begin(&earlier->list, earlier->path, error);
 }
 
-/* The beginning of a command, without what a terminal would obey. */
-static void show_command(const struct task_text *command, char text[200])
-{
-    size_t used = 0;
-    for (; used < command->length && used < 199; used++) {
-        const unsigned char c = (unsigned char)command->at[used];
-        text[used] = c < ' ' || c == 0x7f ? ' ' : (char)c;
-    }
-    text[used] = '\0';
-}
-
 /* The task whose line is looked for, and the line: once more through the log, to say what is wrong. */
 static int find_line(const struct earlier *earlier, uint64_t task, char command[200], uint64_t *number)
 {
@@ -175,7 +164,7 @@ static int find_line(const struct earlier *earlier, uint64_t task, char command[
     uint64_t at = 1;
     for (ssize_t length; (length = getline(&line, &room, file)) > 0; at++)
         if (at > 1 && task_row_read(&row, earlier->kind, line, (size_t)length - 1) && row.number == task) {
-            show_command(&row.command, command);
+            snprintf(command, 200, "%.*s", (int)row.command.length, row.command.at);
             *number = at;
         }
     free(line);

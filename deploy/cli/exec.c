@@ -7,6 +7,7 @@
 #include "common/job/job_setup.h"
 #include "common/metrics/human.h"
 #include "common/os/cores.h"
+#include "common/os/say.h"
 #include "common/os/signals.h"
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
@@ -642,11 +643,11 @@ static void say_stopped(const struct exec_run *run)
     const bool is_all = run->is_complete && run->follow.done == run->list.rows;
     if (!run->is_asked || is_all || run->request.halt.state != HALT_NO || run->error.text[0] != '\0')
         return;
-    fprintf(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s\n", human_count(done, run->follow.done),
-            run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
-            run->request.joblog == NULL ? ""
-            : run->request.resumes      ? "; the same line runs the others"
-                                        : "; the same line with --resume runs the others");
+    say(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s", human_count(done, run->follow.done),
+        run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
+        run->request.joblog == NULL ? ""
+        : run->request.resumes      ? "; the same line runs the others"
+                                    : "; the same line with --resume runs the others");
 }
 
 static void say_failures(const struct exec_run *run)
@@ -685,7 +686,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         status = EXIT_STATUS_FAILED;
     }
     if (error->text[0] == '\0' && run->request.halt.state != HALT_NO) {
-        fprintf(stderr, "hdss exec: %s\n", halt_text(&run->request.halt, text));
+        say(stderr, "hdss exec: %s", halt_text(&run->request.halt, text));
         status = halt_status(&run->request.halt);
     }
     say_failures(run);
@@ -767,7 +768,7 @@ static void exec_complain(const struct error *error)
         fprintf(stderr, "%.*sthe list of arguments", (int)(at - text), text);
         text = at + strlen(own.list);
     }
-    fprintf(stderr, "%s\n", text);
+    say(stderr, "%s", text);
 }
 
 int command_exec(int argc, char **argv)

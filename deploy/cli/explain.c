@@ -2,6 +2,7 @@
 /* hdss explain: who computed an iteration, when, and why there; what a worker did; what became of a chunk. From the
  * trace of the run. */
 #include "deploy/cli/commands.h"
+#include "common/os/say.h"
 #include "common/util/text.h"
 #include "deploy/cli/find_job.h"
 #include "deploy/cli/report/story.h"
@@ -54,7 +55,7 @@ static int explain_take_word(void *target, const char *word, struct error *error
 
 static int explain_say(const struct error *error, int status)
 {
-    fprintf(stderr, "hdss explain: %s\n", error->text);
+    say(stderr, "hdss explain: %s", error->text);
     return status;
 }
 

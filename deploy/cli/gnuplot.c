@@ -6,6 +6,7 @@
 #include "deploy/cli/gnuplot.h"
 
 #include "common/os/files.h"
+#include "common/util/plain.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -64,10 +65,11 @@ const char *gnuplot_terminal(const char *path)
 void gnuplot_quote(FILE *script, const char *text)
 {
     putc('\'', script);
-    for (; *text != '\0'; text++) {
+    for (; *text != '\0'; text = plain_next(text)) {
         if (*text == '\'')
             putc('\'', script); /* twice stands for one */
-        putc((unsigned char)*text < ' ' ? '?' : *text, script);
+        const size_t length = plain_length(text);
+        fprintf(script, "%.*s", length > 0 ? (int)length : 1, length > 0 ? text : "?");
     }
     putc('\'', script);
 }

@@ -4,6 +4,7 @@
 #include "deploy/cli/job_view.h"
 
 #include "common/metrics/human.h"
+#include "common/util/plain.h"
 
 #include <inttypes.h>
 #include <limits.h>
@@ -244,48 +245,31 @@ static void make_row(struct row *row, const struct job_view *view)
         snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
 }
 
-/* Adds at most `most` characters of UTF-8, and returns how many: what a terminal would obey becomes '?'. */
-static unsigned add_plain(struct text *text, const char *from, unsigned most)
+/* Adds at most `most` characters as they may be shown. */
+static void add_plain(struct text *text, const char *from, unsigned most)
 {
-    unsigned columns = 0;
-    for (; *from != '\0'; from++) {
-        const unsigned char byte = (unsigned char)*from;
-        const bool goes_on = (byte & 0xc0) == 0x80;
-        if (!goes_on && columns == most)
-            break;
-        columns += !goes_on;
-        if (byte == 0xc2 && (unsigned char)from[1] < 0xa0 && from[1] != '\0') { /* a control character of two bytes */
+    for (; *from != '\0' && most > 0; from = plain_next(from), most--)
+        if (plain_length(from) > 0)
+            text_add(text, "%.*s", (int)plain_length(from), from);
+        else
             text_add(text, "?");
-            from++;
-        } else
-            text_add(text, "%c", byte < ' ' || byte == 0x7f ? '?' : (int)byte);
-    }
-    return columns;
-}
-
-static unsigned columns_in(const char *text)
-{
-    unsigned columns = 0;
-    for (; *text != '\0'; text++)
-        columns += ((unsigned char)*text & 0xc0) != 0x80;
-    return columns;
 }
 
 /* The end of a path says most: what is too long loses its beginning. */
 static void add_path(struct text *text, const char *path, unsigned most)
 {
-    unsigned columns = columns_in(path);
+    unsigned columns = plain_columns(path);
     if (columns > most) {
         text_add(text, "..");
-        for (; columns > most - 2; path++)
-            columns -= ((unsigned char)path[1] & 0xc0) != 0x80;
+        for (; columns > most - 2; columns--)
+            path = plain_next(path);
     }
     add_plain(text, path, most);
 }
 
 static void add_cell(struct text *text, const char *cell, unsigned width, bool to_the_right, bool is_last)
 {
-    const unsigned columns = columns_in(cell), blanks = columns < width ? width - columns : 0;
+    const unsigned columns = plain_columns(cell), blanks = columns < width ? width - columns : 0;
     if (to_the_right)
         text_repeat(text, " ", blanks);
     add_plain(text, cell, width);
@@ -316,7 +300,7 @@ static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t 
     for (int c = 0; c < COLUMNS; c++) {
         widths[c] = (unsigned)strlen(headings[c]);
         for (size_t r = 0; r < count; r++) {
-            const unsigned columns = columns_in(c == FOLDER ? rows[r].folder : rows[r].cell[c]);
+            const unsigned columns = plain_columns(c == FOLDER ? rows[r].folder : rows[r].cell[c]);
             widths[c] = columns > widths[c] ? columns : widths[c];
         }
     }

@@ -2,6 +2,7 @@
 /* hdss jobs, show, wait, cancel and output: jobs of this user's runs and sets on this machine, asked by their control
  * sockets. */
 #include "deploy/cli/ask_control.h"
+#include "common/os/say.h"
 #include "deploy/cli/columns.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/find_job.h"
@@ -134,7 +135,7 @@ static int take_id(void *target, const char *word, struct error *error)
 static int jobs_fail(const char *program, const char *text, int status)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", program, text);
+    say(stderr, "%s: %s", program, text);
     return status;
 }
 
@@ -362,10 +363,10 @@ static int cancel_job(const char *program, struct job_view *view, void *context)
     const enum ask_end end = control_ask(view->path, "DELETE", target, ANSWER_MS, &answer, &error);
     const char *state = json_string_value(json_object_get(answer.json, "state"));
     if (state != NULL && job_state_is_over(state))
-        printf("%s is over: %s\n", view->id, state);
+        say(stdout, "%s is over: %s", view->id, state);
     else if (end == ASK_ANSWERED)
-        printf("%s %s\n", view->id,
-               finishes ? "drains: what runs is finished and kept" : "is cancelled: what runs is ended");
+        say(stdout, "%s %s", view->id,
+            finishes ? "drains: what runs is finished and kept" : "is cancelled: what runs is ended");
     control_answer_fini(&answer);
     if (end == ASK_ANSWERED)
         return commands_end_page(program);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss kernels: what kernels there are, and with a name its parameters and what it yields, straight from its table. */
 #include "deploy/cli/colour.h"
+#include "common/os/say.h"
 #include "deploy/cli/commands.h"
 
 #include "common/config/params.h"
@@ -130,7 +131,7 @@ static void print_streams(const struct hdss_loop *loop)
         printf("%sOUTPUT%s", i > 0 ? ", " : "", loop->stream[i].ending);
     putchar('\n');
     if (loop->output[0] != '\0')
-        printf("output  %s, unless --output says another\n", loop->output);
+        say(stdout, "output  %s, unless --output says another", loop->output);
 }
 
 static void print_dependencies(const struct hdss_loop *loop)
@@ -158,8 +159,8 @@ static void print_loop(const struct hdss_loop *loop)
         return;
     }
     print_dependencies(loop);
-    printf("record  %" PRIu64 " x %s, %zu bytes per iteration\n", loop->record_length, type_name(loop->type),
-           hdss_record_size(loop));
+    say(stdout, "record  %" PRIu64 " x %s, %zu bytes per iteration", loop->record_length, type_name(loop->type),
+        hdss_record_size(loop));
     printf("result  ");
     for (unsigned i = 0; i < loop->dims; i++)
         printf("%s%" PRIu64, i > 0 ? " x " : "", loop->shape[i]);
@@ -173,7 +174,7 @@ static int kernels_command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "hdss kernels: cannot write: %s\n", strerror(errno));
+    say(stderr, "hdss kernels: cannot write: %s", strerror(errno));
     return EXIT_STATUS_FAILED;
 }
 

@@ -4,6 +4,7 @@
 #include "common/control/socket.h"
 #include "common/mpi/folder.h"
 #include "common/os/process.h"
+#include "common/os/say.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
@@ -279,7 +280,7 @@ static void launch_tell(const struct child *child, const char *text)
     if (child->how->log == NULL)
         launch_say(text);
     else
-        fprintf(child->how->log, "hdss: %s\n", text);
+        say(child->how->log, "hdss: %s", text);
 }
 
 /* Says, once, that the ranks drain where somebody else has asked them to. */
@@ -499,7 +500,7 @@ static void launch_release(struct child *child)
 void launch_say_lost(const struct launch *how, const char *consequence)
 {
     if (how->lost[0] != '\0' && how->log != NULL)
-        fprintf(how->log, "hdss: %s%s\n", how->lost, consequence);
+        say(how->log, "hdss: %s%s", how->lost, consequence);
     else if (how->lost[0] != '\0') {
         char text[600];
         snprintf(text, sizeof text, "%s%s", how->lost, consequence);

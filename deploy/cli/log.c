@@ -4,6 +4,8 @@
 #include "common/config/job.h"
 #include "common/metrics/human.h"
 #include "common/metrics/reasons.h"
+#include "common/os/say.h"
+#include "common/util/plain.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
 #include "deploy/cli/columns.h"
@@ -11,6 +13,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -64,7 +67,7 @@ static int log_take_word(void *target, const char *word, struct error *error)
 static int log_say(const struct error *error, int status)
 {
     fflush(stdout);
-    fprintf(stderr, "hdss log: %s\n", error->text);
+    say(stderr, "hdss log: %s", error->text);
     return status;
 }
 
@@ -91,7 +94,7 @@ static const char *log_error(struct log_file *log, const struct log_record *reco
 
 static void print_heading(unsigned digits)
 {
-    printf("  %*s     runtime  ended        command\n", (int)digits, "task");
+    say(stdout, "  %*s     runtime  ended        command", (int)digits, "task");
 }
 
 static unsigned digits_of(uint64_t number)
@@ -162,7 +165,7 @@ static int print_list(struct log_file *log, const struct log_request *request, s
     for (size_t i = 0; i < log->count; i++)
         failed += log->records[i].has_failed;
     if (request->failed && failed == 0) {
-        printf("%s: none of %s tasks has failed\n", log->path, human_count(number, log->count));
+        say(stdout, "%s: none of %s tasks has failed", log->path, human_count(number, log->count));
         return 0;
     }
     return print_table(log, request->failed, request->slowest, error);
@@ -234,16 +237,16 @@ static double longest_runtime(const struct log_file *log)
 static void print_times(const struct log_file *log, const struct log_sums *sums)
 {
     char text[40], one[HUMAN_MAX], two[HUMAN_MAX], three[HUMAN_MAX];
-    printf("  began        %s, took %s\n", time_text(text, sums->began_s),
-           human_duration(one, sums->ended_s - sums->began_s));
-    printf("  runtime      median %s, longest %s, all together %s\n", human_duration(one, median_runtime(log)),
-           human_duration(two, longest_runtime(log)), human_duration(three, sums->together_s));
+    say(stdout, "  began        %s, took %s", time_text(text, sums->began_s),
+        human_duration(one, sums->ended_s - sums->began_s));
+    say(stdout, "  runtime      median %s, longest %s, all together %s", human_duration(one, median_runtime(log)),
+        human_duration(two, longest_runtime(log)), human_duration(three, sums->together_s));
     if (log->kind == TASK_LOG_HDSS)
-        printf("  workers      %" PRIu64 " on %" PRIu64 " node%s\n", ranges_total(&sums->workers),
-               ranges_total(&sums->nodes), ranges_total(&sums->nodes) == 1 ? "" : "s");
+        say(stdout, "  workers      %" PRIu64 " on %" PRIu64 " node%s", ranges_total(&sums->workers),
+            ranges_total(&sums->nodes), ranges_total(&sums->nodes) == 1 ? "" : "s");
     if (sums->tried_again > 0)
-        printf("  tries        %s task%s tried more than once\n", human_count(one, sums->tried_again),
-               sums->tried_again == 1 ? " was" : "s were");
+        say(stdout, "  tries        %s task%s tried more than once", human_count(one, sums->tried_again),
+            sums->tried_again == 1 ? " was" : "s were");
 }
 
 static void print_reasons(struct log_sums *sums)
@@ -265,8 +268,8 @@ static int print_summary(struct log_file *log, struct log_sums *sums, struct err
         result = take_sums(log, &log->records[i], sums, error);
     if (result < 0)
         return -1;
-    printf("%s: %s task%s, %s failed\n", log->path, human_count(all, log->count), log->count == 1 ? "" : "s",
-           sums->failed > 0 ? human_count(failed, sums->failed) : "none");
+    say(stdout, "%s: %s task%s, %s failed", log->path, human_count(all, log->count), log->count == 1 ? "" : "s",
+        sums->failed > 0 ? human_count(failed, sums->failed) : "none");
     if (log->count == 0)
         return 0;
     print_times(log, sums);
@@ -311,9 +314,9 @@ static int print_streams(struct log_file *log, const struct log_record *record, 
 {
     struct streams_shown shown = {0};
     if (log->streams == LOG_STREAMS_UNKNOWN) {
-        printf("  output       cannot be known: %s\n",
-               log->kind == TASK_LOG_HDSS ? "the output of its run is not beside the log; --output FILE names it"
-                                          : "this log does not say where it is");
+        say(stdout, "  output       cannot be known: %s",
+            log->kind == TASK_LOG_HDSS ? "the output of its run is not beside the log; --output FILE names it"
+                                       : "this log does not say where it is");
         return 0;
     }
     if (log_file_streams(log, record, print_piece, &shown, error) < 0)
@@ -329,16 +332,17 @@ static int print_task(struct log_file *log, uint64_t number, struct error *error
 {
     const struct log_record *record = log_file_find(log, number);
     struct task_row row;
-    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40];
+    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40], host[HOST_NAME_MAX + 1];
     if (record == NULL)
         return error_set(error, "--task %" PRIu64 ": %.200s has no such task", number, log->path);
     if (log_file_row(log, record, &row, error) < 0)
         return -1;
-    printf("task %" PRIu64 ": %.*s\n", number, (int)row.command.length, row.command.at);
+    say(stdout, "task %" PRIu64 ": %.*s", number, (int)row.command.length, row.command.at);
     printf("  ended        %s after %s", reasons_end_text(&row, ended), human_duration(one, row.runtime_s));
     if (row.tries > 1)
         printf(", in try %" PRIu64, row.tries);
-    printf("\n  began        %s on %.*s", time_text(began, row.started_s), (int)row.host.length, row.host.at);
+    snprintf(host, sizeof host, "%.*s", (int)row.host.length, row.host.at);
+    printf("\n  began        %s on %s", time_text(began, row.started_s), plain(host));
     if (log->kind == TASK_LOG_HDSS)
         printf(", by worker %" PRIu64 " of node %" PRIu64 "\n  used         %s of a core", row.worker, row.node,
                human_duration(one, row.cpu_s));
@@ -373,7 +377,7 @@ static int log_answer(const struct log_request *request)
     if (result == 0 && (fflush(stdout) != 0 || ferror(stdout)))
         result = error_set(&error, "cannot write: %s", strerror(errno));
     if (result == 0 && log.strange > 0)
-        fprintf(stderr, "hdss log: %s: %" PRIu64 " of its lines are none of a task log\n", log.path, log.strange);
+        say(stderr, "hdss log: %s: %" PRIu64 " of its lines are none of a task log", log.path, log.strange);
     log_file_close(&log);
     return result < 0 ? log_say(&error, EXIT_STATUS_FAILED) : EXIT_STATUS_DONE;
 }

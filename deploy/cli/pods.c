@@ -3,6 +3,7 @@
 #include "deploy/cli/pods.h"
 
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/stream/ticket.h"
 #include "common/util/number.h"
 #include "deploy/cli/colour.h"
@@ -196,16 +197,16 @@ static void print_pod(const struct set_place *set, const json_t *pod)
     char name[SET_NAME_MAX + 16];
     snprintf(name, sizeof name, "%s/" POD_WORD "%" JSON_INTEGER_FORMAT, set->name,
              json_integer_value(json_object_get(pod, "rank")));
-    printf("%-16s %-8s %7" JSON_INTEGER_FORMAT "  %s\n", name, json_string_value(json_object_get(pod, "state")),
-           json_integer_value(json_object_get(pod, "workers")), json_string_value(json_object_get(pod, "node")));
+    say(stdout, "%-16s %-8s %7" JSON_INTEGER_FORMAT "  %s", name, json_string_value(json_object_get(pod, "state")),
+        json_integer_value(json_object_get(pod, "workers")), json_string_value(json_object_get(pod, "node")));
 }
 
 static void print_pods(const struct set_place *set, const json_t *list)
 {
     if (json_array_size(list) == 0)
-        printf("no pod has joined %s\n", set->name);
+        say(stdout, "no pod has joined %s", set->name);
     else
-        printf("%-16s %-8s %7s  %s\n", "POD", "STATE", "WORKERS", "NODE");
+        say(stdout, "%-16s %-8s %7s  %s", "POD", "STATE", "WORKERS", "NODE");
     for (size_t i = 0; i < json_array_size(list); i++)
         print_pod(set, json_array_get(list, i));
 }

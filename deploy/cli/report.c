@@ -3,6 +3,7 @@
 #include "deploy/cli/report.h"
 #include "common/config/job.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/util/text.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/report/figures.h"
@@ -61,7 +62,7 @@ static int report_take_word(void *target, const char *word, struct error *error)
 
 static int report_say(const struct error *error, int status)
 {
-    fprintf(stderr, "hdss report: %s\n", error->text);
+    say(stderr, "hdss report: %s", error->text);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss drain and down: the end of a set. */
 #include "common/os/process.h"
+#include "common/os/say.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/control_client.h"
@@ -129,7 +130,7 @@ static int end_set(const char *program, const struct end_request *request, const
     error->text[0] = '\0';
     if (request->waits)
         wait_for_end(set.path, last);
-    printf("%s %s\n", set.name, request->waits ? "has ended" : said);
+    say(stdout, "%s %s", set.name, request->waits ? "has ended" : said);
     return commands_end_page(program);
 }
 
@@ -147,7 +148,7 @@ static int end_pod(const char *program, const struct end_request *request, const
     const int status = pods_send_away(&set, rank, error);
     if (status != EXIT_STATUS_DONE)
         return status;
-    printf("%s/pod%u leaves when what runs there is finished\n", set.name, rank);
+    say(stdout, "%s/pod%u leaves when what runs there is finished", set.name, rank);
     return commands_end_page(program);
 }
 

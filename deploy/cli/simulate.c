@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss simulate: a job on a machine that is not there. */
 #include "deploy/cli/simulate.h"
+#include "common/os/say.h"
 #include "deploy/simulate/simulation.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -27,7 +28,7 @@ static _Noreturn void simulate_command_become(const char *path, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     execv(path, argv);
-    fprintf(stderr, "hdss simulate: %s: %s\n", path, strerror(errno));
+    say(stderr, "hdss simulate: %s: %s", path, strerror(errno));
     _exit(EXIT_STATUS_FAILED);
 }
 
@@ -47,8 +48,8 @@ static int run_simgrid(char **argv, struct error *error)
         ;
     if (child > 0 && WIFEXITED(status))
         return WEXITSTATUS(status);
-    fprintf(stderr, "hdss simulate: SimGrid has ended without a result (%s)\n",
-            child < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
+    say(stderr, "hdss simulate: SimGrid has ended without a result (%s)",
+        child < 0 ? strerror(errno) : strsignal(WTERMSIG(status)));
     return EXIT_STATUS_FAILED;
 }
 

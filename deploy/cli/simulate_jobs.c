@@ -8,6 +8,8 @@
 #include "common/config/options.h"
 #include "common/job/job_setup.h"
 #include "common/machine/machine.h"
+#include "common/os/say.h"
+#include "common/util/plain.h"
 #include "deploy/cli/argv.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/jobs_file.h"
@@ -25,6 +27,7 @@
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9
+#define NAME_BYTES   256
 #define SET_LIMIT_NS (UINT64_MAX / 4)
 
 /* A job that is made ready. */
@@ -295,18 +298,20 @@ static void print_number(const char *before, double number, int digits, int widt
 
 static void print_text(const struct set_simulation *set, const struct set_times *sum)
 {
-    printf("%5s %-16s %12s %12s %12s %12s %6s %9s  %s\n", "job", "name", "submitted s", "waited s", "began s",
-           "ended s", "share", "slowdown", "state");
+    say(stdout, "%5s %-16s %12s %12s %12s %12s %6s %9s  %s", "job", "name", "submitted s", "waited s", "began s",
+        "ended s", "share", "slowdown", "state");
     for (size_t i = 0; i < set->file.count; i++) {
         const struct job_times times = times_of(set, i);
-        printf("%5zu %-16s", i + 1, name_of(set, i));
+        char name[NAME_BYTES];
+        snprintf(name, sizeof name, "%s", name_of(set, i));
+        printf("%5zu %-16s", i + 1, plain(name));
         print_number(" ", times.submitted_s, 3, 12, "-");
         print_number(" ", times.waited_s, 3, 12, "-");
         print_number(" ", times.began_s, 3, 12, "-");
         print_number(" ", times.ended_s, 3, 12, "-");
         print_number(" ", times.share, 3, 6, "-");
         print_number(" ", times.slowdown, 2, 9, "-");
-        printf("  %s\n", state_name(set->jobs[i].state));
+        say(stdout, "  %s", state_name(set->jobs[i].state));
     }
     const unsigned open = sum->by_state[QUEUE_WAITING] + sum->by_state[QUEUE_RUNNING];
     printf("%zu jobs: %u done, %u failed, %u cancelled", set->file.count, sum->by_state[QUEUE_DONE],

@@ -2,6 +2,7 @@
 /* From the words of a job to a job of a set: see submission.h, and docs/CONTROL.md for what goes over the socket. */
 #include "deploy/cli/submission.h"
 
+#include "common/os/say.h"
 #include "deploy/cli/attend.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -201,7 +202,7 @@ static int hand_over(const char *program, const struct submission_request *reque
     else if (request->is_json)
         status = print_json(program, answer.json);
     else {
-        printf("%s/%" PRIu64 "\n", set->name, number);
+        say(stdout, "%s/%" PRIu64, set->name, number);
         status = commands_end_page(program);
     }
     control_answer_fini(&answer);

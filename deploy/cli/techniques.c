@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
 #include "deploy/cli/colour.h"
+#include "common/os/say.h"
 #include "deploy/cli/commands.h"
 
 #include "common/config/run_spec.h"
@@ -120,7 +121,7 @@ static int techniques_command_finish(void)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "hdss techniques: cannot write: %s\n", strerror(errno));
+    say(stderr, "hdss techniques: cannot write: %s", strerror(errno));
     return EXIT_STATUS_FAILED;
 }
 

@@ -6,6 +6,7 @@
 #include "common/config/address.h"
 #include "common/config/serve_options.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
@@ -196,7 +197,7 @@ static void say_port(const struct up_request *request, const json_t *session)
     const char *file = json_string_value(json_object_get(session, "token_file"));
     if (url == NULL || file == NULL)
         return;
-    printf("  %s answers whoever has the token in %s\n", url, file);
+    say(stdout, "  %s answers whoever has the token in %s", url, file);
     if (!request->foreground && request->http != NULL && address_parse(&address, request->http, &error) == 0 &&
         !address_is_loopback(&address))
         say_error(program, "--http: " ADDRESS_WARNING);
@@ -210,9 +211,9 @@ static int say_up(const struct up_request *request, const char *name, const json
         printf("%s\n", text != NULL ? text : "null");
         free(text);
     } else if (workers > 0)
-        printf("%s is up: %jd worker%s\n", name, (intmax_t)workers, workers > 1 ? "s" : "");
+        say(stdout, "%s is up: %jd worker%s", name, (intmax_t)workers, workers > 1 ? "s" : "");
     else
-        printf("%s is up\n", name);
+        say(stdout, "%s is up", name);
     if (!request->is_json)
         say_port(request, session);
     return commands_end_page(program);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Keeping versions of launchers: see version_cache.h. A line of the file is: size, time of change in nanoseconds, path,
- * and the text with its newlines as blanks; the fields end in tabs. */
+ * and the text as plain() shows it; the fields end in tabs. */
 #include "deploy/cli/version_cache.h"
+
+#include "common/util/plain.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
@@ -86,8 +88,7 @@ void version_cache_keep(const char *path, const char *text)
     if (text[0] == '\0' || !key_of(path, key) || !cache_path(name, true))
         return;
     int length = snprintf(line, sizeof line, "%s%.*s", key, VERSION_TEXT_MAX - 1, text);
-    for (char *c = line + strlen(key); *c != '\0'; c++)
-        *c = (unsigned char)*c < ' ' ? ' ' : *c;
+    length = (int)strlen(plain(line + strlen(key))) + (int)strlen(key);
     line[length++] = '\n';
     int file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)

@@ -2,7 +2,11 @@
 /* Text for a terminal: see wrap.h. */
 #include "deploy/cli/wrap.h"
 
+#include "common/util/plain.h"
+
 #include <string.h>
+
+#define WORD_BYTES 1024
 
 void wrap_write(const char *text, size_t length, int indent, FILE *file)
 {
@@ -13,7 +17,9 @@ void wrap_write(const char *text, size_t length, int indent, FILE *file)
             word = (size_t)(end - text);
         if (column > indent && column + 1 + (int)word > WRAP_WIDTH)
             column = fprintf(file, "\n%*s", indent, "") - 1;
-        column += fprintf(file, "%s%.*s", column > indent ? " " : "", (int)word, text);
+        char shown[WORD_BYTES];
+        snprintf(shown, sizeof shown, "%.*s", (int)word, text);
+        column += fprintf(file, "%s%s", column > indent ? " " : "", plain(shown));
         text += word + strspn(text + word, " ");
     }
     putc('\n', file);

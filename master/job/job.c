@@ -10,6 +10,7 @@
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
 #include "common/os/clock.h"
+#include "common/os/say.h"
 #include "common/results/results.h"
 #include "common/trace/spool.h"
 #include "common/util/error.h"
@@ -129,8 +130,8 @@ static void open_trace(struct master_job *job)
 static void close_trace(struct master_job *job)
 {
     if (trace_spool_close(&job->spool, &job->error) < 0)
-        fprintf(stderr, "master: rank %u: --trace: %s: the trace is not complete\n", runtime_rank(job->runtime),
-                job->error.text);
+        say(stderr, "master: rank %u: --trace: %s: the trace is not complete", runtime_rank(job->runtime),
+            job->error.text);
 }
 
 /* Says on standard error that results are not on the disk, as a master that has sent its last report cannot tell the
@@ -139,7 +140,7 @@ static int check_sync(struct master_job *job, int status)
 {
     if (job->sync_error.text[0] == '\0' || job->master.problem.text[0] != '\0')
         return status;
-    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(job->runtime), job->sync_error.text);
+    say(stderr, "master: rank %u: %s", runtime_rank(job->runtime), job->sync_error.text);
     return EXIT_STATUS_FAILED;
 }
 
@@ -147,7 +148,7 @@ static int close_output(struct master_job *job, int status)
 {
     if (!job->sink_open || results_close(&job->sink, &job->error) == 0)
         return status;
-    fprintf(stderr, "master: rank %u: %s\n", runtime_rank(job->runtime), job->error.text);
+    say(stderr, "master: rank %u: %s", runtime_rank(job->runtime), job->error.text);
     return EXIT_STATUS_FAILED;
 }
 
@@ -183,7 +184,7 @@ static void init_effects(struct master_job *job)
 static void say_unfit(const struct master_job *job)
 {
     if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)
-        fprintf(stderr, "master: %s\n", job->master.unfit.text);
+        say(stderr, "master: %s", job->master.unfit.text);
 }
 
 /* Closes the output, and frees all of the job. Returns the exit status. */
@@ -265,7 +266,7 @@ void master_job_end(void *context, int status)
     struct surroundings_before before;
     struct error error;
     if (surroundings_enter(&job->surroundings, &before, &error) < 0)
-        fprintf(stderr, "master: rank %u: %s\n", runtime_rank(job->runtime), error.text);
+        say(stderr, "master: rank %u: %s", runtime_rank(job->runtime), error.text);
     job_end(job, status);
     surroundings_leave(&before);
 }

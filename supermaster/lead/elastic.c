@@ -4,6 +4,7 @@
 
 #include "common/mpi/runtime.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/stream/ticket.h"
 #include "common/util/text.h"
 #include "proto/announcement.h"
@@ -24,7 +25,7 @@
 static int elastic_fail(const struct elastic *elastic, int status, const char *text)
 {
     const struct root *root = led_job_root(elastic->led);
-    fprintf(root->err, "%s: %s\n", root->name, text);
+    say(root->err, "%s: %s", root->name, text);
     return status;
 }
 
@@ -58,7 +59,7 @@ static void say_how_to_join(const struct root *root, const char *ticket)
     text_init(&text);
     text_add_word(&text, ticket);
     char *word = text_take(&text);
-    fprintf(root->err, "%s: `hdss join %s` joins this run\n", root->name, word != NULL ? word : ticket);
+    say(root->err, "%s: `hdss join %s` joins this run", root->name, word != NULL ? word : ticket);
     free(word);
 }
 

@@ -17,6 +17,7 @@
 #include "common/metrics/progress.h"
 #include "common/metrics/report.h"
 #include "common/mpi/link.h"
+#include "common/os/say.h"
 #include "common/results/results.h"
 #include "common/os/clock.h"
 #include "common/os/launched.h"
@@ -204,7 +205,7 @@ static void enter(const struct led_job *led)
     if (led->folder < 0)
         return;
     if (fchdir(led->folder) < 0) /* as for whoever is in a folder that others may not enter any more */
-        fprintf(led->root.err, "%s: cannot go to the job's folder: %m\n", led->root.name);
+        say(led->root.err, "%s: cannot go to the job's folder: %m", led->root.name);
     umask(led->mask);
 }
 
@@ -370,7 +371,7 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     if (!root->setup.loop.grows || root->setup.job.is_counted) /* else it is asked how much there is */
         ask_end();
     if (prepared != 0)
-        fprintf(root->err, "%s: %s\n", root->name, root->error.text);
+        say(root->err, "%s: %s", root->name, root->error.text);
     root_print_notes(root, prepared);
     return prepared == 0 ? EXIT_STATUS_DONE : prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
 }
@@ -732,7 +733,7 @@ void findings_fini(struct findings *findings)
 /* Says what is wrong where the job prints. Returns `status`. */
 static int fail_to_announce(const struct led_job *led, int status, const char *text)
 {
-    fprintf(led->root.err, "%s: %s\n", led->root.name, text);
+    say(led->root.err, "%s: %s", led->root.name, text);
     return status;
 }
 
@@ -852,7 +853,7 @@ static void join_trace(struct led_job *led)
     if (trace_spool_close(&led->spool, &root->error) == 0 &&
         trace_join(job->trace, led->trace.ranks, led->trace.count, &about, &root->error) == 0)
         return;
-    fprintf(root->err, "%s: --trace: %s\n", root->name, root->error.text);
+    say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
 /* Says that tasks were added to a list that was taken for complete: nobody has run them. */
@@ -866,10 +867,10 @@ static void tell_added_tasks(struct led_job *led, int status)
     if (!setup->loop.are_tasks || setup->loop.grows || (status != EXIT_STATUS_DONE && status != EXIT_STATUS_TASKS) ||
         kernel_describe(setup->kernel, setup->values, &now, &unused) < 0 || now.iterations <= known)
         return;
-    fprintf(root->err,
-            "%s: the list has %" PRIu64 " more than when the run began, not run: put them into a list of their own, or "
-            "use follow=yes list=FILE\n",
-            root->name, now.iterations - known);
+    say(root->err,
+        "%s: the list has %" PRIu64 " more than when the run began, not run: put them into a list of their own, or use "
+        "follow=yes list=FILE",
+        root->name, now.iterations - known);
 }
 
 int led_job_settle(struct led_job *led, int status)

@@ -5,6 +5,7 @@
 #include "common/control/source.h"
 #include "common/mpi/link.h"
 #include "common/mpi/runtime.h"
+#include "common/os/say.h"
 #include "common/stream/own_addresses.h"
 #include "common/stream/stream.h"
 #include "common/stream/ticket.h"
@@ -15,7 +16,7 @@
 static void warn(void *context, const char *line)
 {
     (void)context;
-    fprintf(stderr, "supermaster: %s\n", line);
+    say(stderr, "supermaster: %s", line);
 }
 
 /* A ticket with the key of the one that is there, where it is to be used again, else with a new key. -1 with one

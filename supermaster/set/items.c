@@ -3,6 +3,7 @@
 #include "supermaster/set/items.h"
 
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/words.h"
 
@@ -98,7 +99,7 @@ static int write_list(struct set *set, const struct queue_job *queued, const str
              (!queued->submission.is_attached && fdatasync(file) < 0)) {
         result = fail(set, queued->id, "cannot write", error);
         if (ftruncate(file, (off_t)queued->items.bytes) < 0)
-            fprintf(stderr, "supermaster: job %" PRIu32 ": cannot shorten its list: %s\n", queued->id, strerror(errno));
+            say(stderr, "supermaster: job %" PRIu32 ": cannot shorten its list: %s", queued->id, strerror(errno));
     }
     close(file);
     return result;
@@ -151,7 +152,7 @@ static void take_back(struct set *set, struct queue_job *queued, const struct qu
     uint64_t bytes;
     const int file = before->bytes > 0 ? set_folder_open_list(&set->folder, queued->id, false, &bytes) : -1;
     if (file >= 0 && ftruncate(file, (off_t)before->bytes) < 0)
-        fprintf(stderr, "supermaster: job %" PRIu32 ": cannot shorten its list: %s\n", queued->id, strerror(errno));
+        say(stderr, "supermaster: job %" PRIu32 ": cannot shorten its list: %s", queued->id, strerror(errno));
     if (file >= 0)
         close(file);
     queue_set_items(&set->queue, queued, before);
@@ -192,7 +193,7 @@ void set_complete_items(struct set *set)
     const bool is_committed = queue_journal_commit(set->journal, true, &error) == 0;
     set_settle_items(set, is_committed);
     if (!is_committed || result < 0)
-        fprintf(stderr, "supermaster: %s; it is tried again\n", error.text);
+        say(stderr, "supermaster: %s; it is tried again", error.text);
 }
 
 static int mend(struct set *set, const struct queue_job *queued, struct error *error)

@@ -6,6 +6,7 @@
 
 #include "common/job/status.h"
 #include "common/job/terminal.h"
+#include "common/os/say.h"
 #include "proto/announcement.h"
 #include "proto/message.h"
 #include "supermaster/lead/job.h"
@@ -49,13 +50,13 @@ struct set_job {
 /* Says on the set's standard error what is wrong with a job that has no other place for it. */
 static void say_of_job(const struct queue_job *queued, const char *what, const char *why)
 {
-    fprintf(stderr, "supermaster: job %" PRIu32 ": %s%s%s\n", queued->id, what, why[0] != '\0' ? ": " : "", why);
+    say(stderr, "supermaster: job %" PRIu32 ": %s%s%s", queued->id, what, why[0] != '\0' ? ": " : "", why);
 }
 
 /* Says what is wrong where the job prints. Returns `status`. */
 static int fail(const struct set_job *job, int status, const char *text)
 {
-    fprintf(job->err, "%s: %s\n", led_job_root(job->led)->name, text);
+    say(job->err, "%s: %s", led_job_root(job->led)->name, text);
     return status;
 }
 
@@ -327,9 +328,9 @@ static void tell_load(struct set_job *job)
     if (job->load_is_told || runtime_now() - job->loads_since_ns < LOAD_TOLD_NS)
         return;
     job->load_is_told = true;
-    fprintf(job->err,
-            "supermaster: kernel %s: it is being loaded for %g s by now, and is waited for; `hdss cancel` ends that\n",
-            submission_kernel(&job->queued->submission), (double)LOAD_TOLD_NS / 1e9);
+    say(job->err,
+        "supermaster: kernel %s: it is being loaded for %g s by now, and is waited for; `hdss cancel` ends that",
+        submission_kernel(&job->queued->submission), (double)LOAD_TOLD_NS / 1e9);
     fflush(job->err);
 }
 

@@ -3,6 +3,7 @@
  * back with the key that they have. */
 #include "supermaster/set/pods.h"
 
+#include "common/os/say.h"
 #include "common/stream/ticket.h"
 #include "supermaster/set/jobs.h"
 
@@ -38,8 +39,8 @@ static int reserve(void *context, unsigned workers)
 static void joined(void *context, const struct link_pod *pod)
 {
     struct set *set = context;
-    fprintf(stderr, "supermaster: rank %u has joined with %u worker%s of %s\n", pod->first_rank, pod->workers,
-            pod->workers > 1 ? "s" : "", pod->name);
+    say(stderr, "supermaster: rank %u has joined with %u worker%s of %s", pod->first_rank, pod->workers,
+        pod->workers > 1 ? "s" : "", pod->name);
     set_tell_joined(set, pod);
 }
 

@@ -4,6 +4,7 @@
 
 #include "common/job/startup.h"
 #include "common/job/status.h"
+#include "common/os/say.h"
 #include "proto/message.h"
 #include "supermaster/set/items.h"
 #include "supermaster/set/jobs.h"
@@ -51,7 +52,7 @@ static void write_journal(struct set *set)
         return;
     const bool failed = queue_journal_commit(set->journal, false, &error) < 0;
     if (failed && !set->journal_fails)
-        fprintf(stderr, "supermaster: %s; it is tried again\n", error.text);
+        say(stderr, "supermaster: %s; it is tried again", error.text);
     if (failed)
         set->journal_next_ns = runtime_now() + JOURNAL_PAUSE_NS;
     set->journal_fails = failed;
@@ -96,7 +97,7 @@ static int end_journal(struct set *set, int status)
     queue_journal_set_over(set->journal);
     if (queue_journal_commit(set->journal, true, &error) == 0)
         return status;
-    fprintf(stderr, "supermaster: %s\n", error.text);
+    say(stderr, "supermaster: %s", error.text);
     return EXIT_STATUS_FAILED;
 }
 
@@ -130,7 +131,7 @@ static void remove_printed(void *context, uint32_t id)
 static void warn_of_metrics_of_set(void *context, const char *line)
 {
     (void)context;
-    fprintf(stderr, "supermaster: %s\n", line);
+    say(stderr, "supermaster: %s", line);
 }
 
 /* Has the metrics file written, if one is asked for. -1 with one line. */
@@ -155,14 +156,13 @@ static void clear_folder(struct set *set)
     struct queue *queue = &set->queue;
     const uint32_t newest = set_folder_clear(&set->folder, queue, !set->options.resumes);
     if (queue_journal_warning(set->journal)[0] != '\0')
-        fprintf(stderr, "supermaster: %s\n", queue_journal_warning(set->journal));
+        say(stderr, "supermaster: %s", queue_journal_warning(set->journal));
     if (newest <= queue->newest)
         return;
-    fprintf(stderr,
-            "supermaster: %s: knows nothing of job %" PRIu32
-            ", which has printed something: what it and others printed stays, and new jobs are numbered from %" PRIu32
-            "\n",
-            set->folder.queue_path, newest, newest + 1);
+    say(stderr,
+        "supermaster: %s: knows nothing of job %" PRIu32
+        ", which has printed something: what it and others printed stays, and new jobs are numbered from %" PRIu32,
+        set->folder.queue_path, newest, newest + 1);
     queue->newest = newest;
 }
 
@@ -199,7 +199,7 @@ static int open_set(struct set *set)
     }
     if (open_parts(set) == 0)
         return EXIT_STATUS_DONE;
-    fprintf(stderr, "supermaster: %s\n", set->error.text);
+    say(stderr, "supermaster: %s", set->error.text);
     return EXIT_STATUS_USAGE;
 }
 

@@ -208,7 +208,7 @@ START_TEST(what_fails_everywhere_is_given_up_after_its_retries)
                 config.outcome = one_fails;
                 config.spec.retries = retries;
                 config.collect = retries % 2;
-                run_with_failure(&config, 321, retries + 1, "iteration?failed");
+                run_with_failure(&config, 321, retries + 1, "iteration failed");
             }
 }
 END_TEST

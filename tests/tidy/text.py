@@ -29,6 +29,10 @@ README, README_WORDS_MAX, README_LINE_MAX = "README.md", 1200, 120
 HEADER, DOCUMENT = "proto/message.h", "proto/PROTOCOL.md"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 FIRST_LINES = ("#!", "#compdef")  # which must stand before all others
+SAID = ("common/", "deploy/cli/", "supermaster/", "master/", "worker/")
+STRING = r'"(?:[^"\\]|\\.)*"'
+WORDS = re.compile(rf'\bfprintf\((?:stderr|[\w>.-]*\b(?:err|log)),\s*((?:{STRING}|\w|\s)+)')
+COLOURED = "deploy/cli/colour.c"  # has escapes of its own
 GUARD = re.compile(r"^#pragma once$|^#ifndef (\w+_H)\n#define \1$", re.MULTILINE)
 
 
@@ -125,6 +129,13 @@ def protocol(root):
     return [] if numbers == [defined, defined] else [f"{DOCUMENT}: version {', '.join(numbers) or 'none'}, {HEADER}: {defined}"]
 
 
+def words(root):
+    """A line with words from outside must have none that a terminal obeys: say() sees to that."""
+    return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: a line with words in it, which say() prints"
+            for path, text in c_files(root) if path.startswith(SAID) and path != COLOURED for match in WORDS.finditer(text)
+            if re.search(r"%[-.*0-9]*s", match.group(1)) and match.group(1).rstrip().endswith(r'\n"')]
+
+
 CHECKS = [
     ("sources begin with their licence", licences),
     ("C files begin with a paragraph", paragraphs),
@@ -135,6 +146,7 @@ CHECKS = [
     (f"{README} has at most {README_WORDS_MAX} words and lines of at most {README_LINE_MAX} characters", readme),
     ("links in documents lead to files that there are", links),
     ("the document of the protocol has the version of the program", protocol),
+    ("lines for people are made fit to be shown", words),
 ]
 
 # The self-test: (check, file, text, number of complaints)
@@ -182,12 +194,17 @@ CASES = [
     (readme, README, "x\n" * 1201, 1),
     (links, "a.md", "[a](a.md) [b](a.md#b) [c](#c) [d](https://d.example/d)\n", 0),
     (links, "a.md", "![p](docs/p.svg)\n[q](q.md)\n", 2),
+    (words, "master/a.c", 'fprintf(stderr, "%s: lost\\n", name);', 1),
+    (words, "master/a.c", 'fprintf(root->err, "a %" PRIu64 " of %-8s: "\n    "lost\\n", n, name);', 1),
+    (words, "master/a.c", 'fprintf(stderr, "%u: lost\\n", rank);', 0),
+    (words, "master/a.c", 'say(stderr, "%s: lost", name);', 0),
     (unfinished, "a.h", "/* mkstemp(\"aXX" + "XXXX\") */\n", 0),
 ]
 
 
 def self_test_case(check, name, text, expected):
     with tempfile.TemporaryDirectory() as root:
+        os.makedirs(os.path.join(root, os.path.dirname(name)), exist_ok=True)
         with open(os.path.join(root, name), "w", encoding="utf-8", newline="") as file:
             file.write(text)
         complaints = check(root)

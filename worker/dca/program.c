@@ -28,6 +28,7 @@
 #include "common/mpi/runtime.h"
 #include "common/os/busy.h"
 #include "common/os/load.h"
+#include "common/os/say.h"
 #include "common/results/results.h"
 #include "common/sched/sched.h"
 #include "common/util/digest.h"
@@ -61,9 +62,9 @@ static int agree(struct dca *dca, int status)
         return worst.status;
     terminal_clear(&dca->root.terminal);
     if (dca->rank == 0 || worst.status == EXIT_STATUS_USAGE)
-        fprintf(stderr, "worker: %s\n", dca->root.error.text);
+        say(stderr, "worker: %s", dca->root.error.text);
     else
-        fprintf(stderr, "worker: rank %u: %s\n", dca->rank, dca->root.error.text);
+        say(stderr, "worker: rank %u: %s", dca->rank, dca->root.error.text);
     return worst.status;
 }
 

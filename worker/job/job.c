@@ -14,6 +14,7 @@
 #include "common/mpi/runtime.h"
 #include "common/os/clock.h"
 #include "common/os/load.h"
+#include "common/os/say.h"
 #include "common/results/results.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -113,7 +114,7 @@ static void write_costs(struct worker_job *job)
     const char *path = job->setup.job.costs;
     if (path[0] != '\0' && job->failure == NULL &&
         timings_write_part(&job->timings, path, runtime_rank(job->runtime), &job->error) < 0)
-        fprintf(stderr, "worker: rank %u: --record-costs: %s\n", runtime_rank(job->runtime), job->error.text);
+        say(stderr, "worker: rank %u: --record-costs: %s", runtime_rank(job->runtime), job->error.text);
     timings_fini(&job->timings);
 }
 
@@ -488,7 +489,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
 static void give_up_costs(struct worker_job *job)
 {
     if (job->setup.job.costs[0] != '\0')
-        fprintf(stderr, "worker: rank %u: --record-costs: %s\n", runtime_rank(job->runtime), job->error.text);
+        say(stderr, "worker: rank %u: --record-costs: %s", runtime_rank(job->runtime), job->error.text);
     job->setup.job.costs[0] = '\0';
 }
 

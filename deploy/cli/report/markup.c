@@ -2,28 +2,10 @@
 /* Words from outside in markup: see markup.h. */
 #include "deploy/cli/report/markup.h"
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
+#include "common/util/plain.h"
 
-/* Length of the UTF-8 sequence at `at`, 0 where there is none: too short, overlong, a surrogate, or beyond Unicode. */
-static unsigned utf8_length(const char *at)
-{
-    const unsigned char *byte = (const unsigned char *)at;
-    const unsigned length = byte[0] < 0x80 ? 1 : byte[0] < 0xc2 ? 0 : byte[0] < 0xe0 ? 2 : byte[0] < 0xf0 ? 3 : 4;
-    uint32_t character = byte[0] & (0x7fu >> length);
-    if (length < 2 || byte[0] > 0xf4)
-        return length == 1 ? 1 : 0;
-    for (unsigned i = 1; i < length; i++) {
-        if ((byte[i] & 0xc0) != 0x80)
-            return 0;
-        character = character << 6 | (byte[i] & 0x3f);
-    }
-    const uint32_t least = length == 2 ? 0x80 : length == 3 ? 0x800 : 0x10000;
-    const bool is_none = character < least || character > 0x10ffff || (character >= 0xd800 && character < 0xe000) ||
-                         (character & 0xfffe) == 0xfffe;
-    return is_none ? 0 : length;
-}
+#include <stdbool.h>
+#include <string.h>
 
 static bool is_control(char c)
 {
@@ -46,7 +28,7 @@ static const char *entity_of(char c)
 void markup_add(struct text *text, const char *words)
 {
     while (*words != '\0') {
-        const unsigned length = utf8_length(words);
+        const size_t length = plain_utf8(words);
         const char *entity = entity_of(*words);
         if (length == 0 || is_control(*words))
             text_add(text, "?");
@@ -62,7 +44,7 @@ void markup_add_json(struct text *text, const char *words)
 {
     text_add(text, "\"");
     while (*words != '\0') {
-        const unsigned length = utf8_length(words);
+        const size_t length = plain_utf8(words);
         if (length == 0)
             text_add(text, "?");
         else if (length == 1 && (strchr("\"\\<>&'", *words) != NULL || (unsigned char)*words < ' ' || *words == 0x7f))

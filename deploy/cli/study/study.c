@@ -6,6 +6,7 @@
  * was cut off by a signal does not get into it. */
 #include "common/config/options.h"
 #include "common/os/files.h"
+#include "common/os/say.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
 #include "deploy/cli/argv.h"
@@ -472,7 +473,7 @@ static void make_ahead(void *context, struct ahead_result *result)
     result->late = how.late;
     result->asked = how.asked;
     if (why.text[0] != '\0')
-        fprintf(how.log, "hdss study: %s\n", why.text);
+        say(how.log, "hdss study: %s", why.text);
     fclose(how.log);
     argv_fini(&line);
 }
@@ -564,7 +565,7 @@ static int make_run(struct session *session, size_t i, struct error *error)
         return 0;
     }
     if (why.text[0] != '\0')
-        fprintf(session->log, "hdss run: %s\n", why.text);
+        say(session->log, "hdss run: %s", why.text);
     if (status != EXIT_STATUS_DONE)
         find_reason(session, begin, reason);
     keep_run(session, run, status, how.late, reason);
@@ -606,7 +607,7 @@ static void study_show_progress(const struct session *session, size_t done, size
     if (terminal)
         fprintf(stderr, "\r\033[K%.*s", terminal_columns(), line);
     else
-        fprintf(stderr, "%s\n", line);
+        say(stderr, "%s", line);
     fflush(stderr);
 }
 
@@ -727,7 +728,7 @@ static int make_report_with(const struct session *session, struct summary *summa
     report.figures = figures;
     report.drawn = gnuplot_check(&why) == 0;
     if (!report.drawn)
-        fprintf(stderr, "hdss study: no pictures are drawn: %s\n", why.text);
+        say(stderr, "hdss study: no pictures are drawn: %s", why.text);
     char *page = report_page(&report);
     int result = write_file_of(session, ".md", page, page != NULL ? strlen(page) : 0, error);
     if (result == 0)
@@ -779,8 +780,8 @@ static int study_finish(const struct session *session, struct error *error)
                                       : EXIT_STATUS_DONE;
     if (result == 0) {
         print_maps(&summary);
-        printf("%s/%s.md: %zu of %zu runs are done, %zu failed\n", session->request.folder, session->name, summary.done,
-               summary.done + summary.failed + summary.to_come, summary.failed);
+        say(stdout, "%s/%s.md: %zu of %zu runs are done, %zu failed", session->request.folder, session->name,
+            summary.done, summary.done + summary.failed + summary.to_come, summary.failed);
         if (session->asked)
             puts("ended by a signal; the same command goes on");
     }

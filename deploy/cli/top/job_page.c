@@ -3,6 +3,7 @@
 #include "deploy/cli/top/job_page.h"
 
 #include "common/metrics/human.h"
+#include "common/util/plain.h"
 #include "deploy/cli/top/pieces.h"
 
 #include <math.h>
@@ -138,7 +139,7 @@ static void add_lost(struct page *page, const struct top_model *model)
         else
             snprintf(range, sizeof range, "%s%u to %u", before, first, last);
         told += end - i;
-        if (page_left(page) < page_columns(range) + (told < count ? OTHERS_COLUMNS : 0)) {
+        if (page_left(page) < plain_columns(range) + (told < count ? OTHERS_COLUMNS : 0)) {
             told -= end - i;
             page_add(page, LOOK_BAD, "%s%s others", told > 0 ? " and " : "", human_count(others, count - told));
             return;
@@ -160,7 +161,7 @@ static void add_slowest(struct page *page, const struct job_view *job, const str
         if (slow->factor >= 0)
             page_add(page, slow->factor >= 10 ? LOOK_WARN : LOOK_PLAIN, ", %.1f x the mean", slow->factor);
         page_add(page, LOOK_PLAIN, ", rank %u", slow->rank->figures.rank);
-        if (slow->rank->host[0] != '\0' && page_left(page) >= page_columns(" on ") + page_columns(slow->rank->host))
+        if (slow->rank->host[0] != '\0' && page_left(page) >= plain_columns(" on ") + plain_columns(slow->rank->host))
             page_add(page, LOOK_PLAIN, " on %s", slow->rank->host);
     }
 }

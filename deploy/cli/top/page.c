@@ -4,6 +4,7 @@
 
 #include "common/metrics/human.h"
 #include "common/util/grow.h"
+#include "common/util/plain.h"
 #include "common/util/text.h"
 
 #include <limits.h>
@@ -49,20 +50,6 @@ unsigned page_left(const struct page *page)
     return line != NULL && line->columns < page->width ? page->width - line->columns : 0;
 }
 
-/* True for a byte that goes on with a character of UTF-8. */
-static bool goes_on(char byte)
-{
-    return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-unsigned page_columns(const char *text)
-{
-    unsigned columns = 0;
-    for (; *text != '\0'; text++)
-        columns += !goes_on(*text);
-    return columns;
-}
-
 /* Adds bytes to the line as they are. False when memory is out. */
 static bool append_bytes(struct page_line *line, const char *bytes, size_t length)
 {
@@ -92,20 +79,6 @@ static void note_look(struct page_line *line, enum look look, size_t length)
         line->pieces[line->count++] = (struct page_piece){look, length};
 }
 
-/* The bytes of the character that the text begins with; 0: it is a control character, or none of UTF-8. */
-static size_t character(const char *text)
-{
-    const unsigned char first = (unsigned char)*text, second = first != '\0' ? (unsigned char)text[1] : 0;
-    const size_t length = first < 0x80 ? 1 : first >= 0xf0 && first < 0xf8 ? 4 : first >= 0xe0 ? 3 : 2;
-    if (first < ' ' || first == 0x7f || (first >= 0x80 && first < 0xc2) || first >= 0xf8 ||
-        (first == 0xc2 && second < 0xa0)) /* 0xc2 with less than that: a control character of two bytes */
-        return 0;
-    for (size_t i = 1; i < length; i++)
-        if (!goes_on(text[i]))
-            return 0;
-    return length;
-}
-
 /* Adds up to `most` columns of the text. */
 static void append_text(struct page *page, enum look look, const char *text, unsigned most)
 {
@@ -115,13 +88,11 @@ static void append_text(struct page *page, enum look look, const char *text, uns
     if (line == NULL)
         return;
     for (unsigned columns = 0; *text != '\0' && columns < most && columns < left && !page->failed; columns++) {
-        const size_t length = character(text);
+        const size_t length = plain_length(text);
         const bool is_shown = length == 1 || (length > 1 && page->utf8);
         page->failed |= !append_bytes(line, is_shown ? text : "?", is_shown ? length : 1);
         line->columns++;
-        text += length > 0 ? length : 1;
-        while (length == 0 && goes_on(*text))
-            text++;
+        text = plain_next(text);
     }
     if (line->length > added)
         note_look(line, look, line->length - added);
@@ -141,7 +112,7 @@ void page_add_short(struct page *page, enum look look, const char *text, unsigne
 {
     const unsigned left = page_left(page);
     most = most < left ? most : left;
-    if (page_columns(text) <= most)
+    if (plain_columns(text) <= most)
         append_text(page, look, text, most);
     else if (most <= 2)
         append_text(page, look, "..", most);

@@ -57,8 +57,5 @@ void page_go_to(struct page *page, unsigned column);
 /* Adds `share` (0 to 1) of `columns` as a bar. */
 void page_add_bar(struct page *page, double share, unsigned columns);
 
-/* Columns of a text. */
-unsigned page_columns(const char *text);
-
 /* The page as plain text, a line each, without blanks at the ends. The caller frees it; NULL when memory is out. */
 char *page_text(const struct page *page);

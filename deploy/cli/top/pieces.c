@@ -3,6 +3,7 @@
 #include "deploy/cli/top/pieces.h"
 
 #include "common/metrics/human.h"
+#include "common/util/plain.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +37,7 @@ void top_add_label(struct page *page, const char *label)
 void top_add_title(struct page *page, const struct top_model *model, bool is_screen, const char *state,
                    const char *title)
 {
-    const unsigned columns = page_columns(model->clock);
+    const unsigned columns = plain_columns(model->clock);
     page_line(page);
     page_add_short(page, LOOK_STRONG, title, page->width);
     if (state[0] != '\0')

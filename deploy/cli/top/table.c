@@ -2,6 +2,8 @@
 /* A table on a page: see table.h. */
 #include "deploy/cli/top/table.h"
 
+#include "common/util/plain.h"
+
 #include <string.h>
 
 #define GAP     2
@@ -14,12 +16,12 @@ static unsigned wanted_width(const struct table_column *column, unsigned c, cons
     unsigned width = 0;
     for (size_t r = 0; r < row_count; r++) {
         const struct table_cell *cell = &rows[r].cells[c];
-        const unsigned columns = column->is_bar ? (cell->share >= 0 ? column->least : 0) : page_columns(cell->text);
+        const unsigned columns = column->is_bar ? (cell->share >= 0 ? column->least : 0) : plain_columns(cell->text);
         width = columns > width ? columns : width;
     }
     if (width == 0)
         return 0;
-    const unsigned heading = page_columns(column->heading);
+    const unsigned heading = plain_columns(column->heading);
     width = width < heading ? heading : width;
     width = width < column->least ? column->least : width;
     return column->most > 0 && width > column->most ? column->most : width;
@@ -73,7 +75,7 @@ static void fit_columns(unsigned *widths, const struct table_column *columns, un
 static void add_cell_text(struct page *page, const struct table_column *column, unsigned at, unsigned width,
                           const char *text, enum look look)
 {
-    const unsigned columns = page_columns(text);
+    const unsigned columns = plain_columns(text);
     if (column->is_number && columns < width)
         page_go_to(page, at + width - columns);
     if (columns <= width || !column->keeps_end) {
@@ -82,8 +84,7 @@ static void add_cell_text(struct page *page, const struct table_column *column, 
     }
     page_add(page, look, "..");
     for (unsigned over = columns - width + 2; over > 0 && *text != '\0'; over--)
-        for (text++; ((unsigned char)*text & 0xc0) == 0x80;)
-            text++;
+        text = plain_next(text);
     page_add_short(page, look, text, width - 2);
 }
 

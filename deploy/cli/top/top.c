@@ -2,6 +2,7 @@
 /* hdss top: runs and sets, their jobs and workers, as they go on; by their control sockets alone. A question to each
  * session about once a second, then a page is made of the answers (view.c), for a terminal or as text. */
 #include "common/os/clock.h"
+#include "common/os/say.h"
 #include "deploy/cli/columns.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/find_job.h"
@@ -94,7 +95,7 @@ static int take_word(void *target, const char *word, struct error *error)
 static int top_fail(const char *text, int status)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", program, text);
+    say(stderr, "%s: %s", program, text);
     return status;
 }
 

@@ -2,6 +2,7 @@
 /* hdss page: a run or set as it goes on, in a browser. The command serves the page at a port of this machine as long as
  * it runs (server.c), says its address, and opens it where somebody sits at a screen. */
 #include "common/control/socket.h"
+#include "common/os/say.h"
 #include "deploy/cli/ask_control.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/find_job.h"
@@ -79,7 +80,7 @@ static int take_page_word(void *target, const char *word, struct error *error)
 static int page_fail(const char *text, int status)
 {
     fflush(stdout);
-    fprintf(stderr, "%s: %s\n", program, text);
+    say(stderr, "%s: %s", program, text);
     return status;
 }
 
@@ -161,7 +162,7 @@ static void open_browser(char *path)
     posix_spawn_file_actions_addopen(&actions, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
     posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
     if (posix_spawnp(&pid, opener, &actions, &attributes, argv, environ) != 0)
-        fprintf(stderr, "%s: xdg-open is not there; open the address in a browser\n", program);
+        say(stderr, "%s: xdg-open is not there; open the address in a browser", program);
     posix_spawn_file_actions_destroy(&actions);
     posix_spawnattr_destroy(&attributes);
 }
@@ -171,9 +172,9 @@ static void open_browser(char *path)
 static void tell_change(const char *name, bool has_ended)
 {
     if (has_ended)
-        fprintf(stderr, "%s: %s has ended; the page keeps its last state until Ctrl-C\n", program, name);
+        say(stderr, "%s: %s has ended; the page keeps its last state until Ctrl-C", program, name);
     else
-        fprintf(stderr, "%s: %s is there again\n", program, name);
+        say(stderr, "%s: %s is there again", program, name);
 }
 
 /* Returns EXIT_STATUS_DONE; where the address cannot be printed, which nobody learns then, that has been said. */
@@ -185,8 +186,8 @@ static int tell_address(const struct page_subject *subject, const struct web_ser
     if (subject->job > 0)
         snprintf(job, sizeof job, "&job=%llu", (unsigned long long)subject->job);
     snprintf(url, URL_MAX, "http://127.0.0.1:%u/#token=%s%s", port, web_server_token(server), job);
-    printf("%s shows %s: %s\n", program, subject->name, url);
-    printf("to reach it from elsewhere: ssh -L %u:127.0.0.1:%u %s\n", port, port, host);
+    say(stdout, "%s shows %s: %s", program, subject->name, url);
+    say(stdout, "to reach it from elsewhere: ssh -L %u:127.0.0.1:%u %s", port, port, host);
     return commands_end_page(program);
 }
 

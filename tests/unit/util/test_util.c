@@ -6,6 +6,7 @@
 #include "common/util/heap.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
+#include "common/util/plain.h"
 #include "common/util/random.h"
 #include "common/util/precedence.h"
 #include "common/util/ranges.h"
@@ -390,6 +391,59 @@ START_TEST(twofold_numbers_have_twice_the_digits)
 }
 END_TEST
 
+/* What plain() makes of some bytes. */
+#define PLAIN(from, to)                                                                                                \
+    do {                                                                                                               \
+        char text[80];                                                                                                 \
+        strcpy(text, from);                                                                                            \
+        ck_assert_str_eq(plain(text), to);                                                                             \
+    } while (0)
+
+/* Each byte by itself, in a word, and each code that has two bytes or is among those that change the direction. */
+START_TEST(plain_text_has_nothing_that_a_terminal_obeys)
+{
+    for (unsigned byte = 1; byte < 256; byte++) {
+        char text[] = {'a', (char)byte, 'b', '\0'};
+        const char shown = (char)(byte == '\t' ? ' ' : byte < ' ' || byte >= 0x7f ? '?' : byte);
+        ck_assert_str_eq(plain(text), ((char[]){'a', shown, 'b', '\0'}));
+        ck_assert_uint_eq(plain_length((char[]){(char)byte, '\0'}), byte >= ' ' && byte < 0x7f);
+    }
+    for (unsigned code = 0x80; code < 0x800; code++) {
+        const char two[] = {(char)(0xc0 | code >> 6), (char)(0x80 | (code & 0x3f)), '\0'};
+        char text[3];
+        const bool is_shown = code >= 0xa0 && code != 0x61c;
+        ck_assert_str_eq(plain(strcpy(text, two)), is_shown ? two : "?");
+    }
+    for (unsigned code = 0x2000; code < 0x2080; code++) {
+        const char three[] = {'\xe2', (char)(0x80 | (code >> 6 & 1)), (char)(0x80 | (code & 0x3f)), '\0'};
+        char text[4];
+        const bool is_obeyed = code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
+                               (code >= 0x2066 && code <= 0x2069);
+        ck_assert_str_eq(plain(strcpy(text, three)), is_obeyed ? "?" : three);
+    }
+}
+END_TEST
+
+START_TEST(plain_text_is_utf8)
+{
+    PLAIN("", "");
+    PLAIN("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80", "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80");
+    PLAIN("bad \xc2\x9b"
+          "31mred \x1b[31mred\n",
+          "bad ?31mred ?[31mred?");
+    PLAIN("caf\xe9 x", "caf? x");
+    PLAIN("\xe2\x82", "?"); /* cut */
+    PLAIN("\xe2\x82z", "?z");
+    PLAIN("\xc0\x9b"
+          "a\xe0\x82\x9b"
+          "a\xf0\x80\x82\x9b"
+          "a",
+          "?a?a?a"); /* overlong */
+    PLAIN("\xed\xa0\x80|\xf4\x90\x80\x80|\xff\xbf|\xef\xbf\xbe", "?|?|?|?");
+    ck_assert_uint_eq(plain_columns("caf\xc3\xa9 \xe2\x82\xac\xc2\x9b\xe2"), 8);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("util");
@@ -407,6 +461,8 @@ int main(void)
     tcase_add_test(all, lists_are_read_word_by_word);
     tcase_add_test(all, errors_are_one_line);
     tcase_add_test(all, words_stand_before_and_after_an_error);
+    tcase_add_test(all, plain_text_has_nothing_that_a_terminal_obeys);
+    tcase_add_test(all, plain_text_is_utf8);
     tcase_add_test(all, decimals_are_those_that_were_written);
     tcase_add_test(all, twofold_numbers_have_twice_the_digits);
     tcase_add_test(all, arrays_grow_to_what_is_wanted);
