@@ -44,6 +44,8 @@ static bool read_port(const char *text, uint16_t *port)
 
 int address_parse(struct address *address, const char *text, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct written_host host = {LOOPBACK, strlen(LOOPBACK), false};
     struct address read = {.port = 0};
     error->text[0] = '\0';

@@ -82,6 +82,8 @@ static bool is_on_shared_file_system(int folder)
 
 int control_folder_open(const char *path, bool make, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct stat status;
     error->text[0] = '\0';
     if (make && mkdir(path, 0700) < 0 && errno != EEXIST)

@@ -89,6 +89,8 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
                         const struct stream_lineup *lineup, uint64_t attempt_ns, struct attempts *attempts,
                         struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     pod->streams = streams_join(setup, address, lineup, attempt_ns, &pod->welcome, error);
     if (pod->streams != NULL)
         return;
@@ -103,6 +105,8 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
  * all that answer are others. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     const struct ticket *ticket = &way->ticket;
     const struct stream_lineup lineup = describe(runtime);
     const struct streams_setup setup = {.base = runtime_base(runtime),

@@ -204,6 +204,8 @@ void root_print_notes(const struct root *root, int status)
 
 int root_record(struct root *root, const struct range *ranges, size_t count, uint64_t digest, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     bool sync = root->setup.job.durability == JOB_DURABILITY_NODE && root->sink_open;
     int result = sync ? results_sync(&root->sink, error) : 0;
     if (result == 0)
@@ -217,6 +219,8 @@ int root_record(struct root *root, const struct range *ranges, size_t count, uin
 
 int root_record_deaths(struct root *root, const struct poison *deaths, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     int result = record_growth(root, error);
     if (result == 0)
         result = resume_record_deaths(&root->resume, deaths, error);
@@ -228,6 +232,8 @@ int root_record_deaths(struct root *root, const struct poison *deaths, struct er
 int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
                       struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     int result = resume_record_point(&root->resume, part, offset, all, error);
     if (result < 0 && root->resume.failure.text[0] == '\0')
         root->resume.failure = *error;

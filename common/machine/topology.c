@@ -107,6 +107,8 @@ static int check_roles(const struct census *census, struct error *error)
 
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     error->text[0] = '\0';
     if (check_versions(hellos, ranks, error) < 0)
         return EXIT_STATUS_USAGE;

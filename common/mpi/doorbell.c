@@ -72,6 +72,8 @@ static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct 
 
 static int enter_room(struct doorbell *doorbell, struct runtime *runtime, unsigned first, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct room room;
     tree_hear_node(runtime, first, &room, sizeof room);
     error->text[0] = '\0';

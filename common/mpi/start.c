@@ -180,6 +180,8 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
 /* As topology_check(), and for a launch without MPI. */
 static int check_launch_lineup(const struct runtime *runtime, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
     const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* by the rank itself */
     if (is_said || runtime->lanes == NULL || runtime->hellos[0].pod)

@@ -97,6 +97,8 @@ int asking_descriptor(const struct asking *asking)
 int asking_take(const struct asking *asking, unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1],
                 struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     if (asking->result < 0) {
         *error = asking->error;
         return -1;

@@ -27,6 +27,8 @@ void channel_fini(struct channel *channel)
 
 int channel_handshake(struct channel *channel, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct greeting *greeting = channel->greeting;
     int result = 0;
     if (channel->tls == NULL)

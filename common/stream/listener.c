@@ -158,6 +158,8 @@ static enum connection_verdict receive_hello(struct connection *connection, void
                                              const struct frame_head *head, const unsigned char *body,
                                              struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct stranger *stranger = context;
     struct streams *streams = stranger->streams;
     struct frame_hello hello;

@@ -144,6 +144,8 @@ static void merge_runs(struct row_sorter *sorter, struct run_rest *rests, size_t
 
 int row_sorter_give(struct row_sorter *sorter, sorted_row_taker *take, void *context, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     const uint64_t run_count = (sorter->count + RUN_ROWS - 1) / RUN_ROWS;
     write_sorted_run(sorter);
     if (sorter->problem.text[0] == '\0' && run_count > 0) {

@@ -123,6 +123,8 @@ static void take_records(struct trace_sink *sink)
 int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank, const struct trace_clock *clock,
                      struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct trace_spool_head head = {
         .magic = SPOOL_MAGIC, .record_bytes = sizeof(struct trace_record), .rank = rank, .clock = *clock};
     *spool = (struct trace_spool){.path = absolute_name(path, rank), .at = HEAD_BYTES, .sink.take = take_records};
@@ -146,6 +148,8 @@ int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank,
 
 int trace_spool_close(struct trace_spool *spool, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     if (spool->records == NULL)
         return 0;
     const struct error problem = spool->problem;

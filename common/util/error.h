@@ -23,6 +23,13 @@ int error_set(struct error *error, const char *format, ...) __attribute__((forma
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* `error`, or, where nobody wants it, `unread`, which is emptied: for a function that looks into the line itself. */
+static inline struct error *error_or(struct error *error, struct error *unread)
+{
+    unread->text[0] = '\0';
+    return error != NULL ? error : unread;
+}
+
 /* The meaning of the exit status of every program of the suite. */
 enum exit_status {
     EXIT_STATUS_DONE = 0,    /* everything is done */

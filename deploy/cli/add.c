@@ -156,6 +156,8 @@ static int print_given(const char *program, const struct feed *feed, const struc
 /* The error is empty where all is said. */
 static int add(const char *program, const struct add_request *request, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct job_list found = {0};
     struct feed feed;
     int status = EXIT_STATUS_USAGE;

@@ -672,6 +672,8 @@ static bool reader_is_gone(const struct exec_run *run)
 /* Ends the following, as the ranks have ended. Returns the status of the whole. */
 static int end_follow(struct exec_run *run, int status, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     char text[HALT_TEXT_MAX];
     if (follow_end(&run->follow, &run->error) < 0 || run->error.text[0] != '\0') {
         status = EXIT_STATUS_FAILED;

@@ -86,6 +86,8 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
 
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct set_place place;
     struct error why;
     int status = 0;

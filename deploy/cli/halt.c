@@ -59,6 +59,8 @@ static int find_word(const char *const *words, int count, const char *text, size
 
 int halt_parse(struct halt *halt, const char *text, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     static const char *const when[] = {"soon", "now"}, *const why[] = {"fail", "success", "done"};
     struct halt parsed;
     size_t length;

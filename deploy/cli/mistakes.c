@@ -64,11 +64,8 @@ static bool is_program(const char *word)
 /* Adds what to type for a program of that name, if there is one. */
 static int add_program(const char *word, struct error *error)
 {
-    const size_t used = strlen(error->text);
-    if (is_program(word))
-        snprintf(error->text + used, sizeof error->text - used,
-                 "; for the program of this name: hdss exec %.60s ::: ARG...", word);
-    return -1;
+    return is_program(word) ? error_after(error, "; for the program of this name: hdss exec %.60s ::: ARG...", word)
+                            : -1;
 }
 
 static int refuse_program(const char *name, struct error *error)
@@ -418,6 +415,8 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
 
 static int explain_unknown_option(const struct options *options, int argc, char *const *argv, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct options_reader reader;
     struct options_word word;
     struct error refusal;
@@ -433,6 +432,8 @@ static int explain_unknown_option(const struct options *options, int argc, char 
 
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     char word[200];
     if (error_begins(error, OPTIONS_UNKNOWN))
         return explain_unknown_option(options, argc, argv, error);

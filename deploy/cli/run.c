@@ -793,6 +793,8 @@ int run_check_option(const char *name, const char *value, struct error *error)
 
 int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct launch_plan launch_plan = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
     error->text[0] = '\0';

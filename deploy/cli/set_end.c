@@ -109,6 +109,8 @@ static void wait_for_end(const char *path, int last)
 static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
                    struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct set_place set;
     struct control_client client;
     struct control_answer answer;

@@ -457,6 +457,8 @@ static void dispose(struct hdss_shared_loop *loop)
 static int new_loop(MPI_Comm comm, int64_t iterations, const struct hdss_options *options,
                     struct hdss_shared_loop **out, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct team team;
     if (team_join(&team, comm) < 0)
         return api_loop_fail(error, HDSS_ERROR_MPI, "MPI cannot duplicate the communicator");

@@ -82,6 +82,8 @@ void team_fini(struct team *team)
 
 int team_agree(const struct team *team, int status, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct {
         int status, rank;
     } own = {status, team->rank}, worst;

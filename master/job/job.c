@@ -51,6 +51,8 @@ static int store(void *context, const struct part *result, const void *data, uin
 
 static int sync_stored(void *context, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct master_job *job = context;
     if (results_sync(&job->sink, error) == 0)
         return 0;

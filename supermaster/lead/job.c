@@ -524,6 +524,8 @@ static void tell_asked(void *context)
 
 static int store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);

@@ -117,6 +117,8 @@ static bool names_python_technique(const struct job_words *words)
 /* Reads the words as the job will when it begins, and looks whether a set can have such a job. */
 static int check_words(struct led_job *led, const struct job_words *words, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct root *root = led_job_root(led);
     if (names_python_technique(words)) {
         error_set(error, "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "

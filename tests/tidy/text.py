@@ -29,6 +29,9 @@ README, README_WORDS_MAX, README_LINE_MAX = "README.md", 1200, 120
 HEADER, DOCUMENT = "proto/message.h", "proto/PROTOCOL.md"
 LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
 FIRST_LINES = ("#!", "#compdef")  # which must stand before all others
+PRODUCT, ERRORS = ("common/", "deploy/", "supermaster/", "master/", "worker/", "proto/"), "common/util/error.c"
+TAKES_ERROR = re.compile(r"^[A-Za-z_][^;{}=#]*?\([^;{}]*?(?<!const )struct error \*error\)\n\{\n(.*?)^\}", re.MULTILINE | re.DOTALL)
+COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 SAID = ("common/", "deploy/cli/", "supermaster/", "master/", "worker/")
 STRING = r'"(?:[^"\\]|\\.)*"'
 WORDS = re.compile(rf'\bfprintf\((?:stderr|[\w>.-]*\b(?:err|log)),\s*((?:{STRING}|\w|\s)+)')
@@ -136,6 +139,13 @@ def words(root):
             if re.search(r"%[-.*0-9]*s", match.group(1)) and match.group(1).rstrip().endswith(r'\n"')]
 
 
+def unread_errors(root):
+    """Any function may be called with no error to write into: one that looks into it begins with error_or()."""
+    return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: looks into an error that may be NULL, without error_or()"
+            for path, text in c_files(root) if path.startswith(PRODUCT) and path != ERRORS for match in TAKES_ERROR.finditer(text)
+            if re.search(r"\berror->|(?<![\w)] )\*error\b", COMMENT.sub("", match.group(1))) and "error = error_or(error, " not in match.group(1)]
+
+
 CHECKS = [
     ("sources begin with their licence", licences),
     ("C files begin with a paragraph", paragraphs),
@@ -147,6 +157,7 @@ CHECKS = [
     ("links in documents lead to files that there are", links),
     ("the document of the protocol has the version of the program", protocol),
     ("lines for people are made fit to be shown", words),
+    ("functions bear that nobody wants their error", unread_errors),
 ]
 
 # The self-test: (check, file, text, number of complaints)
@@ -198,6 +209,12 @@ CASES = [
     (words, "master/a.c", 'fprintf(root->err, "a %" PRIu64 " of %-8s: "\n    "lost\\n", n, name);', 1),
     (words, "master/a.c", 'fprintf(stderr, "%u: lost\\n", rank);', 0),
     (words, "master/a.c", 'say(stderr, "%s: lost", name);', 0),
+    (unread_errors, "proto/a.c", "int f(int a,\n      struct error *error)\n{\n    error->text[0] = 0;\n}\n", 1),
+    (unread_errors, "proto/a.c", "int f(struct error *error)\n{\n    a = *error;\n}\n", 1),
+    (unread_errors, "proto/a.c", "int f(struct error *error)\n{\n    *error = a;\n}\n", 1),
+    (unread_errors, "proto/a.c", "int f(struct error *error)\n{\n    error = error_or(error, &own);\n    *error = a;\n}\n", 0),
+    (unread_errors, "proto/a.c", "int f(struct error *error)\n{\n    struct error *error_of = 0;\n    return error_set(error, 0);\n}\n", 0),
+    (unread_errors, "proto/a.c", "int f(const struct error *error)\n{\n    puts(error->text);\n}\n", 0),
     (unfinished, "a.h", "/* mkstemp(\"aXX" + "XXXX\") */\n", 0),
 ]
 

@@ -79,6 +79,8 @@ static void release_synthetic(void *context)
 static struct costs *synthetic_costs(const union hdss_value *values, uint64_t first, uint64_t count,
                                      struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     const struct hdss_kernel *kernel = &synthetic_kernel;
     struct synthetic_costs model = {
         .distribution = (enum synthetic_distribution)model_value_of(kernel, values, "distribution")->integer,

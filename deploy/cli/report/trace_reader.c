@@ -248,6 +248,8 @@ static int check_row_needs(const struct trace_reader *reader, const struct trace
 
 static int take_row_fields(struct trace_reader *reader, char *fields[COLUMNS], struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct trace_row row = {.text = fields[TEXT]};
     unsigned reason = 0, fate = 0;
     const int kind = place_of_word(kinds, fields[KIND]);

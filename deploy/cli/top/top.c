@@ -47,6 +47,8 @@ static const char program[] = "hdss top";
 
 static int take_interval(void *target, const char *value, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     struct top_request *request = target;
     char *end;
     const double seconds = strtod(value, &end);

@@ -193,6 +193,8 @@ static int tell_address(const struct page_subject *subject, const struct web_ser
 
 static int serve_page(const struct page_request *request, const struct page_subject *subject, struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     char url[URL_MAX], leader[PATH_MAX] = "";
     struct web_server *server = web_server_new(subject->name, subject->path, (uint16_t)request->port, error);
     if (server == NULL)

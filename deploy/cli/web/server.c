@@ -179,6 +179,8 @@ static bool await_signals(struct web_server *server)
 
 int web_server_check(struct error *error)
 {
+    struct error unread;
+    error = error_or(error, &unread);
     error->text[0] = '\0';
     return 0;
 }

@@ -212,6 +212,10 @@ START_TEST(errors_are_one_line)
     ck_assert_int_eq(error_set(&error, "bad %s", "a\nb\x1b[m"), -1);
     ck_assert_str_eq(error.text, "bad a?b?[m");
     ck_assert_int_eq(error_set(NULL, "ignored"), -1);
+    struct error unread;
+    ck_assert_ptr_eq(error_or(&error, &unread), &error);
+    ck_assert_ptr_eq(error_or(NULL, &unread), &unread);
+    ck_assert_str_eq(unread.text, "");
 }
 END_TEST
 
