@@ -316,16 +316,19 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
+RARELY static void enqueue_in_line(struct service *service, unsigned w)
+{
+    rope_push(&service->index.line, w);
+    service_index_note_stale(service, w);
+}
+
 void service_enqueue(struct service *service, unsigned w)
 {
-    if (service->index.is_on) {
-        rope_push(&service->index.line, w);
-        service->waiting_count++;
-        service_index_note_stale(service, w);
-        return;
-    }
-    unsigned last = service->waiting_first + service->waiting_count++;
-    service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
+    const unsigned last = service->waiting_first + service->waiting_count++;
+    if (__builtin_expect(service->index.is_on, 0))
+        enqueue_in_line(service, w);
+    else
+        service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
 }
 
 /* The load of its core, where it tells one. */
@@ -564,7 +567,6 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
         worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
         service->answered[service->answered_count++] = w;
     }
-    service_note_change(service, w);
     if (service->trace != NULL)
         trace_assignment(service, w, grant, reason);
     return grant;
@@ -573,6 +575,7 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
 RARELY static struct grant *assign_seldom(struct service *service, unsigned w, const struct range *range,
                                           enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
+    service_note_change(service, w);
     return assign(service, w, range, reason, now_ns, actions);
 }
 
@@ -786,15 +789,30 @@ static inline unsigned first_waiting(const struct service *service)
     return service->index.is_on ? rope_front(&service->index.line) : service->waiting[service->waiting_first];
 }
 
+RARELY static unsigned dequeue_from_line(struct service *service)
+{
+    const unsigned w = rope_pop(&service->index.line);
+    service_index_note_stale(service, w); /* it may just have got a chunk */
+    return w;
+}
+
 static inline unsigned dequeue(struct service *service)
 {
     service->waiting_count--;
     if (__builtin_expect(service->index.is_on, 0))
-        return rope_pop(&service->index.line);
-    unsigned w = service->waiting[service->waiting_first];
+        return dequeue_from_line(service);
+    const unsigned w = service->waiting[service->waiting_first];
     if (++service->waiting_first == service->worker_count)
         service->waiting_first = 0;
     return w;
+}
+
+/* Moves the first worker of the queue to its end, or out of it if it asks for no more. */
+static inline void end_turn(struct service *service)
+{
+    const unsigned w = dequeue(service);
+    if (service->workers[w].asks > 0)
+        service_enqueue(service, w);
 }
 
 /* What came after the requests were served is to be computed again: workers without a chunk get some of it at once. */
@@ -802,7 +820,7 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
     for (unsigned left = service->waiting_count; left > 0 && service->state == SERVICE_SERVING; left--) {
-        unsigned w = dequeue(service);
+        const unsigned w = dequeue(service);
         if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
             assign_verification(service, w, now_ns, actions);
         if (service->workers[w].asks > 0)
@@ -893,16 +911,19 @@ static bool is_for_free_ones(const struct service *service)
            service->pool.count + service->requeued_count + service->verify.queued == 0 && service->reasons == NULL;
 }
 
-/* Turns the line to the first worker that is free, where the others would get nothing, behind `lagging` that got
- * nothing; returns how many are behind then that got nothing. */
-RARELY static unsigned pass_over_busy(struct service *service, unsigned lagging)
+/* Ends the turn of a worker that got nothing. The last `lagging` workers of the queue got nothing either. If only a
+ * free worker can get something, the workers in front of the first free one are moved behind, too. Returns the new
+ * number of workers at the end that got nothing. */
+RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
+    end_turn(service);
+    lagging++;
     if (!service->index.is_on) {
         if (service->passed_over++ < service->worker_count || !service_index_begin(service))
             return lagging;
         service->passed_over = 0;
     }
-    if (lagging == 0 || !is_for_free_ones(service))
+    if (!is_for_free_ones(service))
         return lagging;
     service_index_update(service);
     const unsigned before = rope_before_able(&service->index.line), left = service->waiting_count - lagging;
@@ -919,29 +940,32 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
+/* Looks why a worker with room got nothing. True if no other worker can get anything either. */
+RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
+{
+    if (service->state == SERVICE_ENDING)
+        return true; /* the owner could not cut, and nobody waits any more */
+    if (service->reasons != NULL)
+        explain_wait(service, event);
+    *has_nothing = service->requeued_count + service->recalled_count == 0;
+    return *has_nothing && service->verify.queued == 0;
+}
+
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     bool has_nothing = false;
     unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
     while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
-        unsigned w = first_waiting(service);
-        bool has_room = has_slot(service, w);
-        if (has_room && !assign_next(service, w, now_ns, actions)) {
-            if (service->state == SERVICE_ENDING)
-                break; /* the owner could not cut, and nobody waits any more */
-            if (service->reasons != NULL)
-                explain_wait(service, actions->event);
-            has_nothing = service->requeued_count + service->recalled_count == 0;
-            if (has_nothing && service->verify.queued == 0)
-                break;
-            has_room = false; /* the requeued work is kept for another worker, or for later */
+        const unsigned w = first_waiting(service);
+        const bool has_room = has_slot(service, w);
+        if (has_room && assign_next(service, w, now_ns, actions)) {
+            end_turn(service);
+            lagging = 0;
+            continue;
         }
-        lagging = has_room ? 0 : lagging + 1;
-        dequeue(service);
-        if (service->workers[w].asks > 0)
-            service_enqueue(service, w);
-        if (!has_room)
-            lagging = pass_over_busy(service, lagging);
+        if (has_room && is_out_of_work(service, actions->event, &has_nothing))
+            break;
+        lagging = pass_over(service, lagging); /* what was requeued is for another worker, or for later */
     }
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
