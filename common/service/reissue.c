@@ -62,6 +62,13 @@ static bool is_hopeless(const struct service *service, const struct poison *pois
     return deaths_are_too_many(poison, service->spec->retries, false);
 }
 
+static bool is_deadly(const struct service *service, const struct range *range)
+{
+    struct poison poison;
+    poison_look(&service->poisons, range, &poison);
+    return poison.deaths > 0;
+}
+
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns)
 {
     void *items = service->requeued;
@@ -74,6 +81,8 @@ void service_put_requeued(struct service *service, const struct range *range, ui
                            sizeof *service->requeued))
         return;
     service->requeued = items;
+    service->requeued_is_deadly =
+        (service->requeued_is_deadly || service->requeued_count == 0) && is_deadly(service, range);
     service->requeued[service->requeued_count++] = (struct requeued){*range, now_ns};
 }
 
@@ -163,6 +172,8 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
     unsigned i = 0;
+    if (service->requeued_is_deadly && service->workers[w].holds > 0 && service->reasons == NULL)
+        return false;
     while (i < service->requeued_count && (count = may_take(service, w, &service->requeued[i], now_ns, isolated)) == 0)
         i++;
     if (count == 0)
@@ -172,7 +183,9 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
     *range = (struct range){from->range.first, count};
     from->range.first += count;
     from->range.count -= count;
-    if (from->range.count == 0)
+    if (from->range.count > 0)
+        service->requeued_is_deadly &= is_deadly(service, &from->range);
+    else
         memmove(from, from + 1, (--service->requeued_count - i) * sizeof *from);
     return true;
 }

@@ -901,14 +901,17 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True where none of those who wait can get anything now that has a chunk already: before all have had their first,
- * or where what has come back is for those who have none. */
+/* True if a worker that has a chunk can get no other now: before all have had their first, or where all that there is
+ * has come back, and is for workers that have none. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->beginners > 0 && service_recalls(service))
         return true;
-    return service->recalled_count > 0 && service_idle(service) > 0 && service->source != SOURCE_FLOWS &&
-           service->pool.count + service->requeued_count + service->verify.queued == 0 && service->reasons == NULL;
+    if (service->source == SOURCE_FLOWS || service->pool.count + service->verify.queued > 0 || service->reasons != NULL)
+        return false;
+    return service->requeued_count + service->recalled_count > 0 &&
+           (service->requeued_count == 0 || service->requeued_is_deadly) &&
+           (service->recalled_count == 0 || service_idle(service) > 0);
 }
 
 /* Ends the turn of a worker that got nothing. The last `lagging` workers of the queue got nothing either. If only a

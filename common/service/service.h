@@ -239,6 +239,7 @@ struct service {
     unsigned news;         /* enum service_news, not yet taken by the owner */
     unsigned source;       /* enum service_source */
     bool out_of_memory;
+    bool requeued_is_deadly;   /* each of them begins with iterations that have taken a worker down */
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
     size_t requeued_capacity;
