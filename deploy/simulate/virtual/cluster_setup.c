@@ -172,6 +172,17 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     return 0;
 }
 
+/* Turns the precedence round, which says who waits for an iteration. */
+static int list_others(struct virtual_cluster *cluster)
+{
+    const struct precedence *precedence = cluster->config.precedence;
+    for (uint64_t i = 0; precedence != NULL && i < precedence->count; i++)
+        for (uint64_t k = precedence->begin[i]; k < precedence->begin[i + 1]; k++)
+            if (precedence_add(&cluster->others, i, precedence->waiting[k]) < 0)
+                return -1;
+    return precedence != NULL ? precedence_close(&cluster->others, precedence->count) : 0;
+}
+
 static int cluster_setup_allocate(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;
@@ -204,7 +215,7 @@ static int cluster_setup_allocate(struct virtual_cluster *cluster)
         cluster->nodes[i].gone = i >= launched_ranks(config);
         cluster->left += cluster->nodes[i].gone;
     }
-    return actions_init(&cluster->actions, ACTIONS);
+    return list_others(cluster) == 0 ? actions_init(&cluster->actions, ACTIONS) : -1;
 }
 
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error)
@@ -235,6 +246,7 @@ void virtual_free(struct virtual_cluster *cluster)
         return;
     heap_fini(&cluster->heap);
     ranges_fini(&cluster->journalled);
+    precedence_fini(&cluster->others);
     poison_fini(&cluster->deaths);
     for (unsigned i = 0; i < cluster->point_count; i++)
         free(cluster->points[i].data);

@@ -8,6 +8,7 @@
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/service/poison.h"
+#include "common/util/precedence.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "deploy/simulate/virtual/heap.h"
@@ -106,6 +107,7 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
     unsigned char *written;     /* [count] times written */
+    struct precedence others;   /* closed: `waiting` has, for each iteration, those that it waits for */
     bool cannot_store;          /* results that a pod has sent were not written */
     struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
     struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */

@@ -308,14 +308,15 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
 static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
     const struct virtual_config *config = &cluster->config;
-    const struct precedence *precedence = config->precedence;
-    for (uint64_t i = 0; precedence != NULL && i < precedence->count; i++)
-        for (uint64_t k = precedence->begin[i]; k < precedence->begin[i + 1]; k++) {
-            const uint64_t other = config->first + i, waits = config->first + precedence->waiting[k];
+    const struct precedence *others = &cluster->others;
+    if (config->precedence == NULL)
+        return true;
+    for (uint64_t i = first - config->first; i < first - config->first + count; i++)
+        for (uint64_t k = others->begin[i]; k < others->begin[i + 1]; k++) {
+            const uint64_t other = config->first + others->waiting[k];
             const bool was_done = config->done != NULL && ranges_contains(config->done, other);
-            const bool is_stored = !config->collect || cluster->written[i] > 0 || was_done;
-            if (waits >= first && waits < first + count &&
-                (!is_stored || outcome_of(cluster, 0, other) == VIRTUAL_IS_CALLED_FAILED))
+            const bool is_stored = !config->collect || cluster->written[others->waiting[k]] > 0 || was_done;
+            if (!is_stored || outcome_of(cluster, 0, other) == VIRTUAL_IS_CALLED_FAILED)
                 return false;
         }
     return true;
