@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of a size, for valgrind to count its instructions, see growth.py:
- *
- *   growth workers N     a loop without masters, of which workers ask ahead and what is left is recalled
- *   growth put-back N    a set's queue: each of N jobs is about to begin, and waits again
- *   growth chain N       a set's queue: N jobs, each after the one before it
- */
+/* Work of a size, for valgrind to count its instructions: growth SUBJECT N. See growth.py. */
 #include "common/util/error.h"
+#include "common/util/precedence.h"
 #include "deploy/simulate/virtual/cluster.h"
 #include "supermaster/queue.h"
 
@@ -19,10 +15,22 @@ static double uneven(void *context, uint64_t iteration)
     return 1000 + (double)(iteration * 2654435761u % 4096);
 }
 
-static int compute(unsigned workers)
+static int run(const struct virtual_config *config)
 {
     struct error error;
-    const struct virtual_config config = {
+    struct virtual_cluster *cluster = virtual_new(config, &error);
+    if (cluster == NULL) {
+        fprintf(stderr, "growth: %s\n", error.text);
+        return EXIT_FAILURE;
+    }
+    const int status = virtual_run(cluster).status;
+    virtual_free(cluster);
+    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
+static struct virtual_config cluster_of(unsigned workers)
+{
+    return (struct virtual_config){
         .workers = workers,
         .technique = "dfss",
         .spec.min_chunk = 1,
@@ -33,14 +41,51 @@ static int compute(unsigned workers)
         .service_ns = 20,
         .unchecked = true,
     };
-    struct virtual_cluster *cluster = virtual_new(&config, &error);
-    if (cluster == NULL) {
-        fprintf(stderr, "growth: %s\n", error.text);
+}
+
+/* A loop without masters: workers ask ahead, and what is left at the end is recalled. */
+static int compute(unsigned workers)
+{
+    const struct virtual_config config = cluster_of(workers);
+    return run(&config);
+}
+
+/* A loop that loses every second worker, one after another. */
+static int lose_workers(unsigned lost)
+{
+    struct virtual_config config = cluster_of(2 * lost);
+    struct virtual_fault *faults = calloc(lost, sizeof *faults);
+    if (faults == NULL)
         return EXIT_FAILURE;
-    }
-    const int status = virtual_run(cluster).status;
-    virtual_free(cluster);
-    return status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
+    for (unsigned i = 0; i < lost; i++)
+        faults[i] = (struct virtual_fault){.type = VIRTUAL_KILL, .rank = 1 + 2 * i, .at_ns = 20000 + 20 * (uint64_t)i};
+    config.faults = faults;
+    config.fault_count = lost;
+    config.detect_ns = 5000;
+    const int status = run(&config);
+    free(faults);
+    return status;
+}
+
+/* Each row of a list is after the one before it, or all are after the first. */
+static int wait_for_rows(unsigned rows, bool is_chain)
+{
+    struct virtual_config config = cluster_of(16);
+    struct precedence precedence;
+    precedence_init(&precedence);
+    for (unsigned i = 1; i < rows; i++)
+        if (precedence_add(&precedence, i, is_chain ? i - 1 : 0) < 0)
+            return EXIT_FAILURE;
+    uint64_t *circle;
+    if (precedence_close(&precedence, rows) < 0 || precedence_find_circle(&precedence, &circle) != 0)
+        return EXIT_FAILURE;
+    config.technique = "ss";
+    config.count = rows;
+    config.are_tasks = true;
+    config.precedence = &precedence;
+    const int status = run(&config);
+    precedence_fini(&precedence);
+    return status;
 }
 
 /* A queue of so many jobs, each after the one before it or after none. */
@@ -62,7 +107,7 @@ static bool fill(struct queue *queue, unsigned jobs, bool is_chain)
     return true;
 }
 
-/* Each job is over after it was put back once. */
+/* Each job waits again once, after another was looked for, and is over the next time. */
 static int put_back(unsigned jobs, bool is_chain)
 {
     struct queue queue;
@@ -71,6 +116,7 @@ static int put_back(unsigned jobs, bool is_chain)
         return EXIT_FAILURE;
     for (struct queue_job *job; (job = queue_next(&queue)) != NULL; over++) {
         queue_begun(&queue, job, 0);
+        queue_next(&queue);
         queue_put_back(&queue, job);
         job = queue_next(&queue);
         queue_begun(&queue, job, 0);
@@ -80,15 +126,40 @@ static int put_back(unsigned jobs, bool is_chain)
     return over == jobs ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
+static int put_back_alone(unsigned jobs)
+{
+    return put_back(jobs, false);
+}
+
+static int put_back_chain(unsigned jobs)
+{
+    return put_back(jobs, true);
+}
+
+static int chain_rows(unsigned rows)
+{
+    return wait_for_rows(rows, true);
+}
+
+static int fan_rows(unsigned rows)
+{
+    return wait_for_rows(rows, false);
+}
+
+static const struct {
+    const char *name;
+    int (*run)(unsigned size);
+} subjects[] = {
+    {"workers", compute},      {"losses", lose_workers},   {"put-back", put_back_alone},
+    {"chain", put_back_chain}, {"rows-chain", chain_rows}, {"rows-fan", fan_rows},
+};
+
 int main(int argc, char **argv)
 {
     const unsigned size = argc == 3 ? (unsigned)strtoul(argv[2], NULL, 10) : 0;
-    if (size > 0 && strcmp(argv[1], "workers") == 0)
-        return compute(size);
-    if (size > 0 && strcmp(argv[1], "put-back") == 0)
-        return put_back(size, false);
-    if (size > 0 && strcmp(argv[1], "chain") == 0)
-        return put_back(size, true);
-    fprintf(stderr, "usage: growth workers|put-back|chain N\n");
+    for (size_t i = 0; size > 0 && i < sizeof subjects / sizeof *subjects; i++)
+        if (strcmp(argv[1], subjects[i].name) == 0)
+            return subjects[i].run(size);
+    fprintf(stderr, "usage: growth SUBJECT N\n");
     return EXIT_FAILURE;
 }

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 LIMIT = 2.3
-SUBJECTS = {'workers': 512, 'put-back': 1000, 'chain': 1000}
+SUBJECTS = {'workers': 256, 'losses': 64, 'put-back': 500, 'chain': 500, 'rows-chain': 250, 'rows-fan': 500}
 
 
 def count(program, subject, size):
