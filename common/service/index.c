@@ -1,15 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The index of a service: workers by what they hold, and those who wait.
+/* The index of a service: a binary tree of what workers hold, and a rope of the workers that wait.
  *
- * A tree over all workers has at each leaf bounds of what that worker holds, and above it those of all below. Whoever
- * looks for the worker with the most work, or for the chunk that is overdue first, goes down where the bounds are best
- * and leaves out what cannot be better; what a worker really has is computed for it as if there were no tree. Those who
- * wait stand in a line that can be turned to the first of them that has nothing to do.
+ * Each leaf of the tree has bounds for one worker, each inner node the bounds for all workers below it. A search for
+ * the worker with the most work, or for the chunk that is overdue first, skips the nodes whose bounds are worse than
+ * the best worker found so far. At a leaf it computes the exact value.
  *
- * In most steps of a run nobody looks: the index is made when the first does, from all workers, and given up when
- * chunks have come from elsewhere for as many steps as there are workers, so that neither is felt. In between a worker
- * whose state changes is noted as stale, and looked at again before the next search. Two workers that share a chunk
- * depend on one another, and are looked at together. */
+ * Most steps search nothing. The first search builds the index from all workers. After as many steps without a search
+ * as there are workers the index is dropped. While it exists, a worker that changes is marked stale, and the next
+ * search updates its leaf first. If two workers share a chunk, a change of one updates the leaves of both. */
 #include "common/service/index.h"
 
 #include "common/service/serving.h"
@@ -83,7 +81,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
     return holding;
 }
 
-/* A worker may have no memory for room all the same: see has_slot(). */
+/* has_slot() may still fail for such a worker, if memory is out. */
 bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -249,7 +247,7 @@ double service_index_mean_ns(const struct service *service)
 
 /* --- invariants --- */
 
-/* True where the worker, or one that shares a chunk with it, has changed since the last search. */
+/* True if the worker, or one that shares a chunk with it, has changed since the last search. */
 static bool is_outdated(const struct service *service, const struct served *worker)
 {
     bool is_outdated = worker->is_stale;

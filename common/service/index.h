@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* An index over the workers of a service: it finds in O(log W) steps the one that is to be asked, served or given up
- * next. See index.c. It is switched on by the first search, so that a run without searches does not pay for it. */
+/* An index over the workers of a service. In O(log W) steps it finds the worker that is to be asked, served or given up
+ * next. See index.c. */
 #pragma once
 
 #include "common/service/rope.h"
@@ -8,37 +8,41 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bounds of what some workers hold: no worker among them goes beyond. */
+/* Bounds for a group of workers. A worker is *askable* if it may be asked to return work. */
 struct holding {
-    unsigned askable;    /* workers that may be asked for work */
-    bool verifies;       /* some compute what others have computed */
-    double own_end_ns;   /* askable, time of an iteration known: latest end of the work that each has, and the most */
-    double own_least_ns; /* that is to be expected of each at least; -1: there is none */
-    double iterations;   /* askable, time unknown: most iterations, and the latest beginning; -1: there is none */
+    unsigned askable; /* how many are askable */
+    bool verifies;    /* one of them computes results again to compare them */
+    /* Askable workers whose time for an iteration is known: latest end of the work of one, and largest lower bound of
+     * that work; -1 if there is no such worker. */
+    double own_end_ns;
+    double own_least_ns;
+    /* Askable workers whose time is unknown: most iterations, and latest beginning; -1 if there is no such worker. */
+    double iterations;
     double began_ns;
-    uint64_t answer_ns;     /* when the one whose answer is waited for was heard, the earliest; NEVER: there is none */
-    uint64_t unrevoked_ns;  /* likewise, of those that may have asked ahead for something */
-    uint64_t heard_ns;      /* not askable: when the one that is silent for longest was heard; NEVER: there is none */
-    uint64_t asked_ns;      /* likewise, of those that were asked and are late */
-    uint64_t lease_ns;      /* not askable: no lease ends earlier; NEVER: there is none */
+    /* Times at which a worker was last heard, the earliest of the group; NEVER if there is no such worker. */
+    uint64_t answer_ns;     /* of workers that owe an answer to a RECALL */
+    uint64_t unrevoked_ns;  /* of those among them whose asks ahead still stand */
+    uint64_t heard_ns;      /* of workers that hold chunks and are not askable */
+    uint64_t asked_ns;      /* of those among them that were asked and are late */
+    uint64_t lease_ns;      /* earliest end of a lease of a worker that is not askable; NEVER: there is none */
     double slowest_probe_s; /* longest time of a probe iteration */
 };
 
-/* Time and iterations of all chunks of a worker. */
+/* What a worker has computed in all of its chunks. */
 struct work_done {
     uint64_t compute_ns, iterations;
 };
 
 struct service_index {
     bool is_on;
-    unsigned speaker;       /* the worker that sent the latest message: the step may change what it holds */
+    unsigned speaker;       /* the worker that sent the latest message; it counts as stale */
     unsigned leaves;        /* a power of two; 0: there is no tree */
-    struct holding *tree;   /* [2 * leaves] the root at 1, below i those at 2 i and 2 i + 1; owned */
-    struct work_done *work; /* [leaves] of each worker, what the sums have of it; owned */
-    unsigned *stale;        /* [leaves], stale_count of them: workers that have changed; owned */
+    struct holding *tree;   /* [2 * leaves] the root is 1, the children of i are 2 i and 2 i + 1; owned */
+    struct work_done *work; /* [leaves] what each worker has added to the sums below; owned */
+    unsigned *stale;        /* [leaves], of which stale_count are used: workers that have changed; owned */
     unsigned stale_count;
-    unsigned steps_of_plenty; /* steps since it is on in which chunks came from elsewhere */
+    unsigned steps_of_plenty; /* steps in a row that needed no search */
     uint64_t iterations;      /* sums over all workers */
     __extension__ unsigned __int128 compute_ns;
-    struct rope line; /* those who wait, in the place of the ring */
+    struct rope line; /* the workers that wait; replaces the ring while the index is on */
 };

@@ -1,34 +1,33 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders of a process, for this user alone, that a later one removes where it was killed.
+/* A private folder of a process. If the process is killed, the next run removes the folder.
  *
- * Their holder and all processes that inherit it keep them, by a lock. One that nobody holds any more is of a run that
- * was killed. A lock on a file system that nodes share may be one of a node alone: the name has the number of the
- * kernel's boot, and those of others are left alone. */
+ * The process and all processes that inherit `fd` lock the folder. A folder without a lock belongs to a run that was
+ * killed. On a shared file system a lock may be visible on one node only, so the name has the number of the kernel's
+ * boot, and folders with another number are left alone. */
 #pragma once
 
-/* Files in memory. Open MPI names the memory that the ranks of a launch share by the machine, the user and a number of
- * 16 bits, which two launches can have in common: each then takes the memory of the other for its own, and both crash.
- * In a folder of its own a launch has no namesake. */
+/* Open MPI names the shared memory of a launch by machine, user and a number of 16 bits. Two launches with the same
+ * number crash each other, so each launch gets a folder of its own here. */
 #define MEMORY_FOLDER "/dev/shm"
 
 /* The longest path, with its NUL. */
 #define HELD_FOLDER_MAX 1000
 
 struct held_folder {
-    int fd;                     /* holds the folder; inherited by programs that are started; -1: nothing does */
-    char path[HELD_FOLDER_MAX]; /* empty: there is none */
+    int fd;                     /* has the lock; programs that are started inherit it; -1: there is no lock */
+    char path[HELD_FOLDER_MAX]; /* empty: there is no folder */
 };
 
-/* Makes one in `base`, whose name begins with `name`, and removes those that nobody holds. -1 with errno where there is
- * none. One on a file system without locks is held by nothing, and not removed by others. */
+/* Makes a folder in `base` whose name begins with `name`, and removes such folders without a lock. -1 with errno. On a
+ * file system without locks other runs do not remove it. */
 int held_folder_make(struct held_folder *folder, const char *base, const char *name);
 
 /* Removes those that nobody holds, whose names begin with `prefix`: by a lock of a file in each, "/NAME", or "" of the
  * folder itself. */
 void held_folder_forget(const char *base, const char *prefix, const char *lock);
 
-/* Removes what is in it. */
+/* Removes the contents. */
 void held_folder_clear(const struct held_folder *folder);
 
-/* Removes it with all that is in it. One that is not there is fine. */
+/* Removes the folder and its contents, if it exists. */
 void held_folder_remove(struct held_folder *folder);

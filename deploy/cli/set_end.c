@@ -16,10 +16,10 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Time between two looks whether the set is still there. */
+/* Pause between two checks whether the set has ended: from LOOK_MS growing to LOOK_MAX_MS. */
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
-/* How long the last process of a set that is over is waited for. */
+/* The longest wait for the last process of a set that has ended. */
 #define LAST_MS 10000
 
 struct end_request {
@@ -67,7 +67,7 @@ static int take_set(void *target, const char *word, struct error *error)
     return 0;
 }
 
-/* Somebody listens there, or will accept further clients. */
+/* True if a set listens at the socket, also if it is too busy to accept a client now. */
 static bool is_there(const char *path)
 {
     const int fd = control_connect(path);
@@ -76,8 +76,8 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-/* The process of the set that ends last, as far as this machine has it: the `hdss up` that has launched the process
- * behind the socket, else that one. 0: it is not known. */
+/* Returns the process of the set that ends last: the `hdss up` that launched the supermaster behind the socket, or the
+ * supermaster if there is none. 0 if it is unknown. */
 static int find_last(int socket)
 {
     struct ucred peer = {0};
@@ -90,8 +90,7 @@ static int find_last(int socket)
     return peer.pid;
 }
 
-/* Waits until nobody listens at the socket, and then, for a while, for the last process of the set: what it has left
- * is removed by then. */
+/* Waits until nothing listens at the socket, then up to LAST_MS for the last process, which removes the set's files. */
 static void wait_for_end(const char *path, int last)
 {
     for (int ms = LOOK_MS; is_there(path); ms = ms < LOOK_MAX_MS ? ms + LOOK_MS : ms)
@@ -105,7 +104,7 @@ static void wait_for_end(const char *path, int last)
     }
 }
 
-/* The error is empty where all is said. */
+/* Returns the exit status. The error is empty if there is nothing to say. */
 static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
                    struct error *error)
 {
@@ -136,7 +135,7 @@ static int end_set(const char *program, const struct end_request *request, const
     return commands_end_page(program);
 }
 
-/* Has a pod leave its set, of which the name is empty where there is one alone. */
+/* Has a pod leave its set. `name` is that of the set, or empty if only one set is up. */
 static int end_pod(const char *program, const struct end_request *request, const char *name, unsigned rank,
                    struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The format of the queue's journal: what has become of the jobs of a set, in bytes. No file is touched here.
+/* The format of a queue's journal. Pure: nothing here reads or writes files.
  *
  * A file is a head and records, all integers little-endian:
  *
@@ -7,24 +7,22 @@
  *     record   F5 51 52 F9  u32 CRC  u32 bytes of the text  u32 number  u32 kind  u32 job  u32 newest  u32 status
  *              u32 cancelled_by  i64 time  the text
  *
- * `newest` is the largest number that was given to a job when the head or the record was written. A record says that a
- * job was submitted, with the submission as JSON (docs/CONTROL.md), and the job for which it was cancelled at once; was
- * given items, as an open one; has begun; is over, with its exit status, the job for which it was cancelled, and, where
- * it has run, how far it came; or was to be cancelled; or that the set has ended by itself, which is the last one. What
- * is not of its kind is 0, or empty. How far it came is
+ * `newest` is the largest job number given so far. The kinds of records, with what they have beside job and time:
  *
- *     u64 done  u64 total  u64 resumed  u64 failed  f64 elapsed seconds  the technique
+ *     QUEUE_SUBMITTED     text: the submission as JSON (docs/CONTROL.md); cancelled_by if it was cancelled at once
+ *     QUEUE_GIVEN         an open job got items; text: u64 items  u64 bytes of the list  u64 1 if complete, else 0
+ *     QUEUE_BEGUN
+ *     QUEUE_OVER          status; cancelled_by; text, if it has run: u64 done  u64 total  u64 resumed  u64 failed
+ *                         f64 elapsed seconds  the technique
+ *     QUEUE_ASKED_TO_END  it is to be cancelled
+ *     QUEUE_SET_OVER      the set has ended by itself; always the last record
  *
- * and the items that it has by then, which can be fewer than before where the disk did not take them, are
+ * Other fields are 0, the text is empty. The items of QUEUE_GIVEN can be fewer than before, if the disk was full. The
+ * end of a job also cancels the waiting jobs after it: these have no record of their own.
  *
- *     u64 items  u64 bytes of the list  u64 1 where these are all, else 0
- *
- * That a job which waits is cancelled as another one is not done follows from the record of that one; of a
- * job that is submitted later it is said, as the other one may be forgotten where the file is read.
- *
- * A CRC is that of all bytes of its head or record but itself. Records are numbered from 1. So each record is good or
- * bad by itself, one behind damage is found by its first four bytes, which are in no text, and the numbers tell how
- * many are missing. A file that lacks the last record is of a set that was killed, or was cut. */
+ * A CRC covers all other bytes of its head or record, so each record can be checked by itself. Records are numbered
+ * from 1. After damage the reader looks for the next F5 51 52 F9, which no text contains, and the numbers tell how many
+ * records are missing. Without QUEUE_SET_OVER the set was killed, or the file was cut. */
 #pragma once
 
 #include "common/util/error.h"
