@@ -109,6 +109,18 @@ def test_no_command_hdss(python):
 
 
 @with_python
+def test_a_launcher_that_is_killed_before_its_set_is_up(python):
+    """What it has begun keeps its output open."""
+    here = os.getcwd()
+    with open('killed', 'w', encoding='ascii') as file:
+        file.write(f'#!/bin/sh\n(while test -e {here}/killed; do sleep 0.1; done) &\nkill -SEGV $$\n')
+    os.chmod('killed', 0o755)
+    check(python, SOME, f'hdss.SetLost: no set could be started: {here}/killed has ended with status -11 and said nothing; HDSS or PATH has to name the command hdss',
+          HDSS=f'{here}/killed')
+    os.remove('killed')
+
+
+@with_python
 def test_no_cloudpickle(python):
     check(python, NO_CLOUDPICKLE, 'ModuleNotFoundError: ... has no cloudpickle, by which functions are sent; install it: pip install cloudpickle, or apt install '
           'python3-cloudpickle')

@@ -8,6 +8,7 @@ import itertools
 import json
 import operator
 import os
+import select
 import shutil
 import subprocess
 import tempfile
@@ -19,6 +20,8 @@ from hdss._errors import HdssError, SetLost
 
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
+# Time between two looks whether the launcher of a set has ended before the set was up.
+LOOK_S = 0.5
 _numbers = itertools.count(1)
 
 
@@ -179,7 +182,10 @@ class Set:
         if process is None or process.stdout is None or self._folder is None:
             raise SetLost('the set was closed')
         try:
-            session: Dict[str, Any] = json.loads(process.stdout.readline())
+            ready: List[Any] = []
+            while not ready and process.poll() is None:  # its end counts: ranks of a launcher that was killed may keep the output open
+                ready = select.select([process.stdout], [], [], LOOK_S)[0]
+            session: Dict[str, Any] = json.loads(process.stdout.readline() if ready else '')
         except ValueError:
             process.wait()
             with open(os.path.join(self._folder.path, 'errors'), encoding='utf-8', errors='replace') as errors:
