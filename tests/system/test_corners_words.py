@@ -114,7 +114,12 @@ def test_what_is_for_programs_stays_as_it_is():
     script('evil', b"printf '%s' '" + EVIL + b"'")
     assert hdss('exec', './evil', '{}', ':::', '1', status=0).stdout == EVIL
     dry = hdss('exec', '--dry-run', 'echo', ':::', EVIL, status=0).stdout
-    assert dry == rb"echo '\x1b[31m|\xc2\x9b31m|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa8|\n|" + b"\xe9|'\n", dry
+    assert dry == b"echo '\\x1b[31m|\xc2\x9b31m|\xe2\x80\xae|\xe2\x81\xa6|\xe2\x80\xa8|\\n|\xe9|'\n", dry
+    words = ('exec', '--joblog', 'log', 'echo', ':::', b'a\xe2\x80\x8fb')  # as many names of files have it: U+200F
+    assert hdss(*words, status=0).stdout == b'a\xe2\x80\x8fb\n'
+    with open('log', 'rb') as file:
+        assert b'a\xe2\x80\x8fb' in file.read()
+    assert hdss(words[0], '--resume', *words[1:], status=0).stdout == b''
 
 
 # --- a log of two runs ---

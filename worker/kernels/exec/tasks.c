@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks: see tasks.h. */
 #include "worker/kernels/exec/tasks.h"
-
-#include "common/util/plain.h"
 #include "worker/kernels/exec/replace.h"
 
 #include <ctype.h>
@@ -436,34 +434,31 @@ struct show {
     size_t size, length;
 };
 
-static void show_text(struct show *show, const char *piece)
+static void show_char(struct show *show, char c)
 {
-    for (; *piece != '\0'; piece++)
+    char escaped[5] = {c, '\0'};
+    if ((unsigned char)c < 0x20 || c == 0x7f)
+        snprintf(escaped, sizeof escaped, c == '\t' ? "\\t" : c == '\n' ? "\\n" : "\\x%02x", (unsigned char)c);
+    for (const char *piece = escaped; *piece != '\0'; piece++)
         if (show->length + 1 < show->size)
             show->text[show->length++] = *piece;
         else
             show->size = 0; /* cut here */
 }
 
-/* What a terminal would obey is shown as escapes; bytes of another encoding than UTF-8 stay. */
 static void show_word(struct show *show, const char *word, bool quoted)
 {
-    const bool is_plain = !quoted || cmdline_is_plain(word);
-    show_text(show, is_plain ? "" : "'");
-    for (size_t escapes = 0; *word != '\0'; word++) {
-        char byte[5] = {*word, '\0'};
-        if (escapes == 0 && plain_length(word) == 0)
-            escapes = plain_utf8(word);
-        if (escapes > 0)
-            snprintf(byte, sizeof byte,
-                     *word == '\t'   ? "\\t"
-                     : *word == '\n' ? "\\n"
-                                     : "\\x%02x",
-                     (unsigned char)*word);
-        escapes -= escapes > 0;
-        show_text(show, *word == '\'' && !is_plain ? "'\\''" : byte);
-    }
-    show_text(show, is_plain ? "" : "'");
+    bool plain = !quoted || cmdline_is_plain(word);
+    if (!plain)
+        show_char(show, '\'');
+    for (; *word != '\0'; word++)
+        if (*word == '\'' && !plain)
+            for (const char *piece = "'\\''"; *piece != '\0'; piece++)
+                show_char(show, *piece);
+        else
+            show_char(show, *word);
+    if (!plain)
+        show_char(show, '\'');
 }
 
 const char *tasks_text(const struct tasks *tasks, char *text, size_t size)
@@ -475,7 +470,7 @@ const char *tasks_text(const struct tasks *tasks, char *text, size_t size)
     } else {
         for (unsigned i = 0; i < words->count; i++) {
             if (i > 0)
-                show_text(&show, " ");
+                show_char(&show, ' ');
             show_word(&show, cmdline_at(words, i), true);
         }
     }
