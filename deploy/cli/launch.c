@@ -153,8 +153,10 @@ static void stop(struct child *child)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else
         send_signal(child, child->launcher.pid, SIGTSTP);
+    const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
     child->now_ms = child->world->now_ms(child->world);
+    child->watch.changed_ms += child->now_ms - stopped_ms; /* that time tells nothing of the ranks */
 }
 
 static void take_signal(struct child *child, int number)
@@ -297,7 +299,7 @@ static void say_drain(struct child *child)
 /* Some launchers stay that cannot begin a rank, as where they may open too few files. */
 static void say_no_rank(const struct child *child)
 {
-    if (child->course.end_ms == 0 && !child->watch.started)
+    if (child->course.end_ms == 0 && !child->watch.started && !child->watch.ended)
         launch_tell(child, "the launcher has not begun a rank for too long: it is ended");
 }
 

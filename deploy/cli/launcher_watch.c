@@ -12,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time in which a launcher begins its first rank on this machine. */
-#define FIRST_MS 30000
 /* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
 #define START_MS 3000
-/* Time in which no rank comes up on other machines, where nobody sees them. */
-#define REMOTE_START_MS 120000
+/* Time in which no rank comes up: the first one here, or those on other machines, where nobody sees them. */
+#define FIRST_MS 120000
 /* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
 #define LOST_MS 1500
 /* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
@@ -165,7 +163,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
     if (watch->begun)
         return has_ended(watch->world, watch->lead) && quiet_ms >= LOST_MS;
     if (watch->remote)
-        return quiet_ms >= REMOTE_START_MS;
+        return quiet_ms >= FIRST_MS;
     return watch->running < watch->ranks && quiet_ms >= (watch->started ? START_MS : FIRST_MS);
 }
 

@@ -576,7 +576,9 @@ static int script_next_signal(struct launch_world *world)
 
 static void script_stop_self(struct launch_world *world)
 {
-    ((struct script *)world)->is_stopped_self = true;
+    struct script *script = (struct script *)world;
+    script->is_stopped_self = true;
+    script->now_ms += script->stop_ms;
 }
 
 static void script_release_signals(struct launch_world *world)

@@ -128,6 +128,7 @@ struct script {
     unsigned sent_count;
     unsigned dropped; /* lines that the launcher had with it as it ended */
     bool is_stopped_self;
+    int64_t stop_ms;         /* time for which it stops itself */
     int waited_for;          /* the caller's own descriptor that was waited for last */
     unsigned asked;          /* signals to hdss that ask it to stop */
     int64_t blamed_ms;       /* when it first ended somebody of a run that worked, and was asked once; -1: never */
