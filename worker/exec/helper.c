@@ -136,9 +136,9 @@ static void take_helper_news(struct helper *helper)
 {
     uint64_t count;
     if (helper->rests && atomic_exchange(&helper->channel->worker_sleeps, CHANNEL_AWAKE) == CHANNEL_AWAKE)
-        helper->rings = true;
-    if (helper->rings && read(helper->bell, &count, sizeof count) == sizeof count)
-        helper->rings = false;
+        helper->rings++;
+    if (helper->rings > 0 && read(helper->bell, &count, sizeof count) == sizeof count)
+        helper->rings -= count;
     helper->rests = false;
 }
 
