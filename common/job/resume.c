@@ -130,8 +130,7 @@ static int note_loop(struct resume *resume, const struct job_setup *setup, struc
 
 /* --- loops that have become longer --- */
 
-/* The file that the iterations are read from, where it is clear which; else NULL. */
-static const char *list_of(const struct job_setup *setup)
+const char *resume_list(const struct job_setup *setup)
 {
     const struct hdss_kernel *kernel = setup->kernel;
     const char *found = NULL;
@@ -151,7 +150,7 @@ static int refuse_changed(const struct resume *resume, const struct job_setup *s
                           struct error *error)
 {
     const bool are_tasks = setup->loop.are_tasks, is_one = end - first == 1;
-    const char *list = list_of(setup), *what = are_tasks ? "task" : "iteration";
+    const char *list = resume_list(setup), *what = are_tasks ? "task" : "iteration";
     char which[100];
     if (is_one)
         snprintf(which, sizeof which, "%s %" PRIu64 " has", what, first + are_tasks);
@@ -168,7 +167,7 @@ static int refuse_changed(const struct resume *resume, const struct job_setup *s
 static int compare_growths(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const struct journal_head *there = &resume->earlier.content.head;
-    const char *list = list_of(setup);
+    const char *list = resume_list(setup);
     uint64_t same = 0, digest;
     for (size_t i = 0; i < there->growth_count; i++) {
         const struct journal_growth *growth = &there->growths[i];
@@ -191,7 +190,7 @@ static int compare_growths(const struct resume *resume, const struct job_setup *
 static void print_new(const struct resume *resume, const struct job_setup *setup, FILE *err, const char *name)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
-    const char *list = list_of(setup);
+    const char *list = resume_list(setup);
     if (more > 0)
         say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
             setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");

@@ -28,6 +28,9 @@ struct resume {
 /* Before anything else: nothing is kept. */
 void resume_init(struct resume *resume);
 
+/* The file that the iterations are read from, where it is clear which; else NULL. Borrowed from the setup. */
+const char *resume_list(const struct job_setup *setup);
+
 /* Looks at what is there, and changes nothing: reads the journal with --resume, and refuses to begin anew where that
  * would destroy what could be resumed. `keeps`: this run keeps a journal. -1 with one line, for wrong use. To be ended
  * by resume_end() or resume_give_up() in any case. */

@@ -82,6 +82,7 @@ struct led_job {
     struct asker *asker; /* of a set; owned */
     int argc;            /* the job's words */
     char **argv;
+    struct timespec list_changed;             /* when the list of tasks was changed last before the run */
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
     struct pace pace;                         /* of a job of which somebody may ask how it goes */
@@ -338,6 +339,14 @@ static void note_costs_ranks(struct led_job *led)
     }
 }
 
+/* When the list of tasks was changed last; 0 where there is none. */
+static struct timespec time_of_list(const struct job_setup *setup)
+{
+    struct stat file;
+    const char *list = setup->loop.are_tasks ? resume_list(setup) : NULL;
+    return list != NULL && stat(list, &file) == 0 ? file.st_mtim : (struct timespec){0};
+}
+
 int led_job_read(struct led_job *led, int argc, char **argv)
 {
     led->argc = argc;
@@ -347,6 +356,8 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     char **before = enter_environment(led);
     const int result = job_setup_make(&led->root.setup, &asking_loader, argc, argv, &led->root.error);
     environ = before;
+    if (result == 0)
+        led->list_changed = time_of_list(&led->root.setup);
     return result;
 }
 
@@ -858,21 +869,24 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Says that tasks were added to a list that was taken for complete: nobody has run them. */
+/* Says that tasks were added to a list that was taken for complete: nobody has run them. The list is read again only
+ * where it has changed. */
 static void tell_added_tasks(struct led_job *led, int status)
 {
     struct root *root = &led->root;
     const struct job_setup *setup = &root->setup;
+    const struct timespec changed = time_of_list(setup);
     const uint64_t known = setup->loop.iterations;
     struct hdss_loop now;
     struct error unused;
-    if (!setup->loop.are_tasks || setup->loop.grows || (status != EXIT_STATUS_DONE && status != EXIT_STATUS_TASKS) ||
+    const bool has_changed = changed.tv_sec != led->list_changed.tv_sec || changed.tv_nsec != led->list_changed.tv_nsec;
+    if (!has_changed || setup->loop.grows || (status != EXIT_STATUS_DONE && status != EXIT_STATUS_TASKS) ||
         kernel_describe(setup->kernel, setup->values, &now, &unused) < 0 || now.iterations <= known)
         return;
     say(root->err,
-        "%s: the list has %" PRIu64 " more than when the run began, not run: put them into a list of their own, or use "
-        "follow=yes list=FILE",
-        root->name, now.iterations - known);
+        "%s: %.200s has %" PRIu64 " tasks more than when the run began, which were not run: put them into a list of "
+        "their own, or use follow=yes list=FILE",
+        root->name, resume_list(setup), now.iterations - known);
 }
 
 int led_job_settle(struct led_job *led, int status)

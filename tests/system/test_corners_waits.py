@@ -199,7 +199,7 @@ def test_tasks_that_are_added_to_a_list_are_told():
         with open('list', 'w', encoding='ascii') as file:
             file.write(f"echo 1\nsh -c '{more}'\n")
         ended = run([HDSS, 'run', '--workers', '2', 'exec', 'tasks=list'])
-        assert ended.status == 0 and len(said(ended, 'the list has 2 more than when the run began')) == expected, ended
+        assert ended.status == 0 and len(said(ended, 'has 2 tasks more than when the run began')) == expected, ended
 
 
 def test_a_pipe_that_nobody_reads_is_waited_for_by_nobody():
