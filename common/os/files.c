@@ -82,6 +82,11 @@ int file_open_to_write(const char *path, int flags)
     return fd;
 }
 
+const char *file_write_error(int reason)
+{
+    return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
+}
+
 /* Opens the file. A temporary file is a new one: a file that somebody else has put there under its name, a link above
  * all, is not written. */
 static FILE *open_named(const char *name, const char *path)
@@ -117,8 +122,7 @@ static int write_anew(const char *path, const char *text, size_t length, bool is
             unlink(name);
     }
     free(name);
-    const char *what = reason == ENXIO ? "a pipe that nobody reads" : strerror(reason);
-    return reason == 0 ? 0 : error_set(error, "%s: %s", path, what);
+    return reason == 0 ? 0 : error_set(error, "%s: %s", path, file_write_error(reason));
 }
 
 int file_write(const char *path, const char *text, size_t length, struct error *error)

@@ -39,6 +39,9 @@ int file_open_own_folder(const char *path, struct error *error);
  * reads is not waited for: -1 with ENXIO. */
 int file_open_to_write(const char *path, int flags);
 
+/* The reason, an errno, why a file cannot be opened to be written. */
+const char *file_write_error(int reason);
+
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;
  * reading returns FILE_ENDS where the file is shorter. */
 #define FILE_ENDS 1

@@ -154,7 +154,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     written_path(path, format, written);
     int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
-        return error_set(error, "%.200s: cannot create: %s", written, strerror(errno));
+        return error_set(error, "%.200s: cannot create: %s", written, file_write_error(errno));
     if (records_lock(fd, written, error) < 0) /* before anything of the file is gone */
         return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);

@@ -418,7 +418,7 @@ static int print_live(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Writes all that is in the outlets, and keeps how far that is. As print_task(). */
+/* Writes all that is in the outlets. As print_task(). */
 static int print_all(struct follow *follow, bool last, struct error *error)
 {
     follow->is_blocked = false;
@@ -497,7 +497,7 @@ bool follow_has_printed(const struct follow *follow)
 
 static int refuse_log(const struct follow *follow, struct error *error)
 {
-    return error_set(error, "%.200s: %s", follow->options.joblog, strerror(errno));
+    return error_set(error, "%.200s: %s", follow->options.joblog, file_write_error(errno));
 }
 
 /* Reads what is in the log, and cuts a last line off that has no end. */

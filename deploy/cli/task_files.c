@@ -89,7 +89,7 @@ static int make_folders(const char *file, struct error *error)
 
 static int create(const char *file)
 {
-    return open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    return file_open_to_write(file, O_CREAT | O_TRUNC);
 }
 
 /* Writes a file anew; its folders are made where it cannot be made without. */
