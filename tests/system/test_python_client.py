@@ -6,6 +6,7 @@ import concurrent.futures
 import os
 import pty
 import re
+import resource
 import select
 import signal
 import sys
@@ -248,6 +249,22 @@ print('end', flush=True)
     result = python('import hdss, itertools\nexecutor = hdss.Executor(workers=1)\nresults = executor.map(abs, itertools.count())\n'
                     'print(next(results), next(results))\n')
     assert result.status == 0 and result.out == '0 1\n', result
+
+
+@leaves_nothing
+def test_a_program_with_many_files():
+    """Those of its set have numbers that select() does not take."""
+    if resource.getrlimit(resource.RLIMIT_NOFILE)[1] < 2048:
+        return 'at most 2047 files may be open'
+    result = python("""
+import hdss, os, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (2048, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+files = [os.dup(0) for _ in range(1100)]
+with hdss.Executor(workers=1) as executor:
+    print(executor.submit(abs, -3).result())
+""")
+    assert result.status == 0 and result.out == '3\n', result
+    return None
 
 
 if __name__ == '__main__':

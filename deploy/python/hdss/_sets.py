@@ -21,7 +21,7 @@ from hdss._errors import HdssError, SetLost
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
 # Time between two looks whether the launcher of a set has ended before the set was up.
-LOOK_S = 0.5
+LOOK_MS = 500
 _numbers = itertools.count(1)
 
 
@@ -179,12 +179,14 @@ class Set:
     def _await(self) -> Dict[str, Any]:
         """Waits until a set of one's own answers."""
         process = self._process
-        if process is None or process.stdout is None or self._folder is None:
+        if process is None or process.stdout is None or process.stdout.closed or self._folder is None:
             raise SetLost('the set was closed')
+        output = select.poll()  # select() knows no descriptors above 1023
+        output.register(process.stdout, select.POLLIN)
+        ready: List[Any] = []
+        while not ready and process.poll() is None:  # its end counts: ranks of a launcher that was killed may keep the output open
+            ready = output.poll(LOOK_MS)
         try:
-            ready: List[Any] = []
-            while not ready and process.poll() is None:  # its end counts: ranks of a launcher that was killed may keep the output open
-                ready = select.select([process.stdout], [], [], LOOK_S)[0]
             session: Dict[str, Any] = json.loads(process.stdout.readline() if ready else '')
         except ValueError:
             process.wait()
