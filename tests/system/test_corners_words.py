@@ -174,11 +174,13 @@ def test_memory_of_killed_python_programs_is_removed():
     gone, held = (tempfile.mkdtemp(prefix='hdss-python-', dir=base) for _ in range(2))
     try:
         for folder in (gone, held):
-            for name in ('lock', 'state'):
+            for name in ('new', 'state'):
                 with open(os.path.join(folder, name), 'w', encoding='ascii'):
                     pass
-        with open(os.path.join(held, 'lock'), 'w', encoding='ascii') as lock:
+        with open(os.path.join(held, 'new'), 'r+', encoding='ascii') as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
+            for folder in (gone, held):  # other runs sweep, too
+                os.rename(os.path.join(folder, 'new'), os.path.join(folder, 'lock'))
             hdss('run', '--workers', '1', 'synthetic', 'iterations=1', status=0)
         assert not os.path.exists(gone) and os.listdir(held)
     finally:

@@ -3,6 +3,7 @@
 
 Calls run in the Python of the workers' version, as which this program runs itself again."""
 import concurrent.futures
+import fcntl
 import os
 import pty
 import re
@@ -12,7 +13,7 @@ import signal
 import sys
 import time
 
-from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, processes, program, python, raised_by, run_in_the_workers_python,
+from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, own_places, processes, program, python, raised_by, run_in_the_workers_python,
                    square, start)
 from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, state_of, wait_until
 
@@ -267,8 +268,26 @@ with hdss.Executor(workers=1) as executor:
     return None
 
 
+def test_a_folder_that_others_sweep_as_it_is_made():
+    os.environ.update(own_places())
+    hold = fcntl.flock
+
+    def sweep_and_hold(*words):
+        fcntl.flock = hold
+        _sets._sweep('places', _sets.PREFIX)
+        hold(*words)
+
+    fcntl.flock = sweep_and_hold
+    folder = _sets.Folder('places')
+    _sets._sweep('places', _sets.PREFIX)
+    assert os.path.isdir(folder.path), 'it was taken for that of a process that was killed'
+    folder.remove()
+    assert not folders()
+
+
 if __name__ == '__main__':
     run_in_the_workers_python()
     import hdss
+    from hdss import _sets
     let_user_code_crash()
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -65,8 +65,10 @@ class Folder:
         _sweep(base, prefix)
         self.path = tempfile.mkdtemp(prefix=prefix, dir=base)
         self.pid = os.getpid()
-        self._lock: Optional[IO[str]] = open(os.path.join(self.path, LOCK), 'w', encoding='ascii')
+        lock = os.path.join(self.path, LOCK)
+        self._lock: Optional[IO[str]] = open(lock + '-new', 'w', encoding='ascii')
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        os.rename(lock + '-new', lock)  # it is held before it has its name: others remove a folder whose lock nobody holds
 
     def remove(self) -> None:
         if self._lock is None or os.getpid() != self.pid:
