@@ -5,6 +5,7 @@
 #include "common/job/status.h"
 #include "common/metrics/progress.h"
 #include "common/os/say.h"
+#include "common/util/plain.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -82,8 +83,9 @@ static void terminal_write(const char *text)
 
 void terminal_show(struct terminal *terminal, const char *line)
 {
-    char text[PROGRESS_LINE_MAX + 8];
-    snprintf(text, sizeof text, "\r%s\033[K", line);
+    char shown[PROGRESS_LINE_MAX], text[PROGRESS_LINE_MAX + 8];
+    snprintf(shown, sizeof shown, "%s", line);
+    snprintf(text, sizeof text, "\r%s\033[K", plain(shown));
     terminal_write(text);
     terminal->shown = true;
 }

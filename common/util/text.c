@@ -2,6 +2,8 @@
 /* Growing text: see text.h. */
 #include "common/util/text.h"
 
+#include "common/util/plain.h"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +53,15 @@ void text_add(struct text *text, const char *format, ...)
         text->length += (size_t)length;
     }
     va_end(again);
+}
+
+void text_add_plain(struct text *text, const char *word, unsigned most)
+{
+    for (; *word != '\0' && most > 0; word = plain_next(word), most--)
+        if (plain_length(word) > 0)
+            text_add(text, "%.*s", (int)plain_length(word), word);
+        else
+            text_add(text, "?");
 }
 
 void text_add_quoted(struct text *text, const char *word)

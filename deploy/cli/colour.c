@@ -2,6 +2,8 @@
 /* Colour on terminals: see colour.h. */
 #include "deploy/cli/colour.h"
 
+#include "common/util/plain.h"
+
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,9 +18,11 @@ bool colour_is_on(int descriptor)
 static void colour_say(const char *program, const char *text, const char *colour)
 {
     const bool is_terminal = isatty(STDERR_FILENO), is_on = colour_is_on(STDERR_FILENO);
+    char *shown = strdup(text);
     fflush(stderr);
     fprintf(stderr, "%s%s%s:%s %s\n", is_terminal ? "\r\033[K" : "", is_on ? colour : "", program,
-            is_on ? COLOUR_END : "", text);
+            is_on ? COLOUR_END : "", shown != NULL ? plain(shown) : "out of memory");
+    free(shown);
 }
 
 void say_error(const char *program, const char *text)

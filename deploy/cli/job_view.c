@@ -245,16 +245,6 @@ static void make_row(struct row *row, const struct job_view *view)
         snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
 }
 
-/* Adds at most `most` characters as they may be shown. */
-static void add_plain(struct text *text, const char *from, unsigned most)
-{
-    for (; *from != '\0' && most > 0; from = plain_next(from), most--)
-        if (plain_length(from) > 0)
-            text_add(text, "%.*s", (int)plain_length(from), from);
-        else
-            text_add(text, "?");
-}
-
 /* The end of a path says most: what is too long loses its beginning. */
 static void add_path(struct text *text, const char *path, unsigned most)
 {
@@ -264,7 +254,7 @@ static void add_path(struct text *text, const char *path, unsigned most)
         for (; columns > most - 2; columns--)
             path = plain_next(path);
     }
-    add_plain(text, path, most);
+    text_add_plain(text, path, most);
 }
 
 static void add_cell(struct text *text, const char *cell, unsigned width, bool to_the_right, bool is_last)
@@ -272,7 +262,7 @@ static void add_cell(struct text *text, const char *cell, unsigned width, bool t
     const unsigned columns = plain_columns(cell), blanks = columns < width ? width - columns : 0;
     if (to_the_right)
         text_repeat(text, " ", blanks);
-    add_plain(text, cell, width);
+    text_add_plain(text, cell, width);
     if (!to_the_right && !is_last)
         text_repeat(text, " ", blanks);
 }
@@ -360,7 +350,7 @@ static void add_line(struct text *text, const char *name, const char *value)
     if (value[0] == '\0')
         return;
     text_add(text, "  %-10s ", name);
-    add_plain(text, value, UINT_MAX);
+    text_add_plain(text, value, UINT_MAX);
     text_add(text, "\n");
 }
 
@@ -402,7 +392,7 @@ static void add_command(struct text *text, json_t *words)
     json_array_foreach(words, i, word)
     {
         text_add(text, " ");
-        add_plain(text, json_is_string(word) ? json_string_value(word) : "?", UINT_MAX);
+        text_add_plain(text, json_is_string(word) ? json_string_value(word) : "?", UINT_MAX);
     }
     text_add(text, "\n");
 }
@@ -446,9 +436,9 @@ static void add_figures(const struct job_view *view, struct text *text)
 void job_view_print(const struct job_view *view, struct text *text)
 {
     text_add(text, "%s: ", view->id);
-    add_plain(text, view->kernel, UINT_MAX);
+    text_add_plain(text, view->kernel, UINT_MAX);
     text_add(text, view->kernel[0] != '\0' ? ", " : "");
-    add_plain(text, view->state, UINT_MAX);
+    text_add_plain(text, view->state, UINT_MAX);
     text_add(text, "\n");
     if (view->json == NULL)
         return;

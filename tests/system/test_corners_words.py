@@ -90,6 +90,20 @@ HDSS_KERNEL(hdss_kernel) = {.abi = HDSS_KERNEL_ABI, .name = "noted", .version = 
         assert SHOWN.replace('\n', '?') in plain(done.stdout + done.stderr), done
 
 
+def test_words_of_traces_are_shown_plainly():
+    evil, shown = EVIL.replace(b'\n', b''), SHOWN.replace('?|?|?|?|', '?|?|?||')
+    hdss('run', '--workers', '1', '--trace', 't.csv', 'synthetic', 'iterations=9', status=0)
+    with open('t.csv', 'rb') as file:
+        trace = file.read()
+    for known, named in ((b'kernel=', b'kernel=' + evil), (b'technique=', b'technique=' + evil), (b',power=', b',host=' + evil + b' power=')):
+        assert known in trace, trace
+        trace = trace.replace(known, named)
+    with open('t.csv', 'wb') as file:
+        file.write(trace)
+    for words in (('--iteration', '1'), ('--worker', '1'), ('--chunk', '1')):
+        assert plain(hdss('explain', 't.csv', *words, status=0).stdout).count(shown) >= 3, words
+
+
 def test_jobs_of_a_set_are_shown_plainly():
     here()
     up()

@@ -5,6 +5,7 @@
 #include "common/metrics/human.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,11 +66,20 @@ static const char *what_became(enum trace_fate fate)
     }
 }
 
+/* A name that the trace has. */
+static void add_name(struct text *text, const char *before, const char *name)
+{
+    text_add(text, "%s", before);
+    text_add_plain(text, name, UINT_MAX);
+}
+
 static void add_worker(struct text *text, const struct run_worker *worker)
 {
     text_add(text, "worker %" PRIu32 " on node %" PRIu32, worker->rank, worker->node);
-    if (worker->host != NULL)
-        text_add(text, " (%s)", worker->host);
+    if (worker->host != NULL) {
+        add_name(text, " (", worker->host);
+        text_add(text, ")");
+    }
 }
 
 static void add_giver(struct text *text, const struct run_trace *trace, const struct run_chunk *chunk)
@@ -85,9 +95,9 @@ static void add_run(struct text *text, const struct run_trace *trace)
 {
     const struct run_facts *facts = &trace->facts;
     if (facts->kernel != NULL)
-        text_add(text, " of %s", facts->kernel);
+        add_name(text, " of ", facts->kernel);
     if (facts->technique != NULL)
-        text_add(text, ", by %s", facts->technique);
+        add_name(text, ", by ", facts->technique);
     text_add(text, "\n");
 }
 
@@ -177,10 +187,10 @@ static void add_cut(struct text *text, const struct run_trace *trace, size_t i)
     text_add(text, "cut");
     if (cut->worker != RUN_NO_RANK)
         text_add(text, " for worker %" PRIu32, cut->worker);
-    if (cut->formula != TRACE_UNKNOWN)
-        text_add(text, "; %s says %s, before weights and bounds",
-                 trace->facts.technique != NULL ? trace->facts.technique : "the formula",
-                 human_count(number, cut->formula));
+    if (cut->formula != TRACE_UNKNOWN) {
+        add_name(text, "; ", trace->facts.technique != NULL ? trace->facts.technique : "the formula");
+        text_add(text, " says %s, before weights and bounds", human_count(number, cut->formula));
+    }
     text_add(text, "\n");
 }
 
@@ -311,8 +321,10 @@ int story_of_worker(struct text *text, const struct run_trace *trace, uint64_t r
     const struct run_worker *worker = &trace->workers[place];
     const struct worker_sums sums = sum_up(trace, worker);
     text_add(text, "Worker %" PRIu32 " on node %" PRIu32, worker->rank, worker->node);
-    if (worker->host != NULL)
-        text_add(text, " (%s)", worker->host);
+    if (worker->host != NULL) {
+        add_name(text, " (", worker->host);
+        text_add(text, ")");
+    }
     add_run(text, trace);
     add_sums(text, worker, &sums);
     text_add(text, "\n%14s %7s %14s %10s  %-9s %10s  %s\n", "given (s)", "chunk", "first", "count", "why", "kernel",

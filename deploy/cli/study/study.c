@@ -9,6 +9,7 @@
 #include "common/os/say.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
+#include "common/util/plain.h"
 #include "deploy/cli/argv.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
@@ -604,6 +605,7 @@ static void study_show_progress(const struct session *session, size_t done, size
         snprintf(failures, sizeof failures, "%zu failed, ", failed);
     snprintf(line, sizeof line, "[%zu/%zu] %s%s%s%s", done + 1, session->due, failures, left, *left != '\0' ? ": " : "",
              cell);
+    plain(line);
     if (terminal)
         fprintf(stderr, "\r\033[K%.*s", terminal_columns(), line);
     else

@@ -2,11 +2,13 @@
 /* The parts of `hdss run` that start nothing: hosts, shell words, and the filter for mpirun's boilerplate. */
 #include "common/util/error.h"
 #include "deploy/cli/argv.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/stderr_filter.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #define RULE "--------------------------------------------------------------------------\n"
 #define ABORTED                                                                                                        \
@@ -262,6 +264,22 @@ START_TEST(words_can_be_pasted_into_a_shell)
 }
 END_TEST
 
+START_TEST(what_is_said_has_nothing_that_a_terminal_obeys)
+{
+    char said[80] = "";
+    FILE *file = tmpfile();
+    const int before = dup(STDERR_FILENO);
+    ck_assert(file != NULL && dup2(fileno(file), STDERR_FILENO) >= 0);
+    say_error("hdss", "a\033[31m b\r\nc\xc2\x9b");
+    dup2(before, STDERR_FILENO);
+    close(before);
+    rewind(file);
+    ck_assert_uint_gt(fread(said, 1, sizeof said - 1, file), 0);
+    fclose(file);
+    ck_assert_str_eq(said, "hdss: a?[31m b??c?\n");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli");
@@ -278,6 +296,7 @@ int main(void)
     tcase_add_loop_test(tests, dealing_by_shares_is_dealing_one_by_one, 0, 4);
     tcase_add_test(tests, neighbours_among_the_workers_are_found_on_their_hosts);
     tcase_add_test(tests, words_can_be_pasted_into_a_shell);
+    tcase_add_test(tests, what_is_said_has_nothing_that_a_terminal_obeys);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
