@@ -332,7 +332,7 @@ static int print_task(struct log_file *log, uint64_t number, struct error *error
 {
     const struct log_record *record = log_file_find(log, number);
     struct task_row row;
-    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40], host[HOST_NAME_MAX + 1];
+    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40];
     if (record == NULL)
         return error_set(error, "--task %" PRIu64 ": %.200s has no such task", number, log->path);
     if (log_file_row(log, record, &row, error) < 0)
@@ -341,8 +341,9 @@ static int print_task(struct log_file *log, uint64_t number, struct error *error
     printf("  ended        %s after %s", reasons_end_text(&row, ended), human_duration(one, row.runtime_s));
     if (row.tries > 1)
         printf(", in try %" PRIu64, row.tries);
-    snprintf(host, sizeof host, "%.*s", (int)row.host.length, row.host.at);
-    printf("\n  began        %s on %s", time_text(began, row.started_s), plain(host));
+    char *host = strndup(row.host.at, row.host.length);
+    printf("\n  began        %s on %s", time_text(began, row.started_s), host != NULL ? plain(host) : "?");
+    free(host);
     if (log->kind == TASK_LOG_HDSS)
         printf(", by worker %" PRIu64 " of node %" PRIu64 "\n  used         %s of a core", row.worker, row.node,
                human_duration(one, row.cpu_s));

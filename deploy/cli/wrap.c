@@ -4,9 +4,8 @@
 
 #include "common/util/plain.h"
 
+#include <stdlib.h>
 #include <string.h>
-
-#define WORD_BYTES 1024
 
 void wrap_write(const char *text, size_t length, int indent, FILE *file)
 {
@@ -17,9 +16,9 @@ void wrap_write(const char *text, size_t length, int indent, FILE *file)
             word = (size_t)(end - text);
         if (column > indent && column + 1 + (int)word > WRAP_WIDTH)
             column = fprintf(file, "\n%*s", indent, "") - 1;
-        char shown[WORD_BYTES];
-        snprintf(shown, sizeof shown, "%.*s", (int)word, text);
-        column += fprintf(file, "%s%s", column > indent ? " " : "", plain(shown));
+        char *shown = strndup(text, word);
+        column += fprintf(file, "%s%s", column > indent ? " " : "", shown != NULL ? plain(shown) : "?");
+        free(shown);
         text += word + strspn(text + word, " ");
     }
     putc('\n', file);

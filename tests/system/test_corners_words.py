@@ -90,7 +90,7 @@ HDSS_KERNEL(hdss_kernel) = {.abi = HDSS_KERNEL_ABI, .name = "noted", .version = 
         assert SHOWN.replace('\n', '?') in plain(done.stdout + done.stderr), done
 
 
-def test_words_of_traces_are_shown_plainly():
+def test_words_of_traces_and_logs_are_shown_plainly():
     evil, shown = EVIL.replace(b'\n', b''), SHOWN.replace('?|?|?|?|', '?|?|?||')
     hdss('run', '--workers', '1', '--trace', 't.csv', 'synthetic', 'iterations=9', status=0)
     with open('t.csv', 'rb') as file:
@@ -102,6 +102,10 @@ def test_words_of_traces_are_shown_plainly():
         file.write(trace)
     for words in (('--iteration', '1'), ('--worker', '1'), ('--chunk', '1')):
         assert plain(hdss('explain', 't.csv', *words, status=0).stdout).count(shown) >= 3, words
+    host = b'h' * 100 + evil
+    with open('t.log', 'wb') as file:
+        file.write(b'Seq\tHost\tStarttime\tJobRuntime\tSend\tReceive\tExitval\tSignal\tCommand\n1\t' + host + b'\t1795908047.730\t0.006\t0\t2\t0\t0\techo 1\n')
+    assert 'h' * 100 + shown in plain(hdss('log', 't.log', '--task', '1', status=0).stdout)
 
 
 def test_jobs_of_a_set_are_shown_plainly():

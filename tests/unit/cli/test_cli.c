@@ -5,6 +5,7 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/hosts.h"
 #include "deploy/cli/stderr_filter.h"
+#include "deploy/cli/wrap.h"
 #include "tests/lib/suite.h"
 
 #include <string.h>
@@ -280,6 +281,21 @@ START_TEST(what_is_said_has_nothing_that_a_terminal_obeys)
 }
 END_TEST
 
+/* One that is longer than a line, too. */
+START_TEST(words_are_broken_between_lines_and_kept_whole)
+{
+    char text[3100] = "a \033", lines[3200];
+    const size_t length = sizeof text - 1;
+    memset(text + 3, 'w', length - 3);
+    FILE *file = fmemopen(lines, sizeof lines, "w");
+    wrap_write(text, length, 2, file);
+    fclose(file);
+    ck_assert(strncmp(lines, "a\n  ?w", 6) == 0);
+    ck_assert_uint_eq(strspn(lines + 5, "w"), length - 3);
+    ck_assert_str_eq(lines + 5 + length - 3, "\n");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("cli");
@@ -297,6 +313,7 @@ int main(void)
     tcase_add_test(tests, neighbours_among_the_workers_are_found_on_their_hosts);
     tcase_add_test(tests, words_can_be_pasted_into_a_shell);
     tcase_add_test(tests, what_is_said_has_nothing_that_a_terminal_obeys);
+    tcase_add_test(tests, words_are_broken_between_lines_and_kept_whole);
     suite_add_tcase(suite, tests);
     return suite_run(suite);
 }
