@@ -296,6 +296,14 @@ def wait_until(condition, what, share=0.5):
         time.sleep(min(0.1, 0.005 + waited / 20))
 
 
+def script(name, *lines):
+    """Writes a shell script of lines, each a string or bytes. Returns how it is called."""
+    with open(name, 'wb') as file:
+        file.write(b'\n'.join(map(os.fsencode, ['#!/bin/sh', *lines, ''])))
+    os.chmod(name, 0o700)
+    return './' + name
+
+
 def source_only(folder, names):
     """For shutil.copytree() of the sources: leaves out what is hidden, and build folders, which are known by what Meson leaves in them."""
     return [name for name in names

@@ -62,6 +62,15 @@ def used_beside_one_that_spins(pids):
     return [cpu_seconds(pid) - was for pid, was in zip(pids, before)]
 
 
+def comm_of(pid):
+    """The name of its program as the kernel has it, of 15 characters at most; '' if it has ended."""
+    try:
+        with open(f'/proc/{pid}/comm', encoding='ascii') as file:
+            return file.read().strip()
+    except OSError:
+        return ''
+
+
 def members(folder):
     """Processes that run in the folder, with all that they have begun; tasks of exec, too."""
     found = []

@@ -6,18 +6,13 @@ import os
 import signal
 import time
 
-from launch import HDSS, SUPERMASTER, UNTIL_HURRY, finish, hurry, main, python_is_there, report, run, start, state_of, wait_until
+from faults import lines_with
+from launch import HDSS, SUPERMASTER, UNTIL_HURRY, finish, hurry, main, python_is_there, report, run, script, start, state_of, wait_until
 from pods import join
+from processes import members, program_of
 from sets import down, here, up, wait_for, well
 
 STOPPED = 'has been stopped for 10 seconds: it is ended'
-
-
-def script(name, *lines):
-    with open(name, 'w', encoding='utf-8') as file:
-        file.write('\n'.join(['#!/bin/sh', *lines, '']))
-    os.chmod(name, 0o700)
-    return './' + name
 
 
 def tasks(*words, jobs=2):
@@ -33,27 +28,23 @@ def lines_of(name):
         return []
 
 
-def said(result, text):
-    return [line for line in result.raw_err.splitlines() if text in line]
-
-
 # --- what is stopped ---
 
 def test_a_worker_of_tasks_that_is_stopped_is_ended():
-    """Its task is run by another: nobody else could have."""
+    """The other worker runs its task, which it may only after that worker has ended."""
     task = script('task', 'echo $PPID >> workers', UNTIL_HURRY, 'echo $1')
     process = start([HDSS, 'run', '--workers', '2', '--report', 'report.json', 'exec', f'command={task} {{#}}', 'count=60'])
     wait_until(lambda: len(set(lines_of('workers'))) == 2, 'a task of each worker')
     os.kill(int(lines_of('workers')[0]), signal.SIGSTOP)
     hurry()
     ended = finish(process)
-    assert ended.status == 0 and len(said(ended, STOPPED)) == 1 and report()['faults']['lost_workers'] == 1, ended
+    assert ended.status == 0 and len(lines_with(ended, STOPPED)) == 1 and report()['faults']['lost_workers'] == 1, ended
     assert lines_of('exec.out') == [str(number) for number in range(1, 61)]
 
 
 def test_a_task_that_stops_itself_keeps_its_time_limit():
     ended = tasks('--timeout', '0.5', 'test {} = 1 && kill -STOP $$; echo {}', ':::', '1', '2')
-    assert ended.status == 3 and ended.out == '2\n' and len(said(ended, 'ended at its time limit of 0.5 s')) == 1, ended
+    assert ended.status == 3 and ended.out == '2\n' and len(lines_with(ended, 'ended at its time limit of 0.5 s')) == 1, ended
 
 
 def test_a_call_that_stops_its_process_keeps_its_time_limit():
@@ -75,7 +66,7 @@ def test_a_task_that_stops_who_guards_its_worker_holds_nobody_up():
 
 
 def test_a_stopped_supermaster_of_pods_is_ended():
-    """Nobody else of its launch sees it. It comes again with its jobs; its pod leaves."""
+    """No other rank of its launch is there to notice. The set starts again with its jobs, and the pod leaves."""
     here()
     well(['up', '--listen', 'local', '--pods-only', '--restarts', '1'])
     try:
@@ -94,20 +85,12 @@ def test_a_stopped_supermaster_of_pods_is_ended():
 
 
 def supermasters():
-    """Those of this test's folder."""
-    found = []
-    for pid in filter(str.isdigit, os.listdir('/proc')):
-        try:
-            if os.path.realpath(f'/proc/{pid}/exe') == os.path.realpath(SUPERMASTER) and os.path.realpath(f'/proc/{pid}/cwd') == os.getcwd():
-                found.append(int(pid))
-        except OSError:
-            pass
-    return found
+    return [pid for pid in members(os.getcwd()) if program_of(pid) == os.path.realpath(SUPERMASTER)]
 
 
 # --- what is killed ---
 
-# A module that kills the process that imports it, so many times, once somebody says so.
+# A module that kills the process that imports it: `deaths` times, from when the folder "deadly" is there.
 MORTAL = '''import os, signal
 for i in range({deaths} if os.path.exists('deadly') else 0):
     try:
@@ -125,7 +108,7 @@ def run(first, count):
 
 
 def test_a_load_that_dies_in_a_set_costs_its_job_alone():
-    """Two deaths cost nothing, and three their job."""
+    """A load may die twice. After the third death its job fails."""
     if not python_is_there():
         return 'built without Python'
     here()
@@ -141,7 +124,7 @@ def test_a_load_that_dies_in_a_set_costs_its_job_alone():
         os.mkdir('deadly')
         hurry()
         wait_until(lambda: [status_of(number) for number in jobs] == [0, 2, 0], 'the end of all')
-        assert said(run([HDSS, 'output', jobs[1]]), 'loading it killed the child process'), run([HDSS, 'output', jobs[1]])
+        assert lines_with(run([HDSS, 'output', jobs[1]]), 'loading it killed the child process'), run([HDSS, 'output', jobs[1]])
         assert len([name for name in os.listdir('.') if name.startswith('twice.py')]) == 3, os.listdir('.')
     finally:
         down()
@@ -162,7 +145,7 @@ def test_jobs_outlive_a_task_that_kills_all_workers():
 
 
 def status_of(number):
-    """None: it is not over; or nobody is there, as between two sets."""
+    """None if the job is not over, or if no set answers, as between two starts."""
     told = run([HDSS, 'show', number, '--format', 'json'])
     return json.loads(told.out).get('status') if told.status == 0 else None
 
@@ -173,8 +156,8 @@ def test_a_task_that_kills_the_supermaster_is_not_tried_for_ever():
                     'done', 'sleep 5')
     os.environ['SUPERMASTER'] = os.path.realpath(SUPERMASTER)
     ended = run([HDSS, 'run', '--workers', '2', '--restarts', '3', 'exec', 'env=SUPERMASTER', f'command={killer} {{#}}', 'count=6'])
-    assert ended.status == 1 and len(said(ended, 'starting again')) <= 3, ended
-    assert said(ended, 'it is not started again') or said(ended, 'which is all that --restarts allows'), ended
+    assert ended.status == 1 and len(lines_with(ended, 'starting again')) <= 3, ended
+    assert lines_with(ended, 'it is not started again') or lines_with(ended, 'which is all that --restarts allows'), ended
 
 
 # --- what is left, and what comes too late ---
@@ -182,9 +165,9 @@ def test_a_task_that_kills_the_supermaster_is_not_tried_for_ever():
 def test_what_a_task_leaves_in_the_background_is_told():
     ended = tasks('(sleep 1000; echo late) > late.{} 2>&1 & echo {}', ':::', '1', '2')
     assert ended.status == 0 and sorted(ended.out.split()) == ['1', '2'], ended
-    assert len(said(ended, 'what it had left in the background was killed as it ended')) == 2, ended
+    assert len(lines_with(ended, 'what it had left in the background was killed as it ended')) == 2, ended
     ended = tasks('sleep 0.01 & wait; echo {}', ':::', '1', '2')
-    assert ended.status == 0 and not said(ended, 'background'), ended
+    assert ended.status == 0 and not lines_with(ended, 'background'), ended
 
 
 def test_a_daemon_of_a_task_is_waited_for_by_nobody():
@@ -199,7 +182,7 @@ def test_tasks_that_are_added_to_a_list_are_told():
         with open('list', 'w', encoding='ascii') as file:
             file.write(f"echo 1\nsh -c '{more}'\n")
         ended = run([HDSS, 'run', '--workers', '2', 'exec', 'tasks=list'])
-        assert ended.status == 0 and len(said(ended, 'has 2 tasks more than when the run began')) == expected, ended
+        assert ended.status == 0 and len(lines_with(ended, 'has 2 tasks more than when the run began')) == expected, ended
 
 
 def test_a_pipe_that_nobody_reads_is_waited_for_by_nobody():

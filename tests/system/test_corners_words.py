@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from kernels import build
-from launch import HDSS, TIMEOUT_S, environment, main, wait_until
+from launch import HDSS, TIMEOUT_S, environment, main, script, wait_until
 from sets import down, here, up
 
 # ESC, one-character CSI, a right-to-left override, an isolate, a separator of lines, a newline, and a byte of another encoding.
@@ -31,12 +31,6 @@ def plain(said):
     text = said.decode('utf-8')
     assert not OBEYED.search(text), text
     return text
-
-
-def script(name, *lines):
-    with open(name, 'wb') as file:
-        file.write(b'\n'.join([b'#!/bin/sh', *lines, b'']))
-    os.chmod(name, 0o700)
 
 
 # --- words that a terminal obeys ---

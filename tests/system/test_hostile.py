@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Launches in a hostile world: processes of sets with jobs, of pods, of programs with an Executor and of `hdss exec` are killed, stopped for a
 while and asked to end at random instants. What has ended is resumed. Each launch has a verdict: nothing of it is lost, doubled or another
-one, it does not hang, and it leaves no process and no file behind.
+one, it does not hang, and it leaves no process behind.
 
 HDSS_TEST_LAUNCHES says how many launches (default 4, one of each kind), HDSS_TEST_SEED which ones (default: today's), HDSS_TEST_JOBS how
 many at once (default 2), HDSS_TEST_ONLY=NUMBER runs that one.
@@ -18,6 +18,8 @@ import traceback
 
 from calls import own_places, processes
 from launch import HDSS, PATIENCE, finish, main, run, start
+from leftovers import told
+from processes import comm_of, send
 from pythons import PACKAGE, obstacle, python_with
 from trials import run_trials
 
@@ -66,33 +68,17 @@ def look(condition, what, seconds=60):
         time.sleep(0.05)
 
 
-def told(pid):
-    try:
-        with open(f'/proc/{pid}/stat', encoding='utf-8') as file, open(f'/proc/{pid}/cmdline', 'rb') as words:
-            return ' '.join(file.read().split()[:4]) + ' ' + words.read(200).replace(b'\0', b' ').decode()
-    except OSError:
-        return ''
-
-
-def name(pid):
-    try:
-        with open(f'/proc/{pid}/comm', encoding='utf-8') as file:
-            return file.read().strip()
-    except OSError:
-        return ''
-
-
-struck = []  # what was done to whom in this launch
+struck = []  # signals of this launch, and the names of the programs that got them
 
 
 def strike(chance, most=2):
     for _ in range(chance.randint(1, most)):
         time.sleep(chance.uniform(0, 0.8))
-        there = sorted(pid for pid in processes() if name(pid) in STRUCK)
+        there = sorted(pid for pid in processes() if comm_of(pid) in STRUCK)
         if not there:
             continue
         pid, number = chance.choice(there), chance.choice(SIGNALS)
-        struck.append(f'{number.name} {name(pid)}')
+        struck.append(f'{number.name} {comm_of(pid)}')
         try:
             os.kill(pid, number)
             if number == signal.SIGSTOP:
@@ -103,7 +89,7 @@ def strike(chance, most=2):
 
 
 def nothing_stays():
-    """All processes have ended, and what they had in the folder for temporary files has gone."""
+    """All processes of the launch have ended."""
     try:
         look(lambda: not processes(), 'the end of all processes')
     except Wrong as wrong:
@@ -151,7 +137,7 @@ class Sets:
         more = [] if self.process is None else ['--resume']
         if self.process is not None:
             finish(self.process)
-            look(lambda: not [pid for pid in processes() if name(pid) == 'supermaster'], 'the end of the set before')
+            look(lambda: not [pid for pid in processes() if comm_of(pid) == 'supermaster'], 'the end of the set before')
         self.process = start([HDSS, 'up', '--foreground', *self.words, *more])
         look(lambda: answers() or self.process.poll() is not None, 'a set that is up')
         return True
@@ -160,7 +146,7 @@ class Sets:
         self.pods.append(start([HDSS, 'join', '--workers', '2', 'places/hdss/main/pods']))
 
     def serve(self, ids, wants_pods):
-        """Has it go on until all of the jobs are over."""
+        """Starts the set again, and pods, until all of the jobs are over."""
         def over():
             self.up()
             if wants_pods and all(pod.poll() is not None for pod in self.pods):
@@ -222,7 +208,7 @@ def calls(chance, _references):
 
 
 def commands(chance, _references):
-    """Tasks note in a file of their own that they have run."""
+    """Each run of a task adds to a file of that task."""
     line = [HDSS, 'exec', '-j2', '--joblog', 'log', '--resume', '--shell', 'sleep 0.05; echo x >> ran.{}', ':::', *map(str, range(TASKS))]
     times = chance.randint(1, 3)
     for attempt in range(times + 1):
@@ -251,7 +237,7 @@ def ran(i):
 
 
 def logged():
-    """Tasks that are done by the log, as often as it says so."""
+    """The numbers of the tasks that the log says are done; twice if it says so twice."""
     try:
         with open('log', encoding='utf-8') as file:
             rows = [line.rstrip('\n').split('\t') for line in file if line.endswith('\n')][1:]
@@ -276,11 +262,7 @@ def attempt(number, references):
         there = [told(pid) for pid in processes()]
         verdict = '\n'.join(map(str, [f'launch {number} ({kind.__name__})', traceback.format_exc(), *wrong.args, *there]))
     finally:
-        for pid in processes():
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
+        send(processes(), signal.SIGKILL)
     print(f'# launch {number} {kind.__name__}: {", ".join(struck) or "nothing"}: {verdict or "well"}', flush=True)
     return list(struck), verdict
 

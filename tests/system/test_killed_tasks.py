@@ -13,6 +13,7 @@ import signal
 import time
 
 from launch import HDSS, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, kill_tree, main, ranks_of, report, start, wait_until
+from processes import comm_of
 
 TASKS = int(os.environ.get('HDSS_TEST_TASKS', '200'))
 KILLS = int(os.environ.get('HDSS_TEST_KILLS', '2'))
@@ -43,17 +44,9 @@ def pids_of(process, target):
     if target.startswith('hdss'):
         return [process.pid]
     if target.startswith('mpirun'):
-        return [pid for pid in descendants(process.pid) if name_of(pid) in ('mpirun', 'prterun')][:1]
+        return [pid for pid in descendants(process.pid) if comm_of(pid) in ('mpirun', 'prterun')][:1]
     found = ranks_of(process, SUPERMASTER if target == 'supermaster' else WORKER)
     return found[:1] if target != 'workers' else found
-
-
-def name_of(pid):
-    try:
-        with open(f'/proc/{pid}/comm', encoding='ascii') as file:
-            return file.read().strip()
-    except OSError:
-        return ''
 
 
 def disturb(process, target):

@@ -16,6 +16,7 @@ import time
 from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, own_places, processes, program, python, raised_by, run_in_the_workers_python,
                    square, start)
 from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, state_of, wait_until
+from processes import send
 
 
 @leaves_nothing
@@ -202,11 +203,7 @@ def test_a_set_that_is_killed():
     calls = [executor.submit(time.sleep, FOR_EVER_S) for _ in range(50)]
     assert executor.workers == 2
     wait_until(calls[0].running, 'a call')
-    for pid in processes():
-        try:
-            os.kill(pid, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
+    send(processes(), signal.SIGKILL)
     for call in calls:
         raised_by(call, hdss.SetLost)
     try:
