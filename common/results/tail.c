@@ -13,17 +13,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Less is not given back: a hole takes time, and whole pages. */
+/* A smaller block is kept on the disk: to make a hole takes time, and frees whole pages only. */
 #define RELEASE_BYTES (64u << 10)
-
-/* How far a file of parts was read. */
-struct tail_file {
-    uint64_t at; /* behind what was handed over */
-};
 
 struct results_tail {
     struct parts_reader reader;
-    struct tail_file *files; /* of the reader's files */
+    uint64_t *ends; /* [count] of the reader's files: end of what was handed over */
     size_t count, capacity;
     bool looks;    /* a look through the files is under way, */
     uint32_t file; /* and is at this one, */
@@ -45,11 +40,11 @@ static int tail_list(struct results_tail *tail, struct error *error)
     if (parts_reader_list(&tail->reader, error) < 0)
         return -1;
     while (tail->count < tail->reader.file_count) {
-        struct tail_file *grown = grow(tail->files, tail->count, &tail->capacity, sizeof *grown);
+        uint64_t *grown = grow(tail->ends, tail->count, &tail->capacity, sizeof *grown);
         if (grown == NULL)
             return tail_no_memory(error);
-        tail->files = grown;
-        tail->files[tail->count++] = (struct tail_file){0};
+        tail->ends = grown;
+        tail->ends[tail->count++] = 0;
     }
     return 0;
 }
@@ -73,7 +68,7 @@ void results_tail_end(struct results_tail *tail)
     parts_reader_fini(&tail->reader);
     if (tail->stale >= 0)
         close(tail->stale);
-    free(tail->files);
+    free(tail->ends);
     free(tail);
 }
 
@@ -96,17 +91,17 @@ static bool is_stale(struct results_tail *tail)
 /* Takes the next entry of the file that is looked at. */
 static int take_next(struct results_tail *tail, bool last, struct results_entry *entry, struct error *error)
 {
-    struct tail_file *file = &tail->files[tail->file];
+    uint64_t *end = &tail->ends[tail->file];
     struct part_head head;
     for (;;) {
-        const struct results_place place = {tail->file, file->at};
+        const struct results_place place = {tail->file, *end};
         int good = parts_reader_head(&tail->reader, place.file, place.at, tail->size, &head, error);
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
         if (good < 0 || (good == 0 && !last)) /* over a network its bytes may come a moment later */
             return good;
-        file->at = part_end(place.at, &head);
+        *end = part_end(place.at, &head);
         tail->corrupted += good == 0;
         if (good == 0)
             continue;
@@ -146,7 +141,7 @@ int results_tail_load(struct results_tail *tail, struct results_place place, uin
 {
     struct parts_reader *reader = &tail->reader;
     struct part_head head;
-    const uint64_t end = tail->files[place.file].at;
+    const uint64_t end = tail->ends[place.file];
     if (!reader->is_loaded || reader->loaded_file != place.file || reader->loaded_at != place.at) {
         int good = parts_reader_head(reader, place.file, place.at, end, &head, error);
         if (good > 0)
