@@ -5,7 +5,6 @@
 #include "common/metrics/human.h"
 #include "common/metrics/reasons.h"
 #include "common/os/say.h"
-#include "common/util/plain.h"
 #include "common/util/ranges.h"
 #include "common/util/text.h"
 #include "deploy/cli/columns.h"
@@ -328,11 +327,23 @@ static int print_streams(struct log_file *log, const struct log_record *record, 
     return 0;
 }
 
+/* What the task took of its machine, which only our own log knows. */
+static void print_use(const struct task_row *row)
+{
+    char text[HUMAN_MAX];
+    printf("  used         %s of a core", human_duration(text, row->cpu_s));
+    if (row->peak_kib > 0) {
+        human_si(text, 1024 * (double)row->peak_kib);
+        printf(", %s%sB of memory", text, strchr(text, ' ') != NULL ? "" : " ");
+    }
+    putchar('\n');
+}
+
 static int print_task(struct log_file *log, uint64_t number, struct error *error)
 {
     const struct log_record *record = log_file_find(log, number);
     struct task_row row;
-    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40];
+    char ended[REASON_END_MAX], one[HUMAN_MAX], began[40], worker[70] = "";
     if (record == NULL)
         return error_set(error, "--task %" PRIu64 ": %.200s has no such task", number, log->path);
     if (log_file_row(log, record, &row, error) < 0)
@@ -341,17 +352,13 @@ static int print_task(struct log_file *log, uint64_t number, struct error *error
     printf("  ended        %s after %s", reasons_end_text(&row, ended), human_duration(one, row.runtime_s));
     if (row.tries > 1)
         printf(", in try %" PRIu64, row.tries);
-    char *host = strndup(row.host.at, row.host.length);
-    printf("\n  began        %s on %s", time_text(began, row.started_s), host != NULL ? plain(host) : "?");
-    free(host);
-    if (log->kind == TASK_LOG_HDSS)
-        printf(", by worker %" PRIu64 " of node %" PRIu64 "\n  used         %s of a core", row.worker, row.node,
-               human_duration(one, row.cpu_s));
-    if (row.peak_kib > 0) {
-        human_si(one, 1024 * (double)row.peak_kib);
-        printf(", %s%sB of memory", one, strchr(one, ' ') != NULL ? "" : " ");
-    }
     putchar('\n');
+    if (log->kind == TASK_LOG_HDSS)
+        snprintf(worker, sizeof worker, ", by worker %" PRIu64 " of node %" PRIu64, row.worker, row.node);
+    say(stdout, "  began        %s on %.*s%s", time_text(began, row.started_s), (int)row.host.length, row.host.at,
+        worker);
+    if (log->kind == TASK_LOG_HDSS)
+        print_use(&row);
     return print_streams(log, record, error);
 }
 

@@ -87,15 +87,16 @@ void version_cache_keep(const char *path, const char *text)
     struct stat status;
     if (text[0] == '\0' || !key_of(path, key) || !cache_path(name, true))
         return;
-    int length = snprintf(line, sizeof line, "%s%.*s", key, VERSION_TEXT_MAX - 1, text);
-    length = (int)strlen(plain(line + strlen(key))) + (int)strlen(key);
+    snprintf(line, sizeof line, "%s%.*s", key, VERSION_TEXT_MAX - 1, text);
+    plain(line + strlen(key));
+    size_t length = strlen(line);
     line[length++] = '\n';
     int file = open(name, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0600);
     if (file < 0)
         return;
     if (fstat(file, &status) == 0 && status.st_size > CACHE_BYTES_MAX && ftruncate(file, 0) < 0)
         length = 0;
-    ssize_t written = write(file, line, (size_t)length); /* whole or not at all: others may write at the same time */
+    ssize_t written = write(file, line, length); /* whole or not at all: others may write at the same time */
     (void)written;
     close(file);
 }

@@ -10,16 +10,15 @@
 void wrap_write(const char *text, size_t length, int indent, FILE *file)
 {
     int column = indent;
-    for (const char *end = text + length; text < end;) {
-        size_t word = strcspn(text, " ");
-        if (word > (size_t)(end - text))
-            word = (size_t)(end - text);
-        if (column > indent && column + 1 + (int)word > WRAP_WIDTH)
+    char *copy = strndup(text, length);
+    for (const char *at = copy != NULL ? plain(copy) : "out of memory"; *at != '\0';) {
+        const int word = (int)strcspn(at, " ");
+        if (column > indent && column + 1 + word > WRAP_WIDTH)
             column = fprintf(file, "\n%*s", indent, "") - 1;
-        char *shown = strndup(text, word);
-        column += fprintf(file, "%s%s", column > indent ? " " : "", shown != NULL ? plain(shown) : "?");
-        free(shown);
-        text += word + strspn(text + word, " ");
+        column += fprintf(file, "%s%.*s", column > indent ? " " : "", word, at);
+        at += word;
+        at += strspn(at, " ");
     }
+    free(copy);
     putc('\n', file);
 }
