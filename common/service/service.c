@@ -820,11 +820,10 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
     for (unsigned left = service->waiting_count; left > 0 && service->state == SERVICE_SERVING; left--) {
-        const unsigned w = dequeue(service);
+        const unsigned w = first_waiting(service);
         if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
             assign_verification(service, w, now_ns, actions);
-        if (service->workers[w].asks > 0)
-            service_enqueue(service, w);
+        end_turn(service);
     }
     send_answers(service, actions);
     service_verify_look(service, now_ns);
