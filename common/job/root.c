@@ -240,8 +240,9 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* The final files, and on the disk where that is wanted. Where all is done, all must be there; but with --join no the
- * parts stay for somebody who may have removed what it has read, and only failures are looked for. */
+/* Makes the final files, and brings them to the disk if that is wanted. If all is done all results have to be there.
+ * With --join no the parts stay for another program, which may have removed some: they are searched for failures only.
+ */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;

@@ -317,7 +317,7 @@ struct machine {
     /* Has the machine note what becomes of chunks in `sink`, borrowed, from now on; before its first event. NULL where
      * it assigns no chunks. */
     void (*trace)(void *self, struct trace_sink *sink);
-    /* True while the machine waits for what nobody but the rank can do. NULL: it never does. */
+    /* True if the machine waits for work that only this rank may do. NULL: it never waits so. */
     bool (*needs)(const void *self, unsigned rank);
 };
 

@@ -32,7 +32,7 @@ static int64_t value_of(const struct task_row *row, enum reason_kind kind)
     return kind == REASON_EXIT ? row->exit : kind == REASON_SIGNAL ? row->signal : 0;
 }
 
-/* Copies text as it may be shown; what is too long is cut between two characters. */
+/* Copies text as plain() shows it. Text that is too long is cut between two characters. */
 static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t length)
 {
     size_t kept = length < REASON_TEXT_MAX ? length : REASON_TEXT_MAX - 1;

@@ -368,7 +368,7 @@ static bool goes_with_payload(const struct send_slot *slot)
     return slot->payload != NULL && slot->data_bytes == 0;
 }
 
-/* Gives up a send whose receiver has ended, and notes which of its memory MPI may still read. */
+/* Marks a send as given up, as its receiver has ended, and records which memory of it MPI may still read. */
 static void give_up_send(struct net *net, struct send_slot *slot)
 {
     net->held_count -= slot->state == SEND_HELD;

@@ -21,8 +21,8 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Makes the key of the host from the number of its boot. Containers of one kernel have a host
- * name or a /dev/shm of their own; where they have neither, they share memory. */
+/* Makes the key of the host from its boot id. Containers of one kernel have a host name or a /dev/shm of their own; if
+ * they have neither, they share memory. */
 static uint64_t key_of_host(void)
 {
     struct {

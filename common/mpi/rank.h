@@ -51,7 +51,7 @@ struct runtime {
     struct streams *streams;              /* to launches of their own; borrowed; NULL: there are none */
     const struct stream_welcome *welcome; /* a pod's master's, until the ranks have their numbers; borrowed */
     struct event_base *base;              /* owned; NULL: the rank's waiting makes its own */
-    struct link *link;                    /* borrowed; NULL but while machines are driven */
+    struct link *link;                    /* borrowed; NULL unless machines are driven */
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
     bool can_run_heartbeats; /* each worker could run them while it computes */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The number of the kernel's boot, from /proc. */
+/* The boot id, from /proc. */
 #include "common/os/boot.h"
 
 #include <stdio.h>

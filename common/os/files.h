@@ -35,11 +35,11 @@ int file_make_folders(const char *path, struct error *error);
  * that are then believed, or written. -1 with one line. */
 int file_open_own_folder(const char *path, struct error *error);
 
-/* Opens a file to be written, with further flags of open(), and makes it if O_CREAT is among them. A pipe that nobody
- * reads is not waited for: -1 with ENXIO. */
+/* Opens a file for writing, with further flags of open(); O_CREAT makes it. A pipe without a reader is not waited for:
+ * -1 with ENXIO. */
 int file_open_to_write(const char *path, int flags);
 
-/* The reason, an errno, why a file cannot be opened to be written. */
+/* Words for the errno of file_open_to_write(). */
 const char *file_write_error(int reason);
 
 /* Reads or writes all `size` bytes at `offset` of an open file, however many calls that takes. 0, or -1 with errno;

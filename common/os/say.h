@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines for people. Words from outside in them are shown as plain() does. */
+/* Lines for people. plain() makes the words in them safe to print. */
 #pragma once
 
 #include <stdio.h>
 
-/* Prints a line, to which it adds its newline. */
+/* Prints the line and a newline. */
 void say(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

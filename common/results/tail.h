@@ -40,8 +40,8 @@ int results_tail_load(struct results_tail *tail, struct results_place place, uin
 /* The block that was loaded last, and stays until the next one is. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
-/* The block that was loaded last is done with for good: the file system takes back what it occupies, if it can, and if
- * it is much. Its head stays, so that the entries behind it are found. */
+/* Frees the disk space of the block that was loaded last, if it is large and the file system can. The block cannot be
+ * loaded again. Its head stays, so that the entries after it are found. */
 void results_tail_release(struct results_tail *tail);
 
 /* Entries that were left out. */

@@ -900,8 +900,8 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True if a worker that has a chunk can get no other now: before all have had their first, or where all that there is
- * has come back, and is for workers that have none. */
+/* True if only a worker without a chunk can get work now: some have not had their first chunk, or all work that is left
+ * has come back from other workers, and is kept for those without a chunk. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->beginners > 0 && service_recalls(service))
@@ -942,7 +942,7 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Looks why a worker with room got nothing. True if no other worker can get anything either. */
+/* Finds out why a worker with room got nothing. True if no other worker can get anything either. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)

@@ -239,7 +239,7 @@ struct service {
     unsigned news;         /* enum service_news, not yet taken by the owner */
     unsigned source;       /* enum service_source */
     bool out_of_memory;
-    bool requeued_is_deadly;   /* each of them begins with iterations that have taken a worker down */
+    bool requeued_is_deadly;   /* at the first iterations of each of them a worker was lost */
     struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
     unsigned requeued_count;
     size_t requeued_capacity;
@@ -297,7 +297,7 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 /* Index of a worker by its rank; worker_count where it is not one of ours. */
 unsigned service_find(const struct service *service, unsigned rank);
 
-/* True where no other worker may compute what this one holds, or goes on without it. */
+/* True if the worker holds work that no other one may compute, or if the loop cannot go on without it. */
 bool service_needs(const struct service *service, unsigned rank);
 
 /* Tells how long the same iteration takes on each worker, by the probes: mean_s[worker_count] in seconds. Who is much

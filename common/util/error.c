@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Formats words that are fit to be shown. */
+/* Formats words, and makes them safe to print. */
 __attribute__((format(printf, 2, 0))) static void format_words(char words[ERROR_TEXT_MAX], const char *format,
                                                                va_list arguments)
 {

@@ -14,7 +14,7 @@ struct error {
     char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty when nothing failed */
 };
 
-/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, as plain() shows it.
+/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, made safe by plain().
  * Always returns -1, so that a caller can write `return error_set(error, ...)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
@@ -23,7 +23,7 @@ int error_set(struct error *error, const char *format, ...) __attribute__((forma
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* `error`, or, where nobody wants it, `unread`, which is emptied: for a function that looks into the line itself. */
+/* For a function that reads its error, which may be NULL. Returns it, or `unread` for NULL. Empties `unread`. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';

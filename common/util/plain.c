@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Words from outside in text for people: see plain.h. */
+/* Words that are safe to print: see plain.h. */
 #include "common/util/plain.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* True for a byte that goes on with a character of UTF-8. */
-static bool goes_on(char byte)
+/* True for a continuation byte of UTF-8. */
+static bool is_continuation(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* The code of the character at `at`, and its length: 0 where there is none. */
+/* Returns the code of the character at `at`. Sets its length in bytes, or 0 if it is not valid. */
 static uint32_t decode(const char *at, size_t *length)
 {
     const unsigned char first = (unsigned char)*at;
@@ -22,7 +22,7 @@ static uint32_t decode(const char *at, size_t *length)
     if (bytes == 0 || first > 0xf4)
         return 0;
     for (unsigned i = 1; i < bytes; i++) {
-        if (!goes_on(at[i]))
+        if (!is_continuation(at[i]))
             return 0;
         code = code << 6 | ((unsigned char)at[i] & 0x3f);
     }
@@ -33,7 +33,7 @@ static uint32_t decode(const char *at, size_t *length)
     return code;
 }
 
-/* True for a character that a terminal obeys. */
+/* True for a character on which a terminal acts, and which it does not show. */
 static bool is_obeyed(uint32_t code)
 {
     return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
@@ -61,7 +61,7 @@ const char *plain_next(const char *at)
         return at + length;
     do
         at++;
-    while (goes_on(*at));
+    while (is_continuation(*at));
     return at;
 }
 

@@ -1,22 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Words from outside in text for people: names, notes of kernels, errors of tasks. What a terminal would obey is shown
- * as '?': control characters, also those of two bytes (C1), marks and embeddings that change the direction of writing,
- * separators of lines, and what is not UTF-8. */
+/* Makes words from outside safe to print: names, notes of kernels, errors of tasks. Each character by which they could
+ * change the screen becomes '?': control characters (C0, DEL, C1), marks that change the direction of writing,
+ * separators of lines, and bytes that are not UTF-8. */
 #pragma once
 
 #include <stddef.h>
 
-/* Length of the UTF-8 sequence at `at`, 0 where there is none: too short, overlong, a surrogate, or beyond Unicode. */
+/* Length of the UTF-8 sequence at `at`. 0 if it is not valid: too short, overlong, a surrogate, or beyond Unicode. */
 size_t plain_utf8(const char *at);
 
-/* The same of a character that may be shown, 0 of any other. */
+/* The same; also 0 for a character that is not safe to print. */
 size_t plain_length(const char *at);
 
-/* The character behind that at `at`, or behind one that is broken. */
+/* The next character. After an invalid sequence: the next byte that can begin one. */
 const char *plain_next(const char *at);
 
-/* Characters, of which each takes a column. */
+/* Number of characters; each is taken for one column. */
 unsigned plain_columns(const char *text);
 
-/* Makes the text fit to be shown, which may make it shorter; a tab becomes a blank. Returns it. */
+/* Changes the text in place, which may make it shorter. A tab becomes a blank. Returns the text. */
 char *plain(char *text);

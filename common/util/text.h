@@ -19,7 +19,7 @@ void text_add(struct text *text, const char *format, ...) __attribute__((format(
 /* `count` times the string `piece`. */
 void text_repeat(struct text *text, const char *piece, size_t count);
 
-/* A word from outside, at most so many characters of it, as plain() shows it. */
+/* A word from outside as plain() shows it, cut after `most` characters. */
 void text_add_plain(struct text *text, const char *word, unsigned most);
 
 /* A word in quotes, as a POSIX shell reads it back. */

@@ -16,7 +16,7 @@
 /* True for a terminal that shows colours and a user who wants them. */
 bool colour_is_on(int descriptor);
 
-/* "PROGRAM: TEXT" as a line on standard error, by one write: an error, or something to be known. Words from outside in
- * the text are shown as plain() does. */
+/* Prints "PROGRAM: TEXT" as a line on standard error, by one write: an error, or a note. plain() makes the text safe to
+ * print. */
 void say_error(const char *program, const char *text);
 void say_note(const char *program, const char *text);

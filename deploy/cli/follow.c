@@ -326,7 +326,8 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     return write_files(follow, &bytes, error);
 }
 
-/* True if all of the block is printed with this task, and none has failed: those the run names at its end. */
+/* True if this task is the last one of its block, and no task of the block has failed. From the blocks the run names
+ * the failed tasks at its end. */
 static bool is_last_of_good(const struct block *block, uint32_t index)
 {
     bool is_good = index + 1 == block->count;
@@ -418,7 +419,7 @@ static int print_live(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Writes all that is in the outlets. As print_task(). */
+/* Writes all that is in the outlets. Returns as print_task() does. */
 static int print_all(struct follow *follow, bool last, struct error *error)
 {
     follow->is_blocked = false;
@@ -552,7 +553,7 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* A log that is to be cut is not waited for: it would be that of a run which has just ended. */
+    /* Only a log that is not cut is waited for: all lines of the run that has just ended would be lost. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)

@@ -3,8 +3,8 @@
  * whole, as tasks finish or in their order, and writes the task log.
  *
  * A slow reader of what is printed holds up nobody: until it reads on the tasks' output stays in the parts, of which
- * only the places are remembered. A large entry that is printed is given back to the file system, unless one of its
- * tasks has failed: the run names those at its end. */
+ * only the places are remembered. The disk space of a large entry is freed after it was printed, unless one of its
+ * tasks has failed: the run names failed tasks at its end. */
 #pragma once
 
 #include "common/metrics/reasons.h"

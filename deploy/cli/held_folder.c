@@ -24,8 +24,8 @@
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Opens the folder that the path names, and holds it by `lock` in it, or by itself. Not where it is not this user's, or
- * somebody holds it. */
+/* Opens and locks the file `lock` of the folder, "/NAME", or the folder itself, "". TAKEN if the folder is another
+ * user's, or a process has the lock. */
 static enum hold take(struct held_folder *folder, const char *lock)
 {
     char path[HELD_FOLDER_MAX + NAME_MAX];

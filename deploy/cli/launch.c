@@ -156,7 +156,7 @@ static void stop(struct child *child)
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
     child->now_ms = child->world->now_ms(child->world);
-    child->watch.changed_ms += child->now_ms - stopped_ms; /* that time tells nothing of the ranks */
+    child->watch.changed_ms += child->now_ms - stopped_ms; /* meanwhile it saw nothing of the ranks */
 }
 
 static void take_signal(struct child *child, int number)
@@ -296,7 +296,7 @@ static void say_drain(struct child *child)
     child->drain_is_said = true;
 }
 
-/* Some launchers stay that cannot begin a rank, as where they may open too few files. */
+/* Some launchers neither begin a rank nor end, for example if they may open too few files. */
 static void say_no_rank(const struct child *child)
 {
     if (child->course.end_ms == 0 && !child->watch.started && !child->watch.ended)

@@ -14,7 +14,7 @@
 
 /* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
 #define START_MS 3000
-/* Time in which no rank comes up: the first one here, or those on other machines, where nobody sees them. */
+/* A launch is given up after this time without any rank, be it here, or on other machines, where ranks are not seen. */
 #define FIRST_MS 120000
 /* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
 #define LOST_MS 1500
@@ -185,8 +185,8 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True where somebody on whom the others wait is stopped, and not all are; or the supermaster that nobody else sees, as
- * all others of its launch are lost, or are pods. */
+/* True if a rank is stopped for which the others wait, and not all are stopped; or if the supermaster is stopped and is
+ * the only rank here, so that no other rank notices it: the others are lost, or are pods. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Pause between two checks whether the set has ended: from LOOK_MS growing to LOOK_MAX_MS. */
+/* Pause between two checks whether the set has ended. It grows from LOOK_MS to LOOK_MAX_MS. */
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
 /* The longest wait for the last process of a set that has ended. */

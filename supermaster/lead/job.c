@@ -82,7 +82,7 @@ struct led_job {
     struct asker *asker; /* of a set; owned */
     int argc;            /* the job's words */
     char **argv;
-    struct timespec list_changed;             /* when the list of tasks was changed last before the run */
+    struct timespec list_changed;             /* time_of_list() when the list was read */
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
     uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
     struct pace pace;                         /* of a job of which somebody may ask how it goes */
@@ -339,7 +339,7 @@ static void note_costs_ranks(struct led_job *led)
     }
 }
 
-/* When the list of tasks was changed last; 0 where there is none. */
+/* When the file with the list of tasks was last changed; 0 if there is none. */
 static struct timespec time_of_list(const struct job_setup *setup)
 {
     struct stat file;
@@ -869,8 +869,8 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Says that tasks were added to a list that was taken for complete: nobody has run them. The list is read again only
- * where it has changed. */
+/* Says that tasks were added to the list during the run, and were not run. Reads the list again only if its file has
+ * changed. */
 static void tell_added_tasks(struct led_job *led, int status)
 {
     struct root *root = &led->root;

@@ -334,7 +334,7 @@ static void tell_load(struct set_job *job)
     fflush(job->err);
 }
 
-/* Begins the job, which is in the queue, or has its kernel loaded meanwhile, also once more. */
+/* Begins the job. If its kernel is not loaded yet the job waits for that, and this is called once more. */
 static void begin_or_load(struct set *set, struct queue_job *queued, struct set_job *job)
 {
     const int status = learn(set, job);

@@ -153,7 +153,7 @@ static int read_file(struct queue_journal *journal, struct queue_damage *damage,
         return fail(journal, "cannot read", error);
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%.200s: is not a regular file", journal->path);
-    /* A set that was waited for has written more meanwhile, or another file under this name. */
+    /* While file_lock() waits for another set that set may write more, or remove the file. */
     if (!file_lock(journal->fd) || fstat(journal->fd, &status) < 0 || status.st_nlink == 0)
         return error_set(error, "%.200s: another set is writing it", journal->path);
     const size_t size = (size_t)status.st_size;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work of a size, for valgrind to count its instructions: growth SUBJECT N. See growth.py. */
+/* Does work of size N, so that valgrind can count the instructions: growth SUBJECT N. See growth.py. */
 #include "common/util/error.h"
 #include "common/util/precedence.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -67,7 +67,7 @@ static int lose_workers(unsigned lost)
     return status;
 }
 
-/* Each row of a list is after the one before it, or all are after the first. */
+/* Each row of a list waits for the row before it, or all rows wait for the first. */
 static int wait_for_rows(unsigned rows, bool is_chain)
 {
     struct virtual_config config = cluster_of(16);
@@ -107,7 +107,7 @@ static bool fill(struct queue *queue, unsigned jobs, bool is_chain)
     return true;
 }
 
-/* Each job waits again once, after another was looked for, and is over the next time. */
+/* Each job begins, is put back after the queue was searched for another one, begins again, and ends. */
 static int put_back(unsigned jobs, bool is_chain)
 {
     struct queue queue;

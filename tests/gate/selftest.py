@@ -83,7 +83,7 @@ class Aside(threading.Thread):
 class Selftest:
     def __init__(self, tier, folder):
         self.tier, self.folder = tier, folder
-        self.tested_for = os.environ.get("HDSS_GATE_FOR")  # another checkout that learns what came of it
+        self.tested_for = os.environ.get("HDSS_GATE_FOR")  # another checkout, whose build/ gets the verdict and the history
         self.progress = Progress("selftest")
         self.results = []
         self.builds = {}
@@ -383,7 +383,7 @@ class Selftest:
         """The deterministic tests in the other build, with what others leave of the cores."""
         build.compile(lambda: build.files_for({*self.deterministic(build), *(test["name"] for test in self.seed_tests(build))}), nice=True)
         self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=40, nice=True))
-        # The fixed ones take four times as long here, and have run in the other build.
+        # The fixed seeds take four times as long under sanitizers. The other build runs them.
         self.run_seeds(build, self.seeds_that_failed(build) + self.fresh_seeds(build), WITH_LEAKS, nice=True)
 
     def smoke(self):

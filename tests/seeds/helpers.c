@@ -425,7 +425,7 @@ static void answer(struct process *p)
     p->goes_on = p->work->is_complete;
     p->work->ran_on = 0;
     if (p->work->command == CHANNEL_LEAVE)
-        p->work = NULL; /* after the answer another helper's command may stand there */
+        p->work = NULL; /* after the answer the memory may have another helper's command */
     atomic_store(&p->channel->answered, p->number);
     go_to(p, STEP_WAKE, STEP_NS);
     come_to(p, POINT_ANSWERED);

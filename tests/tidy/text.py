@@ -133,14 +133,14 @@ def protocol(root):
 
 
 def words(root):
-    """A line with words from outside must have none that a terminal obeys: say() sees to that."""
+    """Lines for people go through say(), which makes words from outside safe to print."""
     return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: a line with words in it, which say() prints"
             for path, text in c_files(root) if path.startswith(SAID) and path != COLOURED for match in WORDS.finditer(text)
             if re.search(r"%[-.*0-9]*s", match.group(1)) and match.group(1).rstrip().endswith(r'\n"')]
 
 
 def unread_errors(root):
-    """Any function may be called with no error to write into: one that looks into it begins with error_or()."""
+    """A caller may pass NULL as the error. A function that reads its error begins with error_or()."""
     return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: looks into an error that may be NULL, without error_or()"
             for path, text in c_files(root) if path.startswith(PRODUCT) and path != ERRORS for match in TAKES_ERROR.finditer(text)
             if re.search(r"\berror->|(?<![\w)] )\*error\b", COMMENT.sub("", match.group(1))) and "error = error_or(error, " not in match.group(1)]

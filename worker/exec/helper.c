@@ -63,7 +63,7 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* Were it made shorter by a kernel that finds it, the worker would die of a look at what is gone. */
+    /* The seal: if a kernel found the descriptor and made the file shorter, the worker would die of SIGBUS. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -131,7 +131,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     return 0;
 }
 
-/* Takes the ring of the bell, if there was one. */
+/* Reads the bell, if the helper has rung it. */
 static void take_helper_news(struct helper *helper)
 {
     uint64_t count;

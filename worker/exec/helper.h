@@ -48,7 +48,7 @@ struct helper {
     bool is_kept;     /* the shared memory stays mapped: MPI may read it until the process ends */
     bool has_refused; /* the kernel has said why it cannot be opened */
     bool rests;       /* the worker waits for the bell */
-    uint64_t rings;   /* of the bell, which were not taken yet: rung, or about to be */
+    uint64_t rings;   /* of the bell, which were not read yet: the helper has rung, or is about to */
     bool has_cores;   /* worker and helper may run side by side */
     uint64_t wake_at; /* iterations of the command with which the helper wakes the worker before its end */
     uint64_t cpu_ns;  /* processor time of helpers that have ended */

@@ -733,7 +733,7 @@ static enum turn advance_probe(struct pipeline *pipeline, struct event *event)
     return turn;
 }
 
-/* A probe can be ended; what runs of a chunk is finished. */
+/* Ends a probe. Rows of a chunk are not ended, but finished. */
 static struct range pipeline_end(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);

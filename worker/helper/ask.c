@@ -73,7 +73,7 @@ struct asker {
     struct exchange exchange; /* the latest */
     char *answer;             /* owned; the latest one, NUL-terminated */
     char *loading;            /* the kernel that the helper loads, and that is not waited for; owned; NULL: none */
-    unsigned loads_died;      /* helpers that have died while they loaded it, one after another */
+    unsigned loads_died;      /* helpers that have died in a row while they loaded it */
     char why[HDSS_ERROR_MAX]; /* there is no answer, in words that go on from who was asked */
 };
 
@@ -344,8 +344,8 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Has a helper that has loaded the kernel. -1 with one line, also where it has not done so after that time: then it
- * goes on, be it in another helper. */
+/* Makes sure that a helper has loaded the kernel. -1 with one line, also if that takes longer than `patience_ns`: then
+ * the loading goes on, in another helper if this one has died. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;

@@ -66,7 +66,7 @@ static const char *what_became(enum trace_fate fate)
     }
 }
 
-/* A name that the trace has. */
+/* Adds a name from the trace. */
 static void add_name(struct text *text, const char *before, const char *name)
 {
     text_add(text, "%s", before);

@@ -20,7 +20,7 @@ from hdss._errors import HdssError, SetLost
 
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
-# Time between two looks whether the launcher of a set has ended before the set was up.
+# Pause between two checks whether the launcher of a set has ended before the set was up.
 LOOK_MS = 500
 _numbers = itertools.count(1)
 
@@ -68,7 +68,7 @@ class Folder:
         lock = os.path.join(self.path, LOCK)
         self._lock: Optional[IO[str]] = open(lock + '-new', 'w', encoding='ascii')
         fcntl.flock(self._lock, fcntl.LOCK_EX)
-        os.rename(lock + '-new', lock)  # it is held before it has its name: others remove a folder whose lock nobody holds
+        os.rename(lock + '-new', lock)  # locked before it has this name: others remove a folder whose lock is free
 
     def remove(self) -> None:
         if self._lock is None or os.getpid() != self.pid:

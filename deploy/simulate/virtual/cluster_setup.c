@@ -172,7 +172,7 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     return 0;
 }
 
-/* Turns the precedence round, which says who waits for an iteration. */
+/* Lists for each iteration those that it waits for. The configuration lists for each those that wait for it. */
 static int list_others(struct virtual_cluster *cluster)
 {
     const struct precedence *precedence = cluster->config.precedence;

@@ -107,7 +107,7 @@ struct virtual_cluster {
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
     unsigned char *written;     /* [count] times written */
-    struct precedence others;   /* closed: `waiting` has, for each iteration, those that it waits for */
+    struct precedence others;   /* for each iteration those that it waits for, in `waiting` */
     bool cannot_store;          /* results that a pod has sent were not written */
     struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
     struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */

@@ -332,8 +332,8 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* What is left of a group whose leader was reaped are orphans, which are this process's children. True where one had
- * not ended by itself. */
+/* Reaps the rest of a task's process group, whose first process has ended: orphans, which are children of this process.
+ * True if one of them was killed, or has not ended yet. */
 static bool has_killed_some(pid_t group)
 {
     int status;

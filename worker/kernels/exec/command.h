@@ -25,7 +25,7 @@ enum command_end {
 struct command_outcome {
     enum command_end end;
     bool has_no_folder; /* COMMAND_NOT_STARTED: `error` is that of its folder */
-    bool left_some;     /* others of its process group had not ended, and were killed */
+    bool left_some;     /* processes of its group still ran as it ended, and were killed */
     int status, signal; /* exit status; or the signal that ended the process */
     int error;
     double started_s; /* seconds since 1970 */
