@@ -418,8 +418,7 @@ static const struct option_row interruptions[] = {
      "otherwise",
      take_overwrite},
     {"journal", 0, "FILE|off", "a file name, off",
-     "where it is kept what is done, while the run is not complete (default: FILE" JOB_JOURNAL_ENDING
-     " beside --output FILE; without an output: off)",
+     "where it is kept what is done (default: FILE" JOB_JOURNAL_ENDING " beside --output FILE; without an output: off)",
      take_journal, .not_for = OPTION_DCA},
     {"durability", 0, "process|node", NULL,
      "what the journal outlives: the end of the processes, or, with results brought to the disk first, also that of a "

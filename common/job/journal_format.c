@@ -19,8 +19,9 @@ enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 
 #define POINT_MARK 0x40000000u
 /* Added to the one range of a growth. */
 #define GROWTH_MARK (DEATHS_MARK | POINT_MARK)
-/* The first version that has growths. */
+/* The first versions that have growths, and an end. */
 #define GROWTH_VERSION 3
+#define END_VERSION    4
 
 enum { BOUNDARY_AT = 8, BYTES_AT = 16, DATA_AT = 24 };
 
@@ -91,6 +92,11 @@ uint32_t journal_point_put(const struct journal_point *point, uint32_t before, u
     uint32_t crc = record_crc(out, size, before);
     wire_put32(out + CRC_AT, crc);
     return crc;
+}
+
+uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out)
+{
+    return journal_record_put(NULL, 0, bytes, before, out);
 }
 
 /* Takes the head; `*crc` receives the value for the first record. */
@@ -219,6 +225,16 @@ static int add_growth(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
+/* Takes the end, before which all has to be done. 0, or -1 with the reason. */
+static int add_end(struct journal_content *content, const unsigned char *record, enum journal_decoded *reason)
+{
+    content->bytes = wire_get64(record + DIGEST_AT);
+    content->is_over = ranges_total(&content->done) == journal_loop(&content->head).count;
+    if (!content->is_over)
+        *reason = JOURNAL_CONTRADICTS;
+    return content->is_over ? 0 : -1;
+}
+
 /* Forgets the deaths of iterations that are done. */
 static enum journal_decoded forget_done(struct journal_content *content)
 {
@@ -241,7 +257,8 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         return 0;
     size_t count = wire_get32(record + RANGES_AT) & ~marks;
     const uint32_t mark = wire_get32(record + RANGES_AT) & marks;
-    if (count == 0 || count > (left - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
+    const bool is_end = count == 0 && mark == 0 && version >= END_VERSION;
+    if ((count == 0 && !is_end) || count > (left - JOURNAL_RECORD_BYTES) / JOURNAL_RANGE_BYTES)
         return 0;
     size_t size = journal_record_size(count);
     uint32_t own = record_crc(record, size, *crc);
@@ -249,7 +266,7 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         return 0;
     int result = -1;
     switch (mark) {
-    case 0: result = add_ranges(content, record, count, reason); break;
+    case 0: result = is_end ? add_end(content, record, reason) : add_ranges(content, record, count, reason); break;
     case DEATHS_MARK: result = add_deaths(content, record, count, reason); break;
     case POINT_MARK: result = add_point(content, record, count, reason); break;
     default:
@@ -260,7 +277,7 @@ static size_t take_record(struct journal_content *content, const unsigned char *
     }
     if (result < 0)
         return 0;
-    content->digest += mark == 0 ? wire_get64(record + DIGEST_AT) : 0;
+    content->digest += mark == 0 && !is_end ? wire_get64(record + DIGEST_AT) : 0;
     *crc = own;
     return size;
 }
@@ -276,7 +293,9 @@ enum journal_decoded journal_decode(struct journal_content *content, const unsig
     size_t taken = journal_head_size(&content->head);
     while (taken > 0) {
         content->valid += taken;
-        taken = take_record(content, bytes + content->valid, size - content->valid, version, &crc, &decoded);
+        taken = content->is_over
+                    ? 0
+                    : take_record(content, bytes + content->valid, size - content->valid, version, &crc, &decoded);
     }
     return decoded == JOURNAL_GOOD ? forget_done(content) : decoded;
 }

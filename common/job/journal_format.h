@@ -8,27 +8,29 @@
  *     deaths   u32 ranges and 2^31  u32 CRC  u32 workers  u32 processes  { u64 first  u64 count } of each range
  *     point    u32 n and 2^30  u32 CRC  u64 at  u64 bytes  the bytes  0 up to n times 16 bytes behind `at`
  *     growth   u32 1 and 2^31 and 2^30  u32 CRC  u64 inputs  u64 first  u64 count
+ *     end      u32 0  u32 CRC  u64 bytes of the final files
  *
  * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record says
  * that its ranges are done and stored, and what they add to the checksum of the results. A record of deaths says
  * how many workers have died so far while they computed the ranges, and how many processes that ran them for a worker;
  * the latest one counts, until the ranges are done. A recovery point has the boundary data at an iteration of a loop
  * with dependencies, from which the loop can be gone on with. A growth says that the loop has become longer: what it is
- * by then, and a digest of what it is read from up to there. Version 1 has no deaths and points, version 2 no growth;
- * both are read, too. A CRC is that of
- * all bytes of its head or record but itself, begun with the CRC that stands before it: a record is good only behind
- * those it was written behind. What follows the first bad byte is not believed. Ranges never overlap: each iteration is
- * committed once. */
+ * by then, and a digest of what it is read from up to there. An end says that all is done and the final files are made.
+ * Version 1 has no deaths and points, version 2 no growth, version 3 no end; all are read, too. A CRC is that of all
+ * bytes of its head or record but itself, begun with the CRC that stands before it: a record is good only behind those
+ * it was written behind. What follows the first bad byte, or an end, is not believed. Ranges never overlap: each
+ * iteration is committed once. */
 #pragma once
 
 #include "common/service/poison.h"
 #include "common/util/ranges.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 /* To be raised when the layout, the meaning of the text's lines or that of the digest changes. */
-#define JOURNAL_VERSION 3
+#define JOURNAL_VERSION 4
 /* The oldest version that is read. */
 #define JOURNAL_VERSION_LEAST 1
 
@@ -89,13 +91,15 @@ static inline size_t journal_point_size(uint64_t bytes)
 
 /* Write a head, a record of `count` ranges, or one of the deaths that the single range of `deaths` has seen (`deaths`
  * of workers, `failures` by the end of a process; one of both at least is not 0), a growth of the loop that begins at
- * `first`, or a recovery point to `out`, which has room for it. They return the CRC for the next record. */
+ * `first`, a recovery point, or an end of JOURNAL_RECORD_BYTES to `out`, which has room for it. They return the CRC for
+ * the next record. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
 uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsigned char *out);
 uint32_t journal_growth_put(uint64_t first, const struct journal_growth *growth, uint32_t before, unsigned char *out);
 uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out);
+uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
 /* Reads a file of `size` bytes. */
 struct journal_content {
@@ -107,7 +111,9 @@ struct journal_content {
     struct journal_point *points; /* [point_count] as they were written, borrowing from the bytes; the list is owned */
     size_t point_count, point_room;
     uint64_t digest;
-    size_t valid; /* bytes that are good; what follows is torn or corrupted */
+    bool is_over;   /* there is an end, which says .. */
+    uint64_t bytes; /* .. that the final files had so many */
+    size_t valid;   /* bytes that are good; what follows is torn or corrupted */
 };
 
 enum journal_decoded {

@@ -212,7 +212,7 @@ static bool is_worth_something(const struct journal_content *content)
 }
 
 /* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
-static int check_old(const char *path, const struct job_setup *setup, struct error *error)
+static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
     struct error inner;
@@ -221,7 +221,8 @@ static int check_old(const char *path, const struct job_setup *setup, struct err
     switch (journal_read(&file, path, &inner)) {
     case JOURNAL_ABSENT: break;
     case JOURNAL_READABLE:
-        if (!overwrites && is_worth_something(&file.content))
+        resume->has_begun |= !file.content.is_over;
+        if (!overwrites && !file.content.is_over && is_worth_something(&file.content))
             result = error_set(error,
                                "%.200s: a run that ended early left it, %" PRIu64
                                " %% done; accepted: --resume to go on with it, --overwrite to begin anew",
@@ -236,6 +237,35 @@ static int check_old(const char *path, const struct job_setup *setup, struct err
     }
     journal_file_fini(&file);
     return result;
+}
+
+/* The journal says that the run is over. Where its output has gone meanwhile all is to be made anew. */
+static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
+{
+    const uint64_t before = journal_loop(&resume->earlier.content.head).count;
+    const char *list = resume_list(setup);
+    if (!resume->earlier.content.is_over)
+        return 0;
+    if (setup->collect && !results_exist(setup->job.output, &setup->loop)) {
+        journal_content_fini(&resume->earlier.content);
+        resume->resumed = false;
+        return 0;
+    }
+    const uint64_t bytes = setup->collect ? results_bytes(setup->job.output, &setup->loop) : 0;
+    if (bytes != resume->earlier.content.bytes)
+        return error_set(error,
+                         "--resume: %.150s has %" PRIu64 " bytes in all its files, and had %" PRIu64
+                         " when its run was complete; accepted: --overwrite to make it anew",
+                         setup->job.output, bytes, resume->earlier.content.bytes);
+    if (setup->count > before || setup->loop.grows)
+        return error_set(error,
+                         "--resume: the run of %.150s is complete with %" PRIu64
+                         " %s, and %.150s %s; accepted: the new "
+                         "ones as a loop of their own, or --overwrite to begin anew",
+                         resume->path, before, setup->loop.are_tasks ? "tasks" : "iterations",
+                         list != NULL ? list : setup->kernel->name, setup->count > before ? "has more" : "may grow");
+    resume->is_over = true;
+    return 0;
 }
 
 /* With --resume but without a journal: nothing is done, unless an output says otherwise. */
@@ -345,9 +375,10 @@ static int resume_read_earlier(struct resume *resume, const struct job_setup *se
     case JOURNAL_ABSENT: return check_start(setup, resume->path, error);
     case JOURNAL_READABLE:
         resume->resumed = true;
-        return journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error) < 0
-                   ? -1
-                   : compare_growths(resume, setup, error);
+        if (journal_compare(&resume->earlier.content.head, &resume->head, resume->path, error) < 0 ||
+            compare_growths(resume, setup, error) < 0)
+            return -1;
+        return look_at_end(resume, setup, error);
     default: return -1;
     }
 }
@@ -375,11 +406,12 @@ int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps
         return -1;
     resume->head.text = resume->text;
     path_beside(&setup->job, beside);
-    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(beside, setup, error) < 0)
+    if (beside[0] != '\0' && strcmp(beside, resume->path) != 0 && check_old(resume, beside, setup, error) < 0)
         return -1;
     if (resume->path[0] == '\0')
         return 0;
-    return job_resumes(&setup->job) ? resume_read_earlier(resume, setup, error) : check_old(resume->path, setup, error);
+    return job_resumes(&setup->job) ? resume_read_earlier(resume, setup, error)
+                                    : check_old(resume, resume->path, setup, error);
 }
 
 /* Nothing may begin anew where something is said to be done. */
@@ -400,14 +432,10 @@ static bool holds_something(const char *path)
     return stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
 }
 
-/* Results of an earlier run are replaced only where that is wanted. A journal beside them, which has been looked at, is
- * that of a run which has just begun to make them. */
+/* Results of an earlier run are replaced only where that is wanted. */
 static int check_free(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
-    char beside[JOB_JOURNAL_PATH_MAX];
-    const bool has_begun = access(path_beside(&setup->job, beside), F_OK) == 0 ||
-                           (resume->path[0] != '\0' && access(resume->path, F_OK) == 0);
-    if (setup->job.earlier != JOB_EARLIER_REFUSE || has_begun)
+    if (setup->job.earlier != JOB_EARLIER_REFUSE || resume->has_begun)
         return 0;
     const struct hdss_loop *loop = &setup->loop;
     for (unsigned s = 0; s < (loop->streams > 0 ? loop->streams : 1); s++) {
@@ -423,6 +451,8 @@ static int check_free(const struct resume *resume, const struct job_setup *setup
 
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
+    if (resume->is_over)
+        return 0;
     if (check_free(resume, setup, error) < 0)
         return -1;
     int found = resume->resumed ? results_look(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
@@ -460,7 +490,12 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
     if (!job_resumes(&setup->job) || resume->path[0] == '\0')
         return 0;
     if (!resume->resumed) {
-        say(err, "%s: there is no %s: the run begins at its first iteration", name, resume->path);
+        say(err, "%s: there is no %s: the run begins at its first iteration", name,
+            resume->earlier.fd < 0 ? resume->path : setup->job.output);
+        return 0;
+    }
+    if (resume->is_over) {
+        say(err, "%s: %s is complete: nothing is left to do", name, setup->collect ? setup->job.output : resume->path);
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
@@ -489,7 +524,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
         unlink(beside); /* the output that it tells about is made anew: it has been looked at */
-    if (resume->path[0] == '\0')
+    if (resume->path[0] == '\0' || resume->is_over)
         return 0;
     errno = 0;
     int result = journal_begin(&resume->journal, resume->path, &resume->head, &resume->earlier.content,
@@ -591,7 +626,15 @@ void resume_end(struct resume *resume)
     resume_end_journal(resume, false);
 }
 
+void resume_conclude(struct resume *resume, const struct job_setup *setup)
+{
+    struct error unused;
+    const uint64_t bytes = results_bytes(setup->job.output, &setup->loop);
+    const bool is_kept = resume->is_over || journal_end(&resume->journal, bytes, &unused) == 0;
+    resume_end_journal(resume, !is_kept); /* without room for the end there is none, and the files are whole */
+}
+
 void resume_give_up(struct resume *resume)
 {
-    resume_end_journal(resume, !resume->resumed);
+    resume_end_journal(resume, !resume->resumed && ranges_total(&resume->journal.done) == 0);
 }

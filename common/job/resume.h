@@ -19,6 +19,8 @@ struct resume {
     bool grows;                                     /* more iterations may come while it runs */
     struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
+    bool is_over;   /* with it: all is done, and the final files are there */
+    bool has_begun; /* there is a journal with nothing done: its run has just begun to make the output */
     struct journal journal;
     unsigned char *point; /* [point_bytes] boundary data of the recovery point that is coming; owned */
     uint64_t point_bytes;
@@ -84,6 +86,9 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
 
 /* Closes the journal. */
 void resume_end(struct resume *resume);
+
+/* All is done, and the final files are made: the journal says so from now on, and is closed. */
+void resume_conclude(struct resume *resume, const struct job_setup *setup);
 
 /* The run does not begin: the journal as well, unless it is that of an earlier one. */
 void resume_give_up(struct resume *resume);

@@ -74,7 +74,9 @@ int root_check(struct root *root, bool keeps_journal)
     root->grows = root->setup.loop.grows && !root->setup.job.is_counted; /* of that it is noted: root_note_added() */
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
-    return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
+    const int result = resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
+    root->setup.collect &= !root->resume.is_over; /* the files are made, and stay */
+    return result;
 }
 
 static int check_precedence(const struct job_setup *setup, struct error *error)
@@ -319,17 +321,18 @@ int root_finish_output(struct root *root, int status)
     const bool are_held_back = status == EXIT_STATUS_TASKS && root->precedence.count > 0 && root->setup.collect;
     root->is_given_up = are_held_back || resume_is_given_up(&root->resume, &root->setup);
     root->complete = status == EXIT_STATUS_DONE;
-    resume_end(&root->resume);
+    if (!root->complete)
+        resume_end(&root->resume);
     if (root->resume.path[0] == '\0' && status != EXIT_STATUS_FAILED)
         remove_parts(root);
     return status;
 }
 
-/* The journal goes first: records without one are nothing but left over. */
+/* The journal says first that the files are whole: what they were made from is nothing but left over then. */
 void root_clear_away(struct root *root)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
-        unlink(root->resume.path);
+        resume_conclude(&root->resume, &root->setup);
         remove_parts(root);
     }
     if (root->output_lock >= 0)

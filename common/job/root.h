@@ -108,8 +108,8 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
  * calls something failed. */
 int root_finish_output(struct root *root, int status);
 
-/* Removes what a complete run does not need any more: the journal, and the records that the final file was made from.
- * Called when all ranks have left: whoever is killed before that can still be resumed, with nothing to do. */
+/* Has the journal of a complete run say so, and removes the records that the final file was made from. Called when all
+ * ranks have left: a run that is killed before that can still be resumed, with nothing to do. */
 void root_clear_away(struct root *root);
 
 /* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static bool results_is_variable(const struct hdss_loop *loop)
 {
@@ -100,6 +101,19 @@ void results_remove(const char *path, const struct hdss_loop *loop)
         parts_remove(path);
     else
         records_remove(path);
+}
+
+uint64_t results_bytes(const char *path, const struct hdss_loop *loop)
+{
+    char file[PATH_MAX];
+    struct stat found;
+    uint64_t bytes = 0;
+    if (!results_is_variable(loop))
+        return stat(path, &found) == 0 ? (uint64_t)found.st_size : 0;
+    for (unsigned s = 0; s < loop->streams; s++)
+        if (stat(parts_stream_file(path, loop->stream[s].ending, file), &found) == 0)
+            bytes += (uint64_t)found.st_size;
+    return bytes;
 }
 
 static int sync_file(const char *path, struct error *error)

@@ -68,6 +68,9 @@ int results_look_again(const char *path, const struct hdss_loop *loop, int lock,
 /* True if the file itself, or what is written for it during a run, is there. */
 bool results_exist(const char *path, const struct hdss_loop *loop);
 
+/* Bytes of the final files, as far as they are there. */
+uint64_t results_bytes(const char *path, const struct hdss_loop *loop);
+
 /* Opens what results_create() made, perhaps on another node; `writer` is another number for each rank that does. -1
  * with one line, and nothing is open. */
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,

@@ -180,15 +180,17 @@ static void show_nothing(struct launch_plan *launch_plan)
 
 /* --- the whole --- */
 
-/* In a dry run also what of an earlier one is gone on with, for which its output may have to be read. */
+/* In a dry run also what of an earlier one is gone on with, for which its output may have to be read; else a line where
+ * that one has done all. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *setup = &launch_plan->setup;
     if (job_setup_check(setup, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
         return -1;
-    if (!launch_plan->dry_run)
+    if (launch_plan->dry_run)
+        job_setup_print_notes(setup, stderr, "hdss run");
+    else if (!resume->is_over)
         return 0;
-    job_setup_print_notes(setup, stderr, "hdss run");
     return resume_take(resume, setup, stderr, "hdss run", error);
 }
 
@@ -214,7 +216,7 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
     if (result == 0 && launch_plan->dry_run)
         result = show(launch_plan, &resume.earlier.content.done, error);
     resume_end(&resume);
-    return result;
+    return result == 0 && resume.is_over && !launch_plan->dry_run ? CHECK_IS_OVER : result;
 }
 
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error)

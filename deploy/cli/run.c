@@ -632,10 +632,13 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     struct argv line = {0};
     FILE *shown = line_is_shown_to(launch_plan, how);
     int status = EXIT_STATUS_USAGE;
-    bool is_right = compose(launch_plan, &line, error) == 0 &&
-                    (launch_plan->serves ? check_set(launch_plan, error) : check_launch_plan(launch_plan, error)) == 0;
+    int checked = compose(launch_plan, &line, error);
+    if (checked == 0)
+        checked = launch_plan->serves ? check_set(launch_plan, error) : check_launch_plan(launch_plan, error);
     ask_end();
-    if (is_right) {
+    if (checked == CHECK_IS_OVER)
+        status = EXIT_STATUS_DONE;
+    else if (checked == 0) {
         if (how->log == NULL)
             say_crowded(launch_plan);
         const struct dialect *dialect = dialect_of(launch_plan);

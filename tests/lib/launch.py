@@ -89,6 +89,19 @@ def let_user_code_crash():
     os.environ['ASAN_OPTIONS'] = os.environ.get('ASAN_OPTIONS', '') + signals + ':use_sigaltstack=0'
 
 
+def journal_is_over(journal):
+    """True for the journal of a complete run: its last record is the end."""
+    try:
+        with open(journal, 'rb') as file:
+            data = file.read()
+    except OSError:
+        return False
+    at = 36 + int.from_bytes(data[12:16], 'little')
+    while at + 16 < len(data):
+        at += 16 + 16 * (int.from_bytes(data[at:at + 4], 'little') & (1 << 30) - 1)
+    return at + 16 == len(data) and data[at:at + 4] == bytes(4)
+
+
 def clear_outputs(command):
     """Removes what an earlier run of the test has left under the names of this one's output, unless the line says what becomes of it."""
     words = [str(word) for word in command]
@@ -98,7 +111,7 @@ def clear_outputs(command):
     if not names and 'exec' in words:
         names = [word.split('=', 1)[1] + '.out' for word in words if word.startswith(('tasks=', 'table='))] or ['exec.out']
     for name in names:
-        if not os.path.exists(name + '.journal'):
+        if not os.path.exists(name + '.journal') or journal_is_over(name + '.journal'):
             for path in {name, *glob.glob(glob.escape(name) + '.*'), *(re.sub(r'\.out$', ending, name) for ending in ('.err', '.log'))}:
                 if os.path.isfile(path) and not os.path.islink(path):
                     os.remove(path)

@@ -6,7 +6,7 @@ import os
 import signal
 
 from isolation import SEGV, check_records, words
-from launch import HDSS, descendants, finish, hdss, let_user_code_crash, main, report, run, start, wait_until
+from launch import HDSS, descendants, finish, hdss, journal_is_over, let_user_code_crash, main, report, run, start, wait_until
 from processes import program_of
 from results import read
 
@@ -69,7 +69,7 @@ def test_what_is_mended_is_done_by_resume_failed():
     result = run(resumed(line, 'failed'))
     assert result.status == 0, result
     check_records(300, [])
-    assert not os.path.exists('out.npy.journal')
+    assert journal_is_over('out.npy.journal')
 
 
 def test_more_retries_than_were_used_up_are_made():

@@ -5,8 +5,8 @@ import re
 import signal
 
 from journals import begun_with, head_of, wait_for_records, with_one_record
-from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, catches, descendants, finish, gone, hurried, main, ranks_of, report, run, start,
-                    wait_until)
+from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, catches, descendants, finish, gone, hurried, journal_is_over, main, ranks_of, report,
+                    run, start, wait_until)
 from loops import LONG, SLOW, STEADY
 from processes import pid_of
 from results import check, read, undisturbed
@@ -65,7 +65,7 @@ def test_a_run_that_loses_its_launcher_goes_on():
     wait_until(lambda: all(map(gone, ranks)), 'the end of the ranks')
     with hurried():
         result = finish(process)
-    assert result.status == 0 and read('out.npy') == undisturbed(*SLOW)[1] and not os.path.exists('out.npy.journal'), result
+    assert result.status == 0 and read('out.npy') == undisturbed(*SLOW)[1] and journal_is_over('out.npy.journal'), result
     assert lines_of_hdss(result) == [AGAIN] and report()['faults']['resumed_iterations'] > 0, (result, report())
 
 
@@ -96,7 +96,7 @@ def test_tasks_are_printed_and_counted_once():
     with open('exec.out') as file:
         printed = file.read().split()
     assert printed == [str(i) for i in range(1, 61)], printed
-    assert report()['done'] == 60 and os.listdir('.').count('exec.out.journal') == 0, report()
+    assert report()['done'] == 60 and journal_is_over('exec.out.journal'), report()
     # those that fail are no loss
     result = run([HDSS, 'run', '--workers', '2', '--overwrite', 'exec', 'command=false {}', 'count=3'])
     assert result.status == 3 and not lines_of_hdss(result), result

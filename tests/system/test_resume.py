@@ -8,7 +8,8 @@ import resource
 import signal
 
 from journals import begun_with, wait_for_records, with_one_record
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, report, run, run_job, start, wait_until
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, catches, finish, hurried, job, journal_is_over, main, mpirun_line, report, run, run_job,
+                    start, wait_until)
 from loops import ENDLESS, ENDLESS_ITERATIONS, SLOW, STEADY
 from openmpi import WITHOUT_FILES
 from processes import pid_of
@@ -83,6 +84,14 @@ def test_a_complete_run_and_an_empty_one():
     result = run_job(0, 2, [*STEADY, '--output', 'out.npy', '--resume', *few])
     assert 'begins at its first iteration' in result.err[0], result
     check(result, reference)
+    again = run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *few])
+    assert again.err == ['supermaster: out.npy is complete: nothing is left to do'] and report()['chunks'] == 0, again
+    check(again, reference)
+    again = run([HDSS, 'run', '--output', 'out.npy', '--resume', *few], begins_anew=False)
+    assert (again.status, again.raw_err) == (0, 'hdss run: out.npy is complete: nothing is left to do\n'), again
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *few[:1], 'iterations=101', *few[2:]]), 'is 100 there and 101 here')
+    refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', *few], begins_anew=False), 'out.npy is there already')
+    os.remove('out.npy.journal')
     refused(run_job(0, 1, [*STEADY, '--output', 'out.npy', '--resume', *few]), 'it is complete, or was made without a journal')
     os.remove('out.npy')
     killed_run(words=SLOW)
@@ -91,7 +100,7 @@ def test_a_complete_run_and_an_empty_one():
     check(result, undisturbed(*SLOW))
     assert report()['chunks'] == 0 and report()['faults']['resumed_iterations'] == 300 and report()['done'] == 300, report()
     result = run_job(1, 2, [*STEADY, '--journal', 'j', '--resume', 'synthetic', 'iterations=10', 'mean=0', '--iterations', '3:0'])
-    assert result.status == 0 and not os.path.exists('j'), result
+    assert result.status == 0 and journal_is_over('j'), result
 
 
 def complete(words):
@@ -115,7 +124,7 @@ def test_a_checksum_alone_is_resumed_from_a_journal():
     refused(run_job(0, 1, [*words, '--resume', '--output', 'out.npy']), '--output is not given there and out.npy here')
     with hurried():
         result = run_job(0, 3, [*words, '--resume'])
-    assert result.status == 0 and result.checksum() == reference[0] and not os.path.exists('kept.j'), result
+    assert result.status == 0 and result.checksum() == reference[0] and journal_is_over('kept.j'), result
     assert report()['faults']['resumed_iterations'] > 0
 
 
@@ -173,7 +182,7 @@ def test_pictures_are_resumed_from_their_records():
     result = resume(0, 2, words, output='out.png')
     assert result.status == 0 and result.checksum() == checksum, result
     assert read('out.png') == read('reference.png')
-    assert not os.path.exists('out.png.records') and not os.path.exists('out.png.journal')
+    assert not os.path.exists('out.png.records') and journal_is_over('out.png.journal')
     assert report()['faults']['resumed_iterations'] > 0
 
 

@@ -484,7 +484,7 @@ class Set:
             if mode != 0o666 & ~wanted.umask:
                 raise Wrong('different', f'{wanted}: mode {mode:o}')
             names = {name for name in os.listdir(folder) if name.startswith('out.')} - {f'out.{kind.ending}'}
-            accepted = {'out.txt.err', 'out.txt.log'} if wanted.kind == 'tasks' else {f'out.{kind.ending}.journal'} if kind.status else set()
+            accepted = {f'out.{kind.ending}.journal'} | ({'out.txt.err', 'out.txt.log'} if wanted.kind == 'tasks' else set())
             if names - accepted:
                 raise Wrong('left behind', f'{wanted}: {names}')
         if wanted.kind == 'tasks':

@@ -7,7 +7,8 @@ import sys
 
 from dependent import DITHER, HYDRO, swinging
 from journals import records_of_journal
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, main, python_is_there, ranks_of, report, run, start, techniques, wait_until
+from launch import (HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, journal_is_over, main, python_is_there, ranks_of, report, run, start,
+                    techniques, wait_until)
 from loops import SLEEPING
 from results import read
 from sets import here, job, well
@@ -136,7 +137,7 @@ def check_options(masters, workers):
                 file.write(''.join(f'{masters + power} {power}\n' for power in powers))
             done_ = submit(*options, *SMALL)
             assert done_.status == 0 and done_.checksum() == reference.checksum(), (options, done_)
-        assert read('durable.npy') == read('by-journal.npy') == read('alone.npy') and not os.path.exists('j')
+        assert read('durable.npy') == read('by-journal.npy') == read('alone.npy') and journal_is_over('j')
         os.mkdir('below')
         written = submit('--report', 'below/report.json', '--record-costs', 'below/costs', *SMALL)
         assert written.status == 0 and report('below/report.json')['iterations'] and read('below/costs'), written

@@ -182,9 +182,9 @@ def test_a_job_that_has_an_id_is_there_after_a_kill():
 
 
 def test_a_job_that_is_done_stays_so_when_the_set_is_killed():
-    """Between the end of its own journal and the next turn, in which the queue's was written."""
+    """Between the end of its own journal and the next turn: the journal of the queue has it by then."""
     here()
-    os.environ['LD_PRELOAD'] = built('killed_unlink')
+    os.environ['LD_PRELOAD'] = built('killed_rename')
     process = start([HDSS, 'up', '--workers', '1', '--foreground'])
     assert process.stdout.readline().startswith('main is up')
     del os.environ['LD_PRELOAD']

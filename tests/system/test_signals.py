@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 
-from launch import SUPERMASTER, WORKER, finish, hurried, job, main, ranks_of, report, run, shared_memory, start, wait_until
+from launch import SUPERMASTER, WORKER, finish, hurried, job, journal_is_over, main, ranks_of, report, run, shared_memory, start, wait_until
 from openmpi import IS_5
 from processes import launcher, send
 from signalled import DRAINING, FLAT, HEAD, ITERATIONS, LOOP, clear, content, hdss, mpirun_waits, wait_for_records
@@ -46,7 +46,7 @@ def test_a_signal_to_every_process_of_the_job_drains():
         drain_by('all', number, '--masters', masters)
     with hurried():
         result = run(hdss('--workers', '3', '--resume'))
-    assert result.status == 0 and content() == expected and not os.path.exists('out.npy.journal'), result
+    assert result.status == 0 and content() == expected and journal_is_over('out.npy.journal'), result
 
 
 @mpirun_waits()
@@ -88,7 +88,7 @@ def test_a_signal_when_all_is_done_changes_nothing():
             time.sleep(0.001)
         send(mpirun if whom == 'mpirun' else [process.pid, *below], number)
         result = finish(process)
-        assert result.status == 0 and report()['outcome'] == 'done' and not os.path.exists('out.npy.journal'), result
+        assert result.status == 0 and report()['outcome'] == 'done' and journal_is_over('out.npy.journal') == (line == words), result
 
 
 def test_a_launcher_that_kills_before_the_ranks_have_drained():
@@ -140,7 +140,7 @@ def test_a_run_whose_results_are_there_returns_whatever_holds_mpirun():
         with hurried():
             result = finish(process)
         assert held and result.status == 0 and report()['outcome'] == 'done', result
-        assert not os.path.exists('out.npy.journal'), os.listdir('.')
+        assert journal_is_over('out.npy.journal') == (words == LOOP), os.listdir('.')
         for connection in held:
             connection.close()
     return None

@@ -4,7 +4,7 @@ import os
 import signal
 
 from journals import has_records
-from launch import MASTER, SUPERMASTER, WORKER, main, report, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, journal_is_over, main, report, wait_until
 from loops import LONG
 from slurm_jobs import disturbed, has_pods, over, workers_on
 
@@ -57,7 +57,7 @@ def test_a_lost_supermaster_is_started_again():
             figures = report()
             assert status == 0 and figures['outcome'] == 'done' and text.count('starting again where it was, 1 of 3 times') == 1, (name, status, text)
             assert figures['faults']['resumed_iterations'] > 0 and workers_on(figures) == {0: 4, 1: 4}, (name, figures)
-            assert text.count('checksum') == 1 and not os.path.exists('out.npy.journal'), (name, text)
+            assert text.count('checksum') == 1 and journal_is_over('out.npy.journal'), (name, text)
             os.remove('out.npy')
         status, text = disturbed(slurm, 'hdss', kill, '--restarts', '0', job=LONG, goes_on=False)
         assert status == 1 and 'the run ended without its supermaster; the same line with --resume' in text, (status, text)

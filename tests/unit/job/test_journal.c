@@ -314,6 +314,29 @@ START_TEST(growths_that_cannot_be_are_refused)
 }
 END_TEST
 
+START_TEST(an_end_is_believed_where_all_is_done)
+{
+    for (uint64_t missing = 0; missing <= 1; missing++) {
+        const struct range done = {head.loop.first, head.loop.count - missing};
+        struct journal_content content;
+        size_t at = journal_head_size(&head);
+        uint32_t crc = journal_record_put(&done, 1, 5, journal_head_put(&head, bytes), bytes + at);
+        at += journal_record_size(1);
+        crc = journal_end_put(77, crc, bytes + at);
+        at += journal_record_size(0);
+        journal_deaths_put(&(struct poison){30, 20, 1, 0, 0}, crc, bytes + at); /* behind the end */
+        ck_assert_int_eq(decode_exactly(&content, at + journal_record_size(1)),
+                         missing ? JOURNAL_CONTRADICTS : JOURNAL_GOOD);
+        ck_assert(missing || (content.is_over && content.bytes == 77 && content.digest == 5 && content.valid == at &&
+                              content.deaths.count == 0));
+        journal_content_fini(&content);
+        ck_assert_int_eq(decode_exactly(&content, at - 1), JOURNAL_GOOD); /* torn */
+        ck_assert(!content.is_over && content.valid == at - journal_record_size(0));
+        journal_content_fini(&content);
+    }
+}
+END_TEST
+
 START_TEST(another_version_and_another_file_are_told_apart)
 {
     struct journal_content content;
@@ -770,6 +793,7 @@ static Suite *make_suite(void)
     tcase_add_test(codec, a_journal_of_the_version_before_is_read);
     tcase_add_test(codec, a_loop_grows_and_what_is_done_of_it_counts);
     tcase_add_test(codec, growths_that_cannot_be_are_refused);
+    tcase_add_test(codec, an_end_is_believed_where_all_is_done);
     tcase_add_test(codec, another_version_and_another_file_are_told_apart);
     tcase_add_test(codec, points_that_are_torn_or_changed_are_not_believed);
     tcase_add_test(codec, points_that_cannot_be_are_refused);

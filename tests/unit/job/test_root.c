@@ -33,7 +33,7 @@ static void set_up(void)
 
 static void tear_down(void)
 {
-    static const char *const names[] = {"powers", "out.npy", "report.json", "said", "summary"};
+    static const char *const names[] = {"powers", "out.npy", "out.npy.journal", "report.json", "said", "summary"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     ck_assert_int_eq(chdir("/"), 0);
@@ -166,8 +166,46 @@ START_TEST(a_run_that_ended_early_is_refused_or_resumed)
     record(5, 3, 6);
     end_with(EXIT_STATUS_DONE);
     ck_assert(!root.resumable);
-    ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
     ck_assert_int_eq(access("out.npy", F_OK), 0);
+}
+END_TEST
+
+/* What a run that is complete leaves: to be resumed with nothing to do, and anew only with --overwrite, or without its
+ * output. */
+START_TEST(a_run_that_is_complete_is_resumed_with_nothing_to_do)
+{
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    record(0, 8, 21);
+    end_with(EXIT_STATUS_DONE);
+    for (int times = 0; times < 2; times++) {
+        PLAN("--output", "out.npy", "--resume");
+        look_back_and_create();
+        ck_assert(root.resume.is_over && !root.setup.collect);
+        ck_assert_uint_eq(root.resume.earlier.content.digest, 21);
+        end_with(EXIT_STATUS_DONE);
+        ck_assert(!root.resumable && access("out.npy", F_OK) == 0);
+    }
+    PLAN("--output", "out.npy");
+    ck_assert_int_eq(root_check(&root, true), -1);
+    ck_assert_str_eq(root.error.text, "out.npy is there already; accepted: --overwrite to replace it, or another name");
+    resume_end(&root.resume);
+    write_file("out.npy", "another");
+    PLAN("--output", "out.npy", "--resume");
+    ck_assert_int_eq(root_check(&root, true), -1);
+    ck_assert_ptr_nonnull(strstr(root.error.text, "out.npy has 7 bytes in all its files, and had "));
+    resume_end(&root.resume);
+    unlink("out.npy");
+    PLAN("--output", "out.npy", "--resume");
+    look_back_and_create();
+    ck_assert(!root.resume.is_over && root.setup.collect && ranges_total(&root.resume.earlier.content.done) == 0);
+    record(0, 8, 21);
+    end_with(EXIT_STATUS_DONE);
+    unlink("out.npy");
+    PLAN("--output", "out.npy");
+    look_back_and_create();
+    ck_assert_int_eq(access("out.npy", F_OK), 0);
+    end_with(EXIT_STATUS_DRAINED);
 }
 END_TEST
 
@@ -188,7 +226,6 @@ START_TEST(nothing_done_is_nothing_to_refuse)
     look_back_and_create();
     record(0, 8, 1);
     end_with(EXIT_STATUS_DONE);
-    ck_assert_int_ne(access("out.npy.journal", F_OK), 0);
 }
 END_TEST
 
@@ -324,6 +361,7 @@ int main(void)
     tcase_add_test(all, a_power_file_that_is_missing_or_wrong_is_named);
     tcase_add_test(all, a_report_that_cannot_be_written_is_refused_before_the_run);
     tcase_add_test(all, a_run_that_ended_early_is_refused_or_resumed);
+    tcase_add_test(all, a_run_that_is_complete_is_resumed_with_nothing_to_do);
     tcase_add_test(all, nothing_done_is_nothing_to_refuse);
     tcase_add_test(all, without_a_journal_that_of_an_earlier_run_counts);
     tcase_add_test(all, without_an_output_there_is_no_sink);
