@@ -256,7 +256,7 @@ def test_a_kernel_for_an_earlier_interface_is_refused():
     with open('old.c', 'w') as file:
         file.write(open(os.path.join(SOURCE, 'deploy/examples/kernels/wave.c')).read().replace('.abi = HDSS_KERNEL_ABI', '.abi = 4'))
     build('old.so', 'old.c')
-    check_refused([(['./old.so'], ['version 4', 'accepted: 7'])])
+    check_refused([(['./old.so'], ['version 4', 'accepted: 8'])])
 
 
 if __name__ == '__main__':

@@ -213,7 +213,7 @@ def test_what_is_no_kernel_is_refused():
         ('./absent.so', 'kernel ./absent.so: cannot open shared object file: No such file or directory'),
         ('./text.so', 'kernel ./text.so: file too short; accepted: a shared object, or python:MODULE.FUNCTION'),
         ('./empty.so', 'kernel ./empty.so: is no kernel: it has no symbol hdss_kernel'),
-        (built('cc', 'old.so', source, flags=('-DTRICKY_ABI=1',)), 'is built for version 1 of the kernel interface; accepted: 7, build it anew'),
+        (built('cc', 'old.so', source, flags=('-DTRICKY_ABI=1',)), 'is built for version 1 of the kernel interface; accepted: 8, build it anew'),
         (built('cc', 'undefined.so', source, flags=('-DTRICKY_NO_DEFAULT',)), 'its parameter until lacks a default, choices, unit or summary'),
     ]
     for name, line in cases:
