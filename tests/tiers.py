@@ -133,7 +133,7 @@ AREAS = {
 AREA_SECONDS = 80
 USUAL_SECONDS = 8
 SECONDS = {
-    "corners_waits": 60, "corners_words": 14, "hostile": 15, "resume": 60,
+    "corners_counts": 12, "corners_waits": 60, "corners_words": 14, "hostile": 15, "resume": 60,
     "deaths": 34, "debian": 70, "dls4lb": 28, "drain": 14, "elastic": 22, "events": 30, "exec": 55, "exec_command": 13, "far": 40, "faults": 48,
     "flat": 30, "flat_ends": 38, "isolation": 30, "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25,
     "library_cmake": 61, "library_install": 11, "lineups": 18, "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24,
