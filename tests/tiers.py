@@ -45,7 +45,8 @@ SMOKE = {
     "check": ["powers"],
     # a drain, and what it leaves is gone on with
     "drain": ["interrupting hdss run drains", "a full disk is one line and exit 1"],
-    "resume": ["a drained run is resumed", "two runs write no output together"],
+    "resume": ["a drained run is resumed"],
+    "resume_outputs": ["two runs write no output together"],
     "restarts": ["a run that loses its supermaster goes on"],
     "signals": ["of a launcher that is killed nothing stays"],
     # losses
@@ -106,7 +107,7 @@ AREAS = {
     "common/mpi": ["faults", "losses", "kills", "stopped", "stopped_drains", "far", "lost_nodes"],
     "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
     "common/control": ["control", "page", "submit", "strangers"],
-    "common/results": ["lineups", "lineups_outputs", "resume", "points"],
+    "common/results": ["lineups", "lineups_outputs", "resume_outputs", "points"],
     "common/job": ["resume", "points", "deaths"],
     "common/trace": ["trace", "report"],
     "common/metrics": ["report", "efficiency", "metrics", "terminal"],
@@ -133,7 +134,7 @@ AREAS = {
 AREA_SECONDS = 80
 USUAL_SECONDS = 8
 SECONDS = {
-    "corners_counts": 12, "corners_waits": 60, "corners_words": 14, "hostile": 15, "resume": 60,
+    "corners_counts": 12, "corners_waits": 60, "corners_words": 14, "hostile": 15, "resume": 50, "resume_outputs": 40,
     "deaths": 34, "debian": 70, "dls4lb": 28, "drain": 14, "elastic": 22, "events": 30, "exec": 55, "exec_command": 13, "far": 40, "faults": 48,
     "flat": 30, "flat_ends": 38, "isolation": 30, "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25,
     "library_cmake": 61, "library_install": 11, "lineups": 18, "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24,
