@@ -63,7 +63,7 @@
 
 enum role { ROLE_SUPERMASTER = 1, ROLE_MASTER = 2, ROLE_WORKER = 3 };
 
-/* A hello's status that wants everybody to leave with 0: the rank was only asked for help. */
+/* A status that wants everybody to leave with 0: the rank was only asked for help, or nothing is left to do. */
 #define HELLO_STATUS_HELP 255
 
 struct hello {

@@ -11,6 +11,7 @@
 #include "common/util/text.h"
 #include "hdss/kernel.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
@@ -524,7 +525,8 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
         unlink(beside); /* the output that it tells about is made anew: it has been looked at */
-    if (resume->path[0] == '\0' || resume->is_over)
+    assert(!resume->is_over && "nothing is left to do");
+    if (resume->path[0] == '\0')
         return 0;
     errno = 0;
     int result = journal_begin(&resume->journal, resume->path, &resume->head, &resume->earlier.content,
@@ -630,7 +632,9 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup)
 {
     struct error unused;
     const uint64_t bytes = results_bytes(setup->job.output, &setup->loop);
-    const bool is_kept = resume->is_over || journal_end(&resume->journal, bytes, &unused) == 0;
+    struct stat output;
+    const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
+    const bool is_kept = !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
     resume_end_journal(resume, !is_kept); /* without room for the end there is none, and the files are whole */
 }
 

@@ -74,9 +74,7 @@ int root_check(struct root *root, bool keeps_journal)
     root->grows = root->setup.loop.grows && !root->setup.job.is_counted; /* of that it is noted: root_note_added() */
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
-    const int result = resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
-    root->setup.collect &= !root->resume.is_over; /* the files are made, and stay */
-    return result;
+    return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
 }
 
 static int check_precedence(const struct job_setup *setup, struct error *error)

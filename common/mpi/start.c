@@ -327,8 +327,8 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
         memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
     }
     tree_share(runtime, root, &head, sizeof head);
-    *status = (int)head.status;
-    if (*status != EXIT_STATUS_DONE)
+    *status = head.status == HELLO_STATUS_HELP ? EXIT_STATUS_DONE : (int)head.status;
+    if (head.status != EXIT_STATUS_DONE)
         return NULL;
     if (!giver)
         runtime->words = malloc((size_t)head.bytes + 1);

@@ -361,14 +361,22 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     return result;
 }
 
-/* -1 with one line for wrong use; RESULTS_NO_ROOM. */
+/* An exit status, after a line where it is another than EXIT_STATUS_DONE. */
 static int prepare(struct led_job *led)
 {
-    if (check_verify_lineup(led) < 0 || root_check(&led->root, true) < 0 || root_read_precedence(&led->root) < 0 ||
-        init_machine(led) < 0)
-        return -1;
-    note_costs_ranks(led);
-    return open_files(led);
+    struct root *root = &led->root;
+    int result = check_verify_lineup(led) < 0 || root_check(root, true) < 0 ? -1 : 0;
+    if (result == 0 && root->resume.is_over)
+        return HELLO_STATUS_HELP;
+    if (result == 0 && (root_read_precedence(root) < 0 || init_machine(led) < 0))
+        result = -1;
+    if (result == 0) {
+        note_costs_ranks(led);
+        result = open_files(led);
+    }
+    if (result != 0)
+        say(root->err, "%s: %s", root->name, root->error.text);
+    return result == 0 ? EXIT_STATUS_DONE : result == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
 }
 
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology)
@@ -377,14 +385,12 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     char **before = enter_environment(led);
     led->runtime = runtime;
     led->topology = topology;
-    int prepared = prepare(led);
+    const int status = prepare(led);
     environ = before;
     if (!root->setup.loop.grows || root->setup.job.is_counted) /* else it is asked how much there is */
         ask_end();
-    if (prepared != 0)
-        say(root->err, "%s: %s", root->name, root->error.text);
-    root_print_notes(root, prepared);
-    return prepared == 0 ? EXIT_STATUS_DONE : prepared == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;
+    root_print_notes(root, status);
+    return status;
 }
 
 /* --- while it runs --- */
@@ -883,10 +889,10 @@ static void tell_added_tasks(struct led_job *led, int status)
     if (!has_changed || setup->loop.grows || (status != EXIT_STATUS_DONE && status != EXIT_STATUS_TASKS) ||
         kernel_describe(setup->kernel, setup->values, &now, &unused) < 0 || now.iterations <= known)
         return;
-    say(root->err,
-        "%s: %.200s has %" PRIu64 " tasks more than when the run began, which were not run: put them into a list of "
-        "their own, or use follow=yes list=FILE",
-        root->name, resume_list(setup), now.iterations - known);
+    say(root->err, "%s: %.200s has %" PRIu64 " tasks more than when the run began, which were not run: %s", root->name,
+        resume_list(setup), now.iterations - known,
+        root->resume.path[0] != '\0' ? "the same line with --resume runs them"
+                                     : "put them into a list of their own, or use follow=yes list=FILE");
 }
 
 int led_job_settle(struct led_job *led, int status)

@@ -64,7 +64,7 @@ int led_job_read(struct led_job *led, int argc, char **argv);
 
 /* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
  * Says what is wrong, and what is to be noted. Returns an exit status: EXIT_STATUS_DONE, or that of a job that does not
- * begin. `topology` is borrowed for the life of the job. */
+ * begin; HELLO_STATUS_HELP after a line where nothing is left to do. `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
 /* The command line for the others, with what was found here: who reads files must find the same in them, and who does

@@ -291,7 +291,7 @@ static void begin(struct set *set, struct queue_job *queued, struct set_job *job
         add(set, job);
     else {
         job_free(job);
-        note_over(set, queued, status);
+        note_over(set, queued, status == HELLO_STATUS_HELP ? EXIT_STATUS_DONE : status);
     }
     control_note_change(set->control);
 }

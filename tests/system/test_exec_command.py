@@ -203,7 +203,7 @@ def test_what_has_run_is_not_run_again():
     for name in ('all', 'ran'):
         with open(name, encoding='ascii') as file:
             assert file.read().split() == list('abcdef'), name
-    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'hurry', 'ran']
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.journal', 'all.log', 'hurry', 'ran']
 
 
 def test_what_a_log_has_is_not_run_again():
@@ -246,7 +246,7 @@ def test_files_of_tasks():
     assert printed('--output', 'all', 'echo', ':::', 'a', 'b') == ''
     with open('all', encoding='ascii') as file:
         assert file.read() == 'a\nb\n'
-    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.log', 'log', 'out']
+    assert sorted(os.listdir('.')) == ['all', 'all.err', 'all.journal', 'all.log', 'log', 'out']
 
 
 # --- how runs end ---
