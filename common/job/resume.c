@@ -258,13 +258,18 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
                          "--resume: %.150s has %" PRIu64 " bytes in all its files, and had %" PRIu64
                          " when its run was complete; accepted: --overwrite to make it anew",
                          setup->job.output, bytes, resume->earlier.content.bytes);
-    if (setup->count > before || setup->loop.grows)
+    const bool is_longer = setup->count > before, has_more = is_longer || setup->loop.grows;
+    if (has_more && setup->collect && setup->loop.streams > 0) {
+        resume->goes_on = setup->job.joins; /* else the parts are there still */
+        return 0;
+    }
+    if (has_more)
         return error_set(error,
                          "--resume: the run of %.150s is complete with %" PRIu64
                          " %s, and %.150s %s; accepted: the new "
                          "ones as a loop of their own, or --overwrite to begin anew",
                          resume->path, before, setup->loop.are_tasks ? "tasks" : "iterations",
-                         list != NULL ? list : setup->kernel->name, setup->count > before ? "has more" : "may grow");
+                         list != NULL ? list : setup->kernel->name, is_longer ? "has more" : "may grow");
     resume->is_over = true;
     return 0;
 }
@@ -349,7 +354,7 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
 {
     const struct ranges *done = &resume->earlier.content.done;
     uint64_t digest;
-    if (!setup->collect || setup->loop.streams == 0 || ranges_total(done) == 0)
+    if (!setup->collect || setup->loop.streams == 0 || ranges_total(done) == 0 || resume->goes_on)
         return 0;
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
@@ -459,7 +464,9 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
     int found = resume->resumed ? results_look(setup->job.output, &setup->loop, error) : RESULTS_ABSENT;
     if (found != RESULTS_ABSENT)
         return found;
-    return check_absent(resume, setup, error) < 0 ? -1 : results_check_place(setup->job.output, &setup->loop, error);
+    return !resume->goes_on && check_absent(resume, setup, error) < 0
+               ? -1
+               : results_check_place(setup->job.output, &setup->loop, error);
 }
 
 /* In a loop with dependencies: keeps of the recovery points the one that the loop goes on from. Where chunks would be
@@ -500,9 +507,9 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
-    if (forget_missing(resume, setup, err, name, error) < 0)
+    if (!resume->goes_on && forget_missing(resume, setup, err, name, error) < 0)
         return -1;
-    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED &&
+    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED && !resume->goes_on &&
         (forget_failed(resume, setup, error) < 0 || forgive_deaths(resume, error) < 0))
         return -1;
     if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
@@ -528,9 +535,14 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
+    int result = resume->goes_on ? results_take_back(setup->job.output, &setup->loop,
+                                                     journal_loop(&resume->earlier.content.head), error)
+                                 : 0;
+    if (result != 0)
+        return result;
     errno = 0;
-    int result = journal_begin(&resume->journal, resume->path, &resume->head, &resume->earlier.content,
-                               setup->job.durability == JOB_DURABILITY_NODE, error);
+    result = journal_begin(&resume->journal, resume->path, &resume->head, &resume->earlier.content,
+                           setup->job.durability == JOB_DURABILITY_NODE, error);
     return result == 0 ? 0 : is_full(errno) ? RESULTS_NO_ROOM : -1;
 }
 

@@ -20,6 +20,7 @@ struct resume {
     struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
     bool is_over;   /* with it: all is done, and the final files are there: there is nothing to begin */
+    bool goes_on;   /* with it: the final files are there, and the list has become longer since */
     bool has_begun; /* there is a journal with nothing done: its run has just begun to make the output */
     struct journal journal;
     unsigned char *point; /* [point_bytes] boundary data of the recovery point that is coming; owned */

@@ -77,6 +77,9 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
 int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                  struct reasons *reasons, struct error *error);
 
+/* Makes parts of the files as results_take_back() in results.h does. */
+int parts_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
+
 /* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 

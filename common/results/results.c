@@ -116,6 +116,11 @@ uint64_t results_bytes(const char *path, const struct hdss_loop *loop)
     return bytes;
 }
 
+int results_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error)
+{
+    return parts_take_back(path, loop, range, error);
+}
+
 static int sync_file(const char *path, struct error *error)
 {
     return file_sync(path) < 0 || file_sync_name(path) < 0

@@ -71,6 +71,11 @@ bool results_exist(const char *path, const struct hdss_loop *loop);
 /* Bytes of the final files, as far as they are there. */
 uint64_t results_bytes(const char *path, const struct hdss_loop *loop);
 
+/* Makes of the final files of variable output, which hold the iterations of `range`, what they were made from, as a run
+ * that has done these leaves it, so that others behind them can follow. Where it fails they stay. 0, -1 with one line,
+ * or RESULTS_NO_ROOM. */
+int results_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
+
 /* Opens what results_create() made, perhaps on another node; `writer` is another number for each rank that does. -1
  * with one line, and nothing is open. */
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,

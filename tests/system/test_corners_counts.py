@@ -40,6 +40,18 @@ def test_what_was_complete_and_was_changed_since_is_refused():
     assert column('Seq', 'out.log') == [str(task) for task in range(1, 21)]
 
 
+def test_lines_behind_a_complete_list_are_run():
+    """As with GNU parallel: those alone, with their outputs behind those of the others."""
+    for last in (2, 3, 7):
+        with open('list', 'w', encoding='ascii') as file:
+            file.writelines(f'echo {{{task}}}; echo x >> ran.{task}\n' for task in range(1, last + 1))
+        done = run([HDSS, 'run', '--workers', '2', '--resume', 'exec', 'tasks=list', 'shell=yes'], begins_anew=False)
+        with open('list.out', encoding='ascii') as file:
+            assert done.status == 0 and file.read() == ''.join(f'{{{task}}}\n' for task in range(1, last + 1)), (last, done)
+        assert column('Seq', 'list.log') == [str(task) for task in range(1, last + 1)]
+    assert all(os.path.getsize(f'ran.{task}') == 2 for task in range(1, 8))
+
+
 def test_a_complete_run_is_complete_whoever_asks():
     """Another launch, other workers, and a dry run."""
     line = ['--output', 'out.npy', '--resume', 'synthetic', 'iterations=50', 'mean=0']

@@ -3,7 +3,7 @@
 import os
 import signal
 
-from launch import HDSS, SUPERMASTER, finish, job, main, ranks_of, report, run, start, wait_until
+from launch import HDSS, SUPERMASTER, finish, job, journal_is_over, main, ranks_of, report, run, start, wait_until
 
 GROWING = os.environ['GROWING']
 
@@ -126,6 +126,26 @@ def test_a_list_is_gone_on_with():
     assert 'supermaster: list has 1 new line' in result.err, result
 
 
+def test_a_complete_list_is_gone_on_with():
+    """Also by a run that is killed: what the complete one has left is no less there."""
+    append(lines(0, 3) + '\\.\n')
+    result = run(job(0, 2, words()))
+    assert result.status == 0 and journal_is_over('out.txt.journal'), result
+    os.remove('list')
+    append(lines(0, 5))
+    process = start(job(0, 2, words('--resume')))
+    await_line(process, 4)
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGKILL)
+    assert finish(process).status != 0 and read('out.txt') == lines(0, 3)
+    append(lines(5, 8) + '\\.\n')
+    result = run(job(1, 2, words('--resume')))
+    assert result.status == 0 and read('out.txt') == lines(0, 8) and journal_is_over('out.txt.journal'), result
+    assert 3 <= report()['faults']['resumed_iterations'] < 8 and report()['done'] == 8, report()
+    again = run(job(1, 2, words('--resume')))
+    assert again.status == 0 and again.err == ['supermaster: out.txt is complete: nothing is left to do'], again
+
+
 if __name__ == '__main__':
     main([test_a_list_is_computed_while_it_is_written, test_an_empty_list_may_turn_out_to_be_complete, test_what_cannot_grow_is_refused,
-          test_lines_wait_for_others, test_a_list_that_shrinks_ends_the_run, test_a_list_is_gone_on_with])
+          test_lines_wait_for_others, test_a_list_that_shrinks_ends_the_run, test_a_list_is_gone_on_with,
+          test_a_complete_list_is_gone_on_with])

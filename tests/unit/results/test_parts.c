@@ -121,6 +121,35 @@ START_TEST(parts_of_several_ranks_are_joined_in_order)
 }
 END_TEST
 
+/* Of a complete run only its files are left. */
+START_TEST(files_are_gone_on_with)
+{
+    const struct range done = {0, 6};
+    struct results_sink sink;
+    OK(results_create("out", &loop, NULL, &error));
+    OK(results_open(&sink, "out", &loop, 0, &error));
+    write_part(&sink, 0, 6, 'a', 10);
+    OK(results_close(&sink, &error));
+    OK(join(0, 6));
+    ck_assert_uint_eq(results_bytes("out", &loop), 18 + 7 + 3);
+    results_remove("out", &loop);
+    for (uint64_t from = 6; from < 10; from += 2) { /* the second time of what the first has made */
+        OK(results_take_back("out", &loop, (struct range){0, from}, &error));
+        OK(results_find("out", &loop, NULL, &error));
+        OK(results_open(&sink, "out", &loop, 0, &error));
+        write_part(&sink, from, 2, 'b', 10);
+        OK(results_close(&sink, &error));
+        OK(join(0, from + 2));
+        results_remove("out", &loop);
+    }
+    check_text("out", "0a\n1a\n2a\n3a\n4a\n5a\n6b\n7b\n8b\n9b\n");
+    check_text("out.err", "errors\neeeee");
+    ck_assert(ranges_length(&failed) == 0 && !exists("out.parts"));
+    unlink("out.err");
+    FAILS(results_take_back("out", &loop, done, &error), "out.err: cannot read: No such file or directory");
+}
+END_TEST
+
 static int look_through(uint64_t first, uint64_t count)
 {
     return results_review("out", &loop, &(struct range){first, count}, &failed, NULL, &error);
@@ -478,6 +507,7 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, parts_of_several_ranks_are_joined_in_order);
     tcase_add_test(all, parts_are_looked_through_and_no_file_is_made);
+    tcase_add_test(all, files_are_gone_on_with);
     tcase_add_test(all, tasks_that_failed_alike_are_counted);
     tcase_add_test(all, an_ending_takes_the_place_of_out);
     tcase_add_test(all, what_is_missing_is_named_where_all_must_be_there);

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts of a run that is complete, made again of its files. Where the bytes of one iteration end in them nobody knows
+ * any more, and nobody has to: they are joined in order, and none of the iterations has failed. So the first ones have
+ * a piece of each file, and the others nothing. */
+#include "common/os/files.h"
+#include "common/results/parts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* Bytes of a file that an iteration has, unless there are too few iterations for that. */
+#define PIECE_BYTES (UINT64_C(16) << 20)
+/* Iterations that one entry has, where they have no bytes. */
+#define EMPTY_MAX UINT64_C(65536)
+
+struct taken_file {
+    int fd;
+    uint64_t at, end;
+};
+
+/* Opens the file of a stream, behind its heading. Returns its bytes there, or -1 with one line. */
+static int64_t open_file(struct taken_file *file, const char *path, const struct hdss_stream *stream,
+                         struct error *error)
+{
+    char name[PATH_MAX];
+    struct stat found;
+    file->at = stream->heading != NULL ? strlen(stream->heading) : 0;
+    file->fd = open(parts_stream_file(path, stream->ending, name), O_RDONLY | O_CLOEXEC);
+    if (file->fd < 0 || fstat(file->fd, &found) < 0)
+        return error_set(error, "%.200s: cannot read: %s", name, strerror(errno));
+    file->end = (uint64_t)found.st_size;
+    return file->end >= file->at ? (int64_t)(file->end - file->at) : error_set(error, "%.200s: is cut off", name);
+}
+
+/* Writes an entry of `count` iterations, the first of which has the next `piece` bytes of each file. -1 with one line.
+ */
+static int write_entry(struct results_sink *sink, struct taken_file *files, uint64_t piece, uint64_t first,
+                       uint64_t count, struct error *error)
+{
+    const unsigned streams = sink->loop.streams;
+    size_t lengths[HDSS_STREAMS_MAX], bytes = BLOCK_HEAD_BYTES + (size_t)count * block_entry_bytes(streams), at = bytes;
+    for (unsigned s = 0; s < streams; s++) {
+        const uint64_t left = files[s].end - files[s].at;
+        lengths[s] = (size_t)(left < piece ? left : piece);
+        bytes += lengths[s];
+    }
+    unsigned char *block = bytes <= BLOCK_MAX ? calloc(1, bytes) : NULL;
+    if (block == NULL)
+        return error_set(error, "%.200s: no room for %zu bytes of a complete run", sink->path, bytes);
+    block_head_put(block, (uint32_t)count, streams);
+    int result = 0;
+    for (unsigned s = 0; result == 0 && s < streams; s++) {
+        wire_put32(block + BLOCK_HEAD_BYTES + 4 + 4 * (size_t)s, (uint32_t)lengths[s]);
+        if (file_read_at(files[s].fd, block + at, lengths[s], files[s].at) != 0)
+            result = error_set(error, "%.200s: cannot read what a complete run has left", sink->path);
+        at += lengths[s];
+        files[s].at += lengths[s];
+    }
+    if (result == 0)
+        result = parts_write(sink, first, count, block, bytes, error);
+    free(block);
+    return result;
+}
+
+static bool are_read(const struct taken_file *files, unsigned streams)
+{
+    unsigned s = 0;
+    while (s < streams && files[s].at == files[s].end)
+        s++;
+    return s == streams;
+}
+
+static int write_all(struct results_sink *sink, struct taken_file *files, uint64_t piece, struct range range,
+                     struct error *error)
+{
+    int result = 0;
+    for (uint64_t count; result == 0 && range.count > 0; range.first += count, range.count -= count) {
+        count = !are_read(files, sink->loop.streams) ? 1 : range.count < EMPTY_MAX ? range.count : EMPTY_MAX;
+        result = write_entry(sink, files, piece, range.first, count, error);
+    }
+    return result;
+}
+
+int parts_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error)
+{
+    struct taken_file files[HDSS_STREAMS_MAX];
+    struct results_sink sink;
+    uint64_t piece = PIECE_BYTES;
+    unsigned opened = 0;
+    int result = parts_create(path, loop, NULL, error);
+    if (result != 0 || parts_open(&sink, path, loop, 0, error) < 0)
+        return result != 0 ? result : -1;
+    while (result == 0 && opened < loop->streams) {
+        const int64_t bytes = open_file(&files[opened], path, &loop->stream[opened], error);
+        opened++;
+        result = bytes < 0 ? -1 : 0;
+        if (bytes > 0 && piece < (uint64_t)bytes / range.count + 1)
+            piece = (uint64_t)bytes / range.count + 1;
+    }
+    if (result == 0)
+        result = write_all(&sink, files, piece, range, error);
+    while (opened > 0)
+        if (files[--opened].fd >= 0)
+            close(files[opened].fd);
+    return results_close(&sink, result == 0 ? error : NULL) < 0 ? -1 : result;
+}
