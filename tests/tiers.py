@@ -57,7 +57,8 @@ SMOKE = {
     "isolation_threads": ["an iteration that hangs is ended"],
     # tasks
     "exec": ["each task runs once and in order", "failed tasks stop nobody", "time limits end the whole group", "only what failed is done again"],
-    "exec_command": ["tasks are printed whole and nothing else", "order and shell", "a signal drains", "runs end early and leave nothing"],
+    "exec_command": ["tasks are printed whole and nothing else", "order and shell", "a signal drains", "runs end early and leave nothing",
+                     "tasks end with the reader of their output"],
     "needs": ["tasks wait for others"],
     # sets
     "set": ["jobs go through a set", "a cancelled job ends at once"],

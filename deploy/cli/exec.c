@@ -568,6 +568,13 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
+/* True where nobody reads the output any more, as behind `| head`: no reason to say anything. */
+static bool reader_is_gone(const struct exec_run *run)
+{
+    struct pollfd polled = {.fd = run->out};
+    return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
+}
+
 /* The first row is there before the ranks are: the delay of the second one counts from their beginning. */
 static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
 {
@@ -578,6 +585,8 @@ static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
         feed(run, &run->error);
     const uint64_t all = run->is_complete ? run->list.rows : 0;
     const bool halts = halt_look(&run->request.halt, run->follow.done, run->follow.failed, all) != HALT_NO;
+    if (run->error.text[0] != '\0' && reader_is_gone(run))
+        return LAUNCH_KILLS;
     return halts || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
@@ -660,13 +669,6 @@ static void say_failures(const struct exec_run *run)
     char *lines = text_take(&text);
     fputs(lines != NULL ? lines : "", stderr);
     free(lines);
-}
-
-/* True where nobody reads the output any more, as behind `| head`: no reason to say anything. */
-static bool reader_is_gone(const struct exec_run *run)
-{
-    struct pollfd polled = {.fd = run->out};
-    return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
 }
 
 /* Ends the following, as the ranks have ended. Returns the status of the whole. */

@@ -378,8 +378,10 @@ static void look_aside(struct child *child)
         begin_drain(child);
     } else if (wish == LAUNCH_ENDS || wish == LAUNCH_KILLS) {
         child->drain_waits = false;
-        if (wish == LAUNCH_KILLS)
+        if (wish == LAUNCH_KILLS) {
+            child->course.asked = 2; /* given up */
             child->course.end_ms = child->now_ms;
+        }
         end_launcher(child);
     }
 }

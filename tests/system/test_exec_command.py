@@ -9,8 +9,8 @@ import signal
 import subprocess
 import time
 
-from launch import HDSS, SUPERMASTER, TIMEOUT_S, UNTIL_HURRY, WORKER, Run, catches, environment, hurry, main, wait_until
-from processes import pid_of, pids
+from launch import HDSS, SUPERMASTER, TIMEOUT_S, UNTIL_HURRY, WORKER, Run, catches, environment, gone, hurry, main, wait_until
+from processes import pid_of, pids, pids_in
 
 
 def execute(*words, stdin='', env=None, program=(HDSS, 'exec'), timeout=TIMEOUT_S):
@@ -290,6 +290,28 @@ def test_a_second_signal_gives_up():
     assert private_folders() == [] and not os.path.exists('b')
 
 
+def test_tasks_end_with_the_reader_of_their_output():
+    """What has ended and was read is in the log; what was cut runs again."""
+    os.mkdir('temporary')
+    own = {**environment(), 'TMPDIR': os.path.abspath('temporary')}
+    words = ['-j1', '--line-buffer', '--joblog', 'log', '--drain-time', '100000', '--shell',
+             f'echo $$ >>ran; echo {{}}; test {{}} = a || test -e again || {{ {UNTIL_HURRY}; exec yes; }}', ':::', *'abc']
+    process = subprocess.Popen([HDSS, 'exec', *words], env=own, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert [process.stdout.readline(), process.stdout.readline()] == ['a\n', 'b\n']
+    wait_until(lambda: len(open('log', encoding='ascii').readlines()) == 2, 'the line of the first task')
+    process.stdout.close()
+    hurry()
+    try:
+        process.wait(TIMEOUT_S)
+    finally:
+        process.kill()
+    err = process.stderr.read()
+    assert process.returncode == 1 and err == '' and private_folders() == [], (process.returncode, err)
+    wait_until(lambda: all(map(gone, pids_in('ran'))), 'the end of the tasks')
+    open('again', 'w', encoding='ascii').close()
+    assert printed('--resume', *words) == 'b\nc\n' and len(pids_in('ran')) == 4
+
+
 # --- what is wrong ---
 
 WRONG = [
@@ -336,4 +358,4 @@ if __name__ == '__main__':
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
-          test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])
+          test_tasks_end_with_the_reader_of_their_output, test_what_is_wrong_is_said_in_a_line, test_a_terminal_has_no_arguments])

@@ -936,6 +936,8 @@ START_TEST(what_a_caller_wishes_is_done)
     scene.script.habits.on_end = wishes[_i].on_end;
     ck_assert_int_eq(play(&scene), wishes[_i].status);
     ck_assert_int_lt(scene.took_ms, wishes[_i].limit_ms);
+    if (wishes[_i].wish == LAUNCH_KILLS) /* given up, and not lost */
+        ck_assert(scene.how.asked && scene.how.lost[0] == '\0');
     free(scene.text);
 }
 END_TEST
