@@ -22,10 +22,21 @@
 #include <time.h>
 #include <unistd.h>
 
+/* Time that a launcher and all below it have to end when this process has been killed, and the pause between two
+ * looks. */
+enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
+
 struct real_world {
     struct launch_world world; /* first: a pointer to it is one to all */
     int signals;               /* signalfd */
     sigset_t before;           /* the mask of signals, as it was */
+    pid_t launcher, reaper;    /* `reaper` ends the launcher where this process is killed; -1: there is none */
+};
+
+/* A process and all below it, as far as there is room. */
+struct family {
+    pid_t pids[4096];
+    unsigned count;
 };
 
 int64_t launch_clock_ms(void)
@@ -158,6 +169,86 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     _exit(EXIT_STATUS_USAGE);
 }
 
+/* The children that one thread has started. */
+static bool visit_children_of_thread(const char *path, process_visitor *visit, void *context)
+{
+    int child;
+    bool on = true;
+    FILE *file = fopen(path, "r");
+    if (file == NULL)
+        return true;
+    while (on && fscanf(file, "%d", &child) == 1)
+        on = visit(child, context);
+    fclose(file);
+    return on;
+}
+
+static bool real_visit_children(struct launch_world *world, pid_t parent, process_visitor *visit, void *context)
+{
+    (void)world;
+    char path[320];
+    bool on = true;
+    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
+    DIR *threads = opendir(path);
+    if (threads == NULL)
+        return false;
+    for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
+        if (entry->d_name[0] == '.')
+            continue;
+        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
+        on = visit_children_of_thread(path, visit, context);
+    }
+    closedir(threads);
+    return on;
+}
+
+static bool add_family(pid_t pid, void *context)
+{
+    struct family *family = context;
+    if (family->count == sizeof family->pids / sizeof *family->pids)
+        return false;
+    family->pids[family->count++] = pid;
+    real_visit_children(NULL, pid, add_family, family);
+    return true;
+}
+
+static bool family_runs(const struct family *family)
+{
+    unsigned i = 0;
+    while (i < family->count && !process_runs(process_state(family->pids[i])))
+        i++;
+    return i < family->count;
+}
+
+/* The launcher gets SIGTERM when this process is killed, which may not be enough: a script does not pass it on, and an
+ * mpirun may be stuck between ranks that have not met yet. So another process waits for the end of this one, gives the
+ * launcher some time, and kills what is left. */
+static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
+{
+    static struct family family;
+    sigset_t all;
+    int number;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, NULL);
+    setpgid(0, 0);
+    prctl(PR_SET_NAME, "hdss-reaper");
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    close_range(0, ~0U, 0);
+    while (getppid() == parent)
+        sigwait(&all, &number);
+    const int64_t end_ms = launch_clock_ms() + REAPER_WAIT_MS;
+    do {
+        if (process_runs(process_state(launcher))) {
+            family.count = 0;
+            add_family(launcher, &family);
+        }
+        poll(NULL, 0, REAPER_LOOK_MS);
+    } while (family_runs(&family) && launch_clock_ms() < end_ms);
+    for (unsigned i = 0; i < family.count; i++)
+        kill(family.pids[i], SIGKILL);
+    _exit(EXIT_STATUS_DONE);
+}
+
 static int real_prepare(struct launch_world *world, const struct launch *how, struct started_launcher *started)
 {
     struct real_world *real = (struct real_world *)world;
@@ -175,10 +266,16 @@ static int real_prepare(struct launch_world *world, const struct launch *how, st
 static int real_start(struct launch_world *world, char *const *argv, const struct launch *how,
                       struct started_launcher *started)
 {
+    struct real_world *real = (struct real_world *)world;
     prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
-    started->pid = fork();
+    real->reaper = -1;
+    real->launcher = started->pid = fork();
     if (started->pid == 0)
-        launch_become((struct real_world *)world, argv, how, started->errors_end, started->parent);
+        launch_become(real, argv, how, started->errors_end, started->parent);
+    if (started->pid > 0)
+        real->reaper = fork();
+    if (real->reaper == 0)
+        become_reaper(started->pid, started->parent);
     close(started->errors_end);
     fcntl(started->errors, F_SETFL, O_NONBLOCK);
     return started->pid < 0 ? -1 : 0;
@@ -218,8 +315,15 @@ static int real_kill(struct launch_world *world, pid_t pid, int signal_number)
 
 static bool real_reap(struct launch_world *world, pid_t pid, int *status)
 {
-    (void)world;
-    return waitpid(pid, status, WNOHANG) == pid;
+    struct real_world *real = (struct real_world *)world;
+    if (waitpid(pid, status, WNOHANG) != pid)
+        return false;
+    if (pid == real->launcher && real->reaper > 0) {
+        kill(real->reaper, SIGKILL);
+        waitpid(real->reaper, NULL, 0);
+        real->reaper = -1;
+    }
+    return true;
 }
 
 static char real_state(struct launch_world *world, pid_t pid)
@@ -232,39 +336,6 @@ static pid_t real_parent(struct launch_world *world, pid_t pid)
 {
     (void)world;
     return process_parent(pid);
-}
-
-/* The children that one thread has started. */
-static bool visit_children_of_thread(const char *path, process_visitor *visit, void *context)
-{
-    int child;
-    bool on = true;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    while (on && fscanf(file, "%d", &child) == 1)
-        on = visit(child, context);
-    fclose(file);
-    return on;
-}
-
-static bool real_visit_children(struct launch_world *world, pid_t parent, process_visitor *visit, void *context)
-{
-    (void)world;
-    char path[320];
-    bool on = true;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
-    DIR *threads = opendir(path);
-    if (threads == NULL)
-        return false;
-    for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
-        on = visit_children_of_thread(path, visit, context);
-    }
-    closedir(threads);
-    return on;
 }
 
 static bool real_read_caught(struct launch_world *world, pid_t pid, uint64_t *caught)

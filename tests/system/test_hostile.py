@@ -197,11 +197,13 @@ def calls(chance, _references):
     with open('calls.py', 'w', encoding='utf-8') as file:
         file.write(CALLS)
     program = start([python_with('cloudpickle')[0] or sys.executable, 'calls.py'])
-    look(lambda: os.path.exists('begun') or program.poll() is not None, 'an executor that is up')
+    is_up = chance.random() < 0.5
+    if is_up:
+        look(lambda: os.path.exists('begun') or program.poll() is not None, 'an executor that is up')
     strike(chance)
     look(lambda: program.poll() is not None, 'the end of the program', 120)
     ended = finish(program)
-    costs_one = all(what.split()[1] in ('worker', 'hdss-helper') and what.split()[0] in ('SIGKILL', 'SIGSEGV', 'SIGSTOP') for what in struck)
+    costs_one = is_up and all(what.split()[1] in ('worker', 'hdss-helper') and what.split()[0] in ('SIGKILL', 'SIGSEGV', 'SIGSTOP') for what in struck)
     if ended.out == '60 0 0\n' or (not costs_one and (ended.status != 0 or ended.out == 'the set is lost\n' or ended.out.split()[1:2] == ['0'])):
         return
     raise Wrong('lost' if ended.out.split()[1:2] == ['0'] or not ended.out else 'differs', ended.status, ended.out, ended.raw_err[-1500:])

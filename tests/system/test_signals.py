@@ -8,10 +8,11 @@ import signal
 import socket
 import time
 
-from launch import SUPERMASTER, WORKER, finish, hurried, job, journal_is_over, main, ranks_of, report, run, shared_memory, start, wait_until
+from launch import (SUPERMASTER, WORKER, descendants, finish, gone, hurried, job, journal_is_over, main, ranks_of, report, run, shared_memory,
+                    start, wait_until)
 from openmpi import IS_5
 from processes import launcher, send
-from signalled import DRAINING, FLAT, HEAD, ITERATIONS, LOOP, clear, content, hdss, mpirun_waits, wait_for_records
+from signalled import DRAINING, FLAT, HEAD, ITERATIONS, LOOP, clear, content, hdss, mpirun_waits, program, wait_for_records
 
 
 def records():
@@ -167,6 +168,22 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
         left = os.listdir('own') + [path for path in shared if os.path.exists(path)]
         assert left == [], (whom, number, left)
         os.remove('out.npy')
+
+
+def test_of_a_command_that_is_killed_nothing_stays():
+    """Before its ranks have met, where one of them was lost and its launcher takes no notice of a signal, as a script that waits for mpirun; and when
+    they have."""
+    for has_begun in (False, True):
+        clear()
+        process = start(hdss('--workers', '2', '--mpirun', program('deaf', 'trap "" TERM; mpirun "$@"; exit $?')))
+        wait_until(lambda: ranks_of(process, WORKER), 'a worker')
+        if has_begun:
+            wait_for_records()
+        below = descendants(process.pid)
+        send(ranks_of(process, WORKER)[:1], signal.SIGKILL)
+        send([process.pid], signal.SIGKILL)
+        wait_until(lambda: all(map(gone, [process.pid, *below])), 'the end of all that it has started')
+        finish(process)
 
 
 if __name__ == '__main__':
