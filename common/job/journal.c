@@ -34,9 +34,13 @@ static int journal_load(struct journal_file *file, const char *path, struct erro
         return error_set(error, "%.200s: %s", path, strerror(errno)), JOURNAL_FAILED;
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%.200s: is not a journal, nor a regular file", path), JOURNAL_UNUSABLE;
-    /* While file_lock() waits for another run that run may write more, or remove the file. */
-    if (!file_lock(file->fd) || fstat(file->fd, &status) < 0 || status.st_nlink == 0)
+    /* While file_lock() waits for another run that run may write more, or remove or replace the file. */
+    if (!file_lock(file->fd) || fstat(file->fd, &status) < 0)
         return error_set(error, "%.200s: another run is writing it", path), JOURNAL_IN_USE;
+    if (status.st_nlink == 0) {
+        close(file->fd);
+        return journal_load(file, path, error);
+    }
     file->size = (size_t)status.st_size;
     file->bytes = malloc(file->size + 1);
     if (file->bytes == NULL || file_read_at(file->fd, file->bytes, file->size, 0) != 0)

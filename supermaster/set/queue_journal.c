@@ -153,9 +153,13 @@ static int read_file(struct queue_journal *journal, struct queue_damage *damage,
         return fail(journal, "cannot read", error);
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%.200s: is not a regular file", journal->path);
-    /* While file_lock() waits for another set that set may write more, or remove the file. */
-    if (!file_lock(journal->fd) || fstat(journal->fd, &status) < 0 || status.st_nlink == 0)
+    /* While file_lock() waits for another set that set may write more, or remove or replace the file. */
+    if (!file_lock(journal->fd) || fstat(journal->fd, &status) < 0)
         return error_set(error, "%.200s: another set is writing it", journal->path);
+    if (status.st_nlink == 0) {
+        close(journal->fd);
+        return read_file(journal, damage, error);
+    }
     const size_t size = (size_t)status.st_size;
     unsigned char *bytes = malloc(size + 1);
     int result = bytes != NULL ? file_read_at(journal->fd, bytes, size, 0) : -1;

@@ -15,8 +15,10 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #define TEXT "the kernel=one\0width=5\0"
@@ -632,6 +634,43 @@ START_TEST(a_file_that_is_written_is_in_use)
 }
 END_TEST
 
+/* What another run does to the file between its opening and its lock. */
+static void (*meanwhile)(void);
+
+int flock(int fd, int operation)
+{
+    void (*now)(void) = meanwhile;
+    meanwhile = NULL;
+    if (now != NULL)
+        now();
+    return (int)syscall(SYS_flock, fd, operation);
+}
+
+static void remove_it(void)
+{
+    unlink("j");
+}
+
+static void write_it_anew(void)
+{
+    struct journal journal;
+    remove_it();
+    begin(&journal, NULL, false);
+    journal_close(&journal, false);
+}
+
+START_TEST(a_file_that_is_removed_meanwhile_is_not_in_use)
+{
+    struct journal journal;
+    struct journal_file file;
+    begin(&journal, NULL, false);
+    journal_close(&journal, false);
+    meanwhile = _i == 0 ? remove_it : write_it_anew;
+    ck_assert_int_eq(read_journal(&file), _i == 0 ? JOURNAL_ABSENT : JOURNAL_READABLE);
+    journal_file_fini(&file);
+}
+END_TEST
+
 /* Iterations in a random order, one to a record: the file would be 32 bytes for each. */
 START_TEST(a_long_run_keeps_a_short_file)
 {
@@ -805,6 +844,7 @@ static Suite *make_suite(void)
     tcase_add_test(file, a_file_is_resumed_without_its_torn_end);
     tcase_add_test(file, a_long_run_keeps_few_points);
     tcase_add_test(file, a_file_that_is_written_is_in_use);
+    tcase_add_loop_test(file, a_file_that_is_removed_meanwhile_is_not_in_use, 0, 2);
     tcase_add_test(file, a_long_run_keeps_a_short_file);
     tcase_add_test(file, a_loop_that_grows_for_long_keeps_few_growths);
     tcase_add_test(file, what_cannot_be_written_leaves_a_good_file);
