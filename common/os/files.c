@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -289,6 +291,18 @@ bool file_lock(int fd)
         nanosleep(&nap, NULL);
     }
     return true;
+}
+
+void file_close_from(int first)
+{
+    struct rlimit limit;
+#ifdef SYS_close_range
+    if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0)
+        return;
+#endif
+    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (1 << 20) ? (int)limit.rlim_cur : 1 << 20;
+    for (int fd = first; fd < end; fd++)
+        close(fd);
 }
 
 bool file_is_program(const char *path)

@@ -58,5 +58,9 @@ int file_sync_name(const char *path);
 bool file_lock(int fd);
 bool file_lock_now(int fd); /* does not wait */
 
+/* Closes all descriptors from this one on: one by one where the kernel (before 5.9) cannot do it at once.
+ * Calls nothing that could take a lock or allocate. */
+void file_close_from(int first);
+
 /* A regular file that may be executed. */
 bool file_is_program(const char *path);

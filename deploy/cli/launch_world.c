@@ -2,6 +2,7 @@
 /* The machine of a launch: see launch_world.h. */
 #include "deploy/cli/launch_world.h"
 #include "common/os/cores.h"
+#include "common/os/files.h"
 #include "common/os/process.h"
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
@@ -233,7 +234,7 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
     setpgid(0, 0);
     prctl(PR_SET_NAME, "hdss-reaper");
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    close_range(0, ~0U, 0);
+    file_close_from(0);
     while (getppid() == parent)
         sigwait(&all, &number);
     const int64_t end_ms = launch_clock_ms() + REAPER_WAIT_MS;

@@ -3,6 +3,7 @@
  * words of the job as its command line, and nothing of MPI. Or it says what a kernel's loop is, to who asks: then its
  * one word is HELPER_DESCRIBES. Only programs of HDSS begin it. */
 #include "common/job/job_setup.h"
+#include "common/os/files.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
 #include "worker/exec/openmp_pool.h"
@@ -20,23 +21,8 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
-
-/* Closes what the worker has opened: the sockets of MPI above all. */
-static void close_others(void)
-{
-    struct rlimit limit;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, CHANNEL_BELL + 1u, ~0u, 0u) == 0)
-        return;
-#endif
-    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (1 << 20) ? (int)limit.rlim_cur : 1 << 20;
-    for (int fd = CHANNEL_BELL + 1; fd < end; fd++)
-        close(fd);
-}
 
 static void on_drain(int signal)
 {
@@ -124,7 +110,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (is_asked(argc, argv)) {
         close(CHANNEL_BELL);
-        close_others();
+        file_close_from(CHANNEL_BELL + 1); /* what the worker has opened: the sockets of MPI above all */
         catch_signals();
         return answer_questions(CHANNEL_FILE);
     }
@@ -135,7 +121,7 @@ int main(int argc, char **argv)
     }
     if (getppid() != channel->worker_pid) /* it ended before the signal was asked for */
         return EXIT_STATUS_FAILED;
-    close_others();
+    file_close_from(CHANNEL_BELL + 1); /* what the worker has opened: the sockets of MPI above all */
     catch_signals();
     bool is_ready = job_setup_make(&setup, &kernel_loader, argc, argv, &error) == 0;
     const struct exec_team team = {

@@ -3,7 +3,7 @@
 #include "worker/kernels/exec/guard.h"
 
 #include "common/os/children.h"
-#include "worker/kernels/exec/spawn.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -28,7 +28,7 @@ static void keep_only(int descriptor)
     dup2(descriptor, 0);
     close(1);
     close(2);
-    spawn_close_others();
+    file_close_from(STDERR_FILENO + 1);
 }
 
 static void clear_away(const struct guard_order *order)

@@ -4,6 +4,7 @@
 
 #include "common/os/children.h"
 #include "common/os/cores.h"
+#include "common/os/files.h"
 #include "common/os/signals.h"
 
 #include <errno.h>
@@ -15,7 +16,6 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -69,19 +69,6 @@ static void reset_signals(const sigset_t *taken)
     for (int signal = 1; signal < NSIG; signal++)
         if (sigismember(taken, signal) == 1)
             sigaction(signal, &standard, NULL);
-}
-
-/* Closes one by one where the kernel (before 5.9) cannot do it at once. */
-void spawn_close_others(void)
-{
-    struct rlimit limit;
-#ifdef SYS_close_range
-    if (syscall(SYS_close_range, 3u, ~0u, 0u) == 0)
-        return;
-#endif
-    int end = getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (1 << 20) ? (int)limit.rlim_cur : 1 << 20;
-    for (int fd = 3; fd < end; fd++)
-        close(fd);
 }
 
 /* RLIMIT_DATA counts what can be written to and is shared with nobody. RLIMIT_AS would count addresses that a program
@@ -145,7 +132,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
         dup2(attempt->spawn->descriptors[i], i);
     int folder = attempt->spawn->folder < 0 ? 0 : fchdir(attempt->spawn->folder);
     attempt->error = folder < 0 ? errno : 0;
-    spawn_close_others();
+    file_close_from(STDERR_FILENO + 1);
     bound_memory(attempt->spawn->memory);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);

@@ -47,6 +47,3 @@ static inline void spawn_forget(const struct spawner *spawner)
 {
     spawner->guard.order->group = 0;
 }
-
-/* Closes all descriptors above 2. Calls nothing that could take a lock or allocate. */
-void spawn_close_others(void);
