@@ -298,7 +298,7 @@ static int find_sound(const struct journal_content *content, const struct job_se
                                                  setup->job.joins && done == setup->count);
     if (held < 0 || !is_in_doubt)
         return held < 0 ? -1 : 0;
-    if (results_find_sound(output, &setup->loop, &content->done, sound, digest, error) < 0)
+    if (results_find_sound(output, &setup->loop, &content->done, !setup->job.joins, sound, digest, error) < 0)
         return -1;
     return ranges_total(sound) < done;
 }

@@ -57,8 +57,10 @@ void parts_remove(const char *path);
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Hands over all that is in the folder. -1 with one line. */
-int parts_sweep(const char *path, const struct hdss_loop *loop, parts_taker *take, void *context, struct error *error);
+/* Hands over all that is in the folder; `by_heads` also entries whose blocks are not what their heads say, with NULL
+ * for the block. -1 with one line. */
+int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, parts_taker *take, void *context,
+                struct error *error);
 
 /* Room for "RUN-RANK". */
 #define PART_NAME_MAX 24
@@ -83,7 +85,8 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 /* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds to `found` what of `done` is there and sound, or of that what is called failed, and sets the sum of its digests.
- * -1 with one line. */
-int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool failed_only,
+/* Adds to `found` what of `done` is there and sound, or has a head, or is sound and is called failed, and sets the sum
+ * of the digests of what is sound. -1 with one line. */
+enum parts_wanted { PARTS_SOUND, PARTS_WITH_HEAD, PARTS_FAILED };
+int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,
                struct ranges *found, uint64_t *digest, struct error *error);

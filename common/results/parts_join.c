@@ -197,7 +197,7 @@ static int parts_join_end(struct join *join, int result, struct error *error)
 /* Hands over all parts. */
 static int sweep_all(struct join *join, parts_taker *take, struct error *error)
 {
-    if (parts_sweep(join->path, join->loop, take, join, error) < 0)
+    if (parts_sweep(join->path, join->loop, false, take, join, error) < 0)
         return -1;
     return join->next < join->whole.first + join->whole.count ? refuse_gap(join, error) : 0;
 }

@@ -7,9 +7,9 @@
 struct look {
     const struct hdss_loop *loop;
     const struct ranges *done; /* iterations to look at */
-    bool failed_only;
+    enum parts_wanted wanted;
     struct ranges *found;
-    uint64_t digest; /* sum over what is found */
+    uint64_t digest; /* sum over what is found and sound */
 };
 
 /* Takes the streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of
@@ -34,11 +34,13 @@ static int parts_look_take(void *context, uint64_t first, const struct block *bl
 {
     struct look *look = context;
     const unsigned char *at[HDSS_STREAMS_MAX];
-    for (unsigned s = 0; s < block->streams; s++)
+    for (unsigned s = 0; block != NULL && s < block->streams; s++)
         at[s] = block->stream[s];
     for (uint32_t i = 0; i < from + count; i++) {
-        const uint64_t iteration = first + i - from, digest = parts_look_take_streams(look, iteration, block, i, at);
-        if (i < from || (look->failed_only && !block_failed(block, i)) || !ranges_contains(look->done, iteration))
+        const uint64_t iteration = first + i - from;
+        const uint64_t digest = block != NULL ? parts_look_take_streams(look, iteration, block, i, at) : 0;
+        const bool is_wanted = look->wanted != PARTS_FAILED || block_failed(block, i);
+        if (i < from || !is_wanted || !ranges_contains(look->done, iteration))
             continue;
         look->digest += digest;
         if (ranges_add(look->found, iteration, 1, NULL) < 0)
@@ -47,11 +49,11 @@ static int parts_look_take(void *context, uint64_t first, const struct block *bl
     return 0;
 }
 
-int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool failed_only,
+int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,
                struct ranges *found, uint64_t *digest, struct error *error)
 {
-    struct look look = {.loop = loop, .done = done, .failed_only = failed_only, .found = found};
-    int result = parts_sweep(path, loop, parts_look_take, &look, error);
+    struct look look = {.loop = loop, .done = done, .wanted = wanted, .found = found};
+    int result = parts_sweep(path, loop, wanted == PARTS_WITH_HEAD, parts_look_take, &look, error);
     *digest = look.digest;
     return result;
 }

@@ -30,6 +30,7 @@ struct sweep {
     size_t count, capacity;
     struct piece *pieces; /* pieces of the group that is looked at; owned */
     size_t piece_count, piece_capacity;
+    bool by_heads; /* entries count whose blocks are not what their heads say */
     parts_taker *take;
     void *context;
 };
@@ -95,10 +96,10 @@ static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, stru
 
 static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece, struct error *error)
 {
-    int good = parts_sweep_load(sweep, piece->entry, error);
-    if (good <= 0)
+    const int good = parts_sweep_load(sweep, piece->entry, error);
+    if (good < 0 || (good == 0 && !sweep->by_heads))
         return good;
-    return sweep->take(sweep->context, piece->first, &sweep->reader.block,
+    return sweep->take(sweep->context, piece->first, good > 0 ? &sweep->reader.block : NULL,
                        (uint32_t)(piece->first - piece->entry->head.first), (uint32_t)piece->count, error);
 }
 
@@ -173,7 +174,7 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
         if (ranges_covers(&covered, range.first, range.count))
             continue;
         good = parts_sweep_load(sweep, &group[i], error);
-        if (good > 0 && add_uncovered(sweep, &group[i], &covered) < 0)
+        if ((good > 0 || (good == 0 && sweep->by_heads)) && add_uncovered(sweep, &group[i], &covered) < 0)
             good = parts_sweep_no_memory(error);
     }
     ranges_fini(&covered);
@@ -213,9 +214,10 @@ static void parts_sweep_end(struct sweep *sweep)
     free(sweep->pieces);
 }
 
-int parts_sweep(const char *path, const struct hdss_loop *loop, parts_taker *take, void *context, struct error *error)
+int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, parts_taker *take, void *context,
+                struct error *error)
 {
-    struct sweep sweep = {.loop = loop, .take = take, .context = context};
+    struct sweep sweep = {.loop = loop, .by_heads = by_heads, .take = take, .context = context};
     parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {

@@ -143,16 +143,17 @@ int results_hold(const char *path, const struct hdss_loop *loop, const struct ra
     return results_is_variable(loop) ? parts_hold(path, loop, done, error) : RESULTS_COMPLETE;
 }
 
-int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
-                       uint64_t *digest, struct error *error)
+int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool by_heads,
+                       struct ranges *sound, uint64_t *digest, struct error *error)
 {
+    const enum parts_wanted wanted = by_heads ? PARTS_WITH_HEAD : PARTS_SOUND;
     *digest = 0;
-    return results_is_variable(loop) ? parts_look(path, loop, done, false, sound, digest, error) : 0;
+    return results_is_variable(loop) ? parts_look(path, loop, done, wanted, sound, digest, error) : 0;
 }
 
 int results_find_failed(const char *path, const struct hdss_loop *loop, const struct ranges *done,
                         struct ranges *failed, uint64_t *digest, struct error *error)
 {
     *digest = 0;
-    return results_is_variable(loop) ? parts_look(path, loop, done, true, failed, digest, error) : 0;
+    return results_is_variable(loop) ? parts_look(path, loop, done, PARTS_FAILED, failed, digest, error) : 0;
 }

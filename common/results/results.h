@@ -119,10 +119,11 @@ void results_remove(const char *path, const struct hdss_loop *loop);
 enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* For variable output: finds the part of `done` that is there and as it was written, and the sum of its digests. -1
- * with one line. */
-int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct ranges *sound,
-                       uint64_t *digest, struct error *error);
+/* For variable output: finds the part of `done` that is there and as it was written, and the sum of its digests. Who
+ * reads the parts while the run goes on may have given their bytes back: `by_heads` their heads suffice. -1 with one
+ * line. */
+int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool by_heads,
+                       struct ranges *sound, uint64_t *digest, struct error *error);
 
 /* For variable output: finds the part of `done` that the earlier runs of a job call failed, and the sum of its
  * digests. -1 with one line. */

@@ -465,6 +465,24 @@ def test_output_can_stay_in_its_parts():
     assert read(OUT) == 'a\nb\n'
 
 
+def test_parts_whose_bytes_their_reader_has_taken_are_not_missing():
+    """Of those that stay the heads count, as where a part of another task was lost."""
+    words = ['--workers', '1', '--join', 'no', *tasks(['echo one', 'echo a-second', 'echo three', f'touch began; {UNTIL_HURRY}', 'true']), 'shell=yes']
+    process = start([HDSS, 'run', *words])
+    wait_until(lambda: os.path.exists('began'), 'the last task')
+    os.kill(ranks_of(process, SUPERMASTER)[0], signal.SIGTERM)
+    wait_until(lambda: 'as the ranks were sent a signal' in process.stderr.readline(), 'the drain')
+    hurry()
+    check(finish(process), 4)
+    with open(f'{OUT}.parts/1-0', 'r+b') as file:
+        whole = file.read()
+        file.seek(whole.index(b'a-second'))
+        file.write(bytes(8))
+        file.truncate(len(whole) - 1)
+    result = check(run([HDSS, 'run', '--resume', *words]))
+    assert len(result.err) == 1 and 'of 4 tasks that' in result.err[0] and 'the output of 1 is missing there' in result.err[0], result
+
+
 def test_a_list_that_was_changed_is_not_resumed():
     check(run_job(0, 2, tasks(['true', 'false'])), 3)
     result = check(run_job(0, 2, ['--resume', *tasks(['true', 'echo'])]), 2)

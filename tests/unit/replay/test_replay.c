@@ -222,7 +222,7 @@ static bool read_parts(unsigned char *bytes, size_t size, struct text *text)
     ranges_init(&done);
     ranges_init(&found);
     OK(ranges_add(&done, 0, loop.iterations, NULL));
-    OK(results_find_sound("out", &loop, &done, &found, &digest, &error));
+    OK(results_find_sound("out", &loop, &done, false, &found, &digest, &error));
     const bool is_told = ranges_total(&found) < loop.iterations;
     text_add(text, "%" PRIu64 ", %" PRIu64, ranges_total(&found), digest);
     ranges_fini(&done);

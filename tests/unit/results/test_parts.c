@@ -335,19 +335,44 @@ START_TEST(what_is_missing_of_what_is_done_is_found)
     ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_COMPLETE);
     ranges_add(&done, 1, 9, NULL);
     ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_COMPLETE);
-    OK(results_find_sound("out", &loop, &done, &sound, &digest, &error));
+    OK(results_find_sound("out", &loop, &done, false, &sound, &digest, &error));
     ck_assert(ranges_total(&sound) == 9 && ranges_covers(&sound, 1, 9));
     ck_assert_uint_eq(digest, digest_of(1, 10));
     ranges_clear(&sound);
     ck_assert_int_eq(truncate("out.parts/1-0", size - 1), 0);
     ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_LACKS);
-    OK(results_find_sound("out", &loop, &done, &sound, &digest, &error));
+    OK(results_find_sound("out", &loop, &done, false, &sound, &digest, &error));
     ck_assert(ranges_total(&sound) == 5 && ranges_covers(&sound, 1, 5));
     ck_assert_uint_eq(digest, digest_of(1, 6));
     ck_assert_int_eq(unlink("out.parts/run"), 0);
     ck_assert_int_eq(results_hold("out", &loop, &done, &error), RESULTS_ABSENT);
     ranges_fini(&done);
     ranges_fini(&sound);
+}
+END_TEST
+
+/* The entry in the middle has its head, and the last is torn. */
+START_TEST(an_entry_without_its_bytes_counts_for_who_has_read_it)
+{
+    off_t at[3], size = write_three(at);
+    struct ranges done, sound;
+    uint64_t digest;
+    const int fd = open("out.parts/1-0", O_WRONLY);
+    ck_assert_int_eq(fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, at[1] + PART_HEAD_BYTES,
+                               at[2] - at[1] - PART_HEAD_BYTES),
+                     0);
+    ck_assert_int_eq(ftruncate(fd, size - 1), 0);
+    close(fd);
+    ranges_init(&done);
+    ranges_add(&done, 1, 9, NULL);
+    for (int by_heads = 0; by_heads < 2; by_heads++) {
+        ranges_init(&sound);
+        OK(results_find_sound("out", &loop, &done, by_heads != 0, &sound, &digest, &error));
+        ck_assert(ranges_total(&sound) == (by_heads ? 5 : 2) && ranges_covers(&sound, 1, by_heads ? 5 : 2));
+        ck_assert_uint_eq(digest, digest_of(1, 3));
+        ranges_fini(&sound);
+    }
+    ranges_fini(&done);
 }
 END_TEST
 
@@ -516,6 +541,7 @@ int main(void)
     tcase_add_test(all, a_torn_entry_is_not_believed);
     tcase_add_test(all, what_is_missing_of_what_is_done_is_found);
     tcase_add_test(all, a_corrupted_entry_is_left_out);
+    tcase_add_test(all, an_entry_without_its_bytes_counts_for_who_has_read_it);
     tcase_add_test(all, a_corrupted_entry_gives_way_to_another_of_its_iterations);
     tcase_add_test(all, what_is_no_block_of_the_part_is_not_written);
     tcase_add_test(all, a_folder_that_cannot_be_is_refused);
