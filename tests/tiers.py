@@ -75,7 +75,8 @@ SMOKE = {
     "python_client": ["an interrupted program"],
     "python_left": ["a process that cannot be set back ends"],
     "plugins": ["the example in c", "a kernel in python"],
-    # what a person looks at
+    # what a person types, and sees
+    "lines": ["lines that run no job"],
     "terminal": ["the progress line fits and is cleared away"],
     "trace": ["a trace gives the figures of the report"],
     "report": ["a real run"],
@@ -96,7 +97,7 @@ SMOKE = {
 # The system tests of an area: a changed file whose path begins so has the gate run them whole, within AREA_SECONDS.
 AREAS = {
     "supermaster/set": ["set", "set_losses", "set_kinds", "open", "until_eof"],
-    "supermaster": ["faults", "losses", "resume", "restarts", "set_losses"],
+    "supermaster": ["lines", "faults", "losses", "resume", "restarts", "set_losses"],
     "master": ["faults", "nodes"],
     "worker/dca": ["flat", "flat_ends"],
     "common/dca": ["flat", "flat_ends"],
@@ -108,6 +109,7 @@ AREAS = {
     "common/mpi": ["faults", "losses", "kills", "stopped", "stopped_drains", "far", "lost_nodes"],
     "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
     "common/control": ["control", "page", "submit", "strangers"],
+    "common/config": ["lines"],
     "common/results": ["lineups", "lineups_outputs", "resume_outputs", "points"],
     "common/job": ["resume", "points", "deaths"],
     "common/trace": ["trace", "report"],
@@ -119,7 +121,7 @@ AREAS = {
     "deploy/cli/top": ["top"],
     "deploy/cli/web": ["page"],
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
-    "deploy/cli": ["mistakes", "check", "exec_command", "terminal"],
+    "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],
     "deploy/python": ["python_calls", "python_left", "python_errors", "python_progress", "python_examples"],
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
