@@ -137,7 +137,7 @@ static int job_take_report(void *target, const char *value, struct error *error)
 /* Takes --trace FILE, whose ending says what it is. */
 static int take_trace(void *target, const char *value, struct error *error)
 {
-    return has_ending(value, ".csv") || has_ending(value, ".pftrace") || has_ending(value, ".otf2")
+    return has_ending(value, ".csv") || has_ending(value, ".pftrace")
                ? option_take_path(((struct job *)target)->trace, JOB_PATH_MAX, value, error)
                : -1;
 }
@@ -342,8 +342,7 @@ static const struct option_row results[] = {
      "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
     {"trace", 0, "FILE", "a file name that ends in " JOB_TRACE_ENDINGS ", in a folder that all nodes share",
-     "write what became of each chunk, and when: FILE.csv as a table, FILE.pftrace for Perfetto (ui.perfetto.dev), "
-     "FILE.otf2 as an OTF2 archive, which is a folder",
+     "write what became of each chunk, and when: FILE.csv as a table, FILE.pftrace for Perfetto (ui.perfetto.dev)",
      take_trace, .not_for = OPTION_DCA | OPTION_STUDY},
     {"progress", 0, "auto|always|never", NULL,
      "show a progress line, or, where standard error is no terminal, write a line of a log now and then; auto: the log "

@@ -16,7 +16,7 @@
 #define JOB_LOG_EVERY_S       60
 #define JOB_LOG_EVERY_MAX_S   86400
 #define JOB_PATH_MAX          1024
-#define JOB_TRACE_ENDINGS     ".csv, .pftrace or .otf2"
+#define JOB_TRACE_ENDINGS     ".csv or .pftrace"
 #define JOB_KERNEL_PARAMS_MAX 64
 #define JOB_JOURNAL_ENDING    ".journal"
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)

@@ -209,10 +209,4 @@ static void csv_row(struct trace_writer *writer, const struct chunk_row *row)
     end_line(&line, writer);
 }
 
-const struct trace_format trace_csv = {.ending = ".csv",
-                                       .check = trace_file_check,
-                                       .open = trace_file_open,
-                                       .begin = csv_begin,
-                                       .row = csv_row,
-                                       .finish = trace_file_finish,
-                                       .discard = trace_file_discard};
+const struct trace_format trace_csv = {.ending = ".csv", .begin = csv_begin, .row = csv_row};

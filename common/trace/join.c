@@ -2,17 +2,20 @@
 /* The trace of a run: see join.h. */
 #include "common/trace/join.h"
 
+#include "common/os/files.h"
 #include "common/trace/rows.h"
 #include "common/trace/spool.h"
 #include "common/trace/writer.h"
 #include "common/util/text.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 static const struct trace_format *const formats[TRACE_FORMS] = {
-    [TRACE_CSV] = &trace_csv, [TRACE_PERFETTO] = &trace_perfetto, [TRACE_OTF2] = &trace_otf2};
+    [TRACE_CSV] = &trace_csv, [TRACE_PERFETTO] = &trace_perfetto};
 
 enum trace_form trace_form_of(const char *path)
 {
@@ -27,9 +30,8 @@ enum trace_form trace_form_of(const char *path)
 
 int trace_check(const char *path, struct error *error)
 {
-    const enum trace_form form = trace_form_of(path);
-    return form < TRACE_FORMS ? formats[form]->check(path, error)
-                              : error_set(error, "%.300s: no ending of a trace", path);
+    return trace_form_of(path) < TRACE_FORMS ? file_check_writable(path, error)
+                                             : error_set(error, "%.300s: no ending of a trace", path);
 }
 
 /* A trace that is being made. */
@@ -131,25 +133,29 @@ static void remove_files(const char *path, const unsigned *ranks, unsigned count
     }
 }
 
-/* Writes the trace under its unfinished name, and then gives it its own. */
-static int write_trace(struct joining *joining, const char *path, const unsigned *ranks, unsigned count,
-                       struct error *error)
+/* Writes the trace under its unfinished name, and then gives it its own, which replaces an earlier trace. */
+static int write_trace(struct joining *joining, const char *unfinished, const char *path, const unsigned *ranks,
+                       unsigned count, struct error *error)
 {
-    const struct trace_format *format = joining->format;
-    int result = format->open(&joining->writer, error);
-    if (result == 0)
-        result = join_files(joining, path, ranks, count, error);
-    if (result == 0)
-        result = format->finish(&joining->writer, path, error);
-    format->discard(&joining->writer);
+    FILE *file = joining->writer.file = fopen(unfinished, "we");
+    if (file == NULL)
+        return error_set(error, "%.300s: %.100s", unfinished, strerror(errno));
+    int result = join_files(joining, path, ranks, count, error);
+    const bool failed = ferror(file) != 0;
+    const bool is_closed = fclose(file) == 0;
+    if (result == 0 && (failed || !is_closed))
+        result = error_set(error, "%.300s: cannot be written: %.100s", unfinished, strerror(errno));
+    if (result == 0 && rename(unfinished, path) != 0)
+        result = error_set(error, "%.300s: %.100s", path, strerror(errno));
+    if (result < 0)
+        unlink(unfinished);
     return result;
 }
 
 int trace_join(const char *path, const unsigned *ranks, unsigned count, const struct trace_about *about,
                struct error *error)
 {
-    struct joining joining = {.format = formats[trace_form_of(path)],
-                              .writer = {.about = about, .supermaster = count > 0 ? ranks[0] : 0}};
+    struct joining joining = {.format = formats[trace_form_of(path)], .writer = {.about = about}};
     struct text name;
     text_init(&name);
     text_add(&name, "%s.part", path);
@@ -158,8 +164,7 @@ int trace_join(const char *path, const unsigned *ranks, unsigned count, const st
         free(unfinished);
         return error_set(error, "out of memory for a trace");
     }
-    joining.writer.unfinished = unfinished;
-    const int result = write_trace(&joining, path, ranks, count, error);
+    const int result = write_trace(&joining, unfinished, path, ranks, count, error);
     if (result == 0)
         remove_files(path, ranks, count);
     free(joining.writer.by_rank);

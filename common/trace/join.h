@@ -9,14 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The forms of a trace, by the ending of its name. OTF2 is a folder, and takes a build with libotf2. */
-enum trace_form { TRACE_CSV, TRACE_PERFETTO, TRACE_OTF2, TRACE_FORMS };
+/* The forms of a trace, by the ending of its name. */
+enum trace_form { TRACE_CSV, TRACE_PERFETTO, TRACE_FORMS };
 
 /* The form of a name; TRACE_FORMS: it has none of the endings. */
 enum trace_form trace_form_of(const char *path);
 
-/* Says before a run whether its trace can have this name. -1 with one line, for wrong use: it cannot be written there,
- * something is there that a trace does not replace, or this build does not make traces of the form. */
+/* Says before a run whether its trace can have this name. -1 with one line, for wrong use: it cannot be written there.
+ */
 int trace_check(const char *path, struct error *error);
 
 struct trace_worker {

@@ -223,9 +223,16 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
+/* True for a row that is shown with its time at the worker: of a chunk that has several rows the one with the time in
+ * the kernel is, and those that are stored. Iterations that were not computed have no time of their own. */
+static bool has_stay(const struct chunk_row *row)
+{
+    return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);
+}
+
 static void write_chunk(const struct trace_writer *writer, const struct chunk_row *row)
 {
-    if (trace_row_has_stay(row)) {
+    if (has_stay(row)) {
         write_slice(writer, row);
         return;
     }
@@ -276,10 +283,4 @@ static void perfetto_row(struct trace_writer *writer, const struct chunk_row *ro
     }
 }
 
-const struct trace_format trace_perfetto = {.ending = ".pftrace",
-                                            .check = trace_file_check,
-                                            .open = trace_file_open,
-                                            .begin = perfetto_begin,
-                                            .row = perfetto_row,
-                                            .finish = trace_file_finish,
-                                            .discard = trace_file_discard};
+const struct trace_format trace_perfetto = {.ending = ".pftrace", .begin = perfetto_begin, .row = perfetto_row};

@@ -26,11 +26,10 @@ needs=(
   "library  check          check           check-devel         check"
 )
 
-# What the build does without: for pods that join over TCP, also without the key of the set, for traces as OTF2 archives, and for the Python package and kernels in Python.
+# What the build does without: for pods that join over TCP, also without the key of the set, and for the Python package and kernels in Python.
 wants=(
   "library  openssl        libssl-dev      openssl-devel       openssl"
   "library  munge          libmunge-dev    munge-devel         munge"
-  "library  otf2           libopen-trace-format2-dev  otf2-devel      otf2"
   "library  python3-embed  libpython3-dev       python3-devel        python"
   "module   cloudpickle    python3-cloudpickle  python3-cloudpickle  py-cloudpickle"
 )

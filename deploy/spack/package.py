@@ -23,7 +23,6 @@ class Hdss(MesonPackage):
     variant("tls", default=True, description="pods that join over TCP")
     variant("munge", default=False, description="pods that join over TCP without the key of the set")
     variant("curses", default=True, description="the screen of hdss top")
-    variant("otf2", default=True, description="traces as OTF2 archives")
     variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python, and the package hdss for Python")
     variant("fortran", default=True, description="the modules hdss and DLS for MPI programs in Fortran")
@@ -43,7 +42,6 @@ class Hdss(MesonPackage):
     depends_on("openssl@1.1.1:", when="+tls")
     depends_on("munge", when="+munge")
     depends_on("ncurses", when="+curses")
-    depends_on("otf2@3.0:", when="+otf2")
     depends_on("python@3.9:", type=("build", "link", "run"), when="+python")
     depends_on("py-cloudpickle", type="run", when="+python")
     extends("python", when="+python")
@@ -53,7 +51,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "control", "tls", "munge", "curses", "openmp", "otf2", "python", "fortran", "simgrid"):
+        for part in ("png", "control", "tls", "munge", "curses", "openmp", "python", "fortran", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

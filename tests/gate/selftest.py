@@ -104,7 +104,7 @@ class Selftest:
             "clang": ("clang", ["-Doptimization=1", "-Ddebug=false", "-Dwerror=true"]),
             # Here, too, what is optional is absent, and the build is that for debugging.
             "mpich": ("gcc", ["--buildtype=debug", "-Dwerror=true", "-Dmpi=mpich"] + [
-                f"-D{part}=disabled" for part in ("png", "control", "otf2", "tls", "munge", "simgrid", "fortran")]),
+                f"-D{part}=disabled" for part in ("png", "control", "tls", "munge", "simgrid", "fortran")]),
             # Reports name lines; more debug information and a higher level take gcc twice the time. At this level it warns of what is no error.
             # The other linker takes half the time for each of 280 programs.
             "sanitizers": ("gcc", ["-Doptimization=1", "-Ddebug=false", "-Dc_args=-g1", "-Dwerror=false", "-Db_sanitize=address,undefined",

@@ -231,161 +231,6 @@ def test_perfetto():
         assert set(counts) == {1}, counts
 
 
-class Archive:
-    """An OTF2 archive as otf2-print reads it: `stays` are the regions of each location as dictionaries, with `worker`, `reason`, `begun` and `ended`;
-    `cuts` are the values of the metric likewise, `locations` has the node of each, and `markers` has (category, location or None, time, text)."""
-
-    def __init__(self, path):
-        anchor = os.path.join(path, 'traces.otf2')
-        self.stays, self.cuts, open_regions, latest = [], [], {}, collections.defaultdict(int)
-        counts = collections.Counter()
-        for line in self.told('otf2-print', '-Werror', anchor).splitlines():
-            event = re.match(r'(ENTER|LEAVE|METRIC) +(\d+) +(\d+)  (.*)', line)
-            if event is not None:
-                kind, location, time, about = event[1], event[2], int(event[3]), event[4]
-                assert time >= latest[location], (location, time)
-                latest[location] = time
-                counts[location] += 1
-                if kind == 'METRIC':
-                    values = {'count': re.fullmatch(r'Metric: 0, 1 Value: \("chunk size" <0>; UINT64; (\d+)\)', about)[1], 'at': time}
-                    self.cuts.append(values)
-                elif kind == 'ENTER':
-                    assert location not in open_regions, line
-                    values = {'worker': location, 'begun': time, 'reason': re.fullmatch(r'Region: "chunk: (\w+)" <\d+>', about)[1]}
-                    open_regions[location] = values
-                    self.stays.append(values)
-                else:
-                    open_regions.pop(location)['ended'] = time
-            elif line.lstrip().startswith('ADDITIONAL ATTRIBUTES: '):
-                values.update(re.findall(r'\("(\w+)" <\d+>; \w+; "?(\w+)', line))
-            else:
-                assert line == '' or line.startswith(('===', '---', 'Event ')), line
-        assert not open_regions
-        self.define(self.told('otf2-print', '-Werror', '-G', anchor), counts, latest)
-        self.markers = []
-        for line in self.told('otf2-marker', anchor).splitlines():
-            if line.startswith('MARKER_DEF'):
-                category = re.search(r'Category: "([\w ]+)"', line)[1]
-            elif line.startswith('MARKER '):
-                time, location, text = re.search(r'Time: (\d+), Duration 0, Scope: (?:LOCATION:(\d+)|GLOBAL.*?), Text: "(.*)"', line).groups()
-                self.markers.append((category, location, int(time), text))
-
-    @staticmethod
-    def told(*words):
-        result = subprocess.run(words, capture_output=True, text=True, check=False)
-        assert result.returncode == 0 and not result.stderr, (words, result.stderr)
-        return result.stdout
-
-    def define(self, told, counts, latest):
-        ticks, offset, length, self.origin = re.search(r'Ticks per Seconds: (\d+), Global Offset: (\d+), Length: (\d+), Date: (.*)', told).groups()
-        assert (ticks, offset) == ('1000000000', '0') and int(length) > max(latest.values(), default=0), (ticks, offset, length)
-        parents = dict(re.findall(r'^LOCATION_GROUP +\d+  Name: "([\w ]+)".*Parent: "(\w+::[\w ]+)"', told, re.MULTILINE))
-        self.locations = {}
-        for location, name, events in re.findall(r'^LOCATION +(\d+)  Name: "([\w ]+)".*# Events: (\d+),', told, re.MULTILINE):
-            assert int(events) == counts[location] and name.split()[1] == location, (location, name, events)
-            self.locations[location] = (name.split()[0], parents[name])
-
-    def counts(self, iterations):
-        return counts_of([stay for stay in self.stays if stay['fate'] == 'done'], iterations)
-
-
-def nanoseconds(text):
-    return text.replace('.', '').lstrip('0') or '0' if text else None
-
-
-def has_stay(row):
-    return row['begun_s'] and (row['compute_s'] or row['fate'] == 'done')
-
-
-def stays_of(trace):
-    """What an archive must tell of a table: of each computed chunk its figures, and when it began and ended where the row stands for its time."""
-    return sorted([row['worker'], row['reason'], row['first'], row['count'], row['chunk'], row['master'], row['fate'], nanoseconds(row['asked_s']),
-                   nanoseconds(row['time_s']), nanoseconds(row['stored_s']), nanoseconds(row['compute_s']) or '',
-                   (nanoseconds(row['begun_s']), nanoseconds(row['ended_s'])) if row['compute_s'] else ()] for row in trace.chunks if has_stay(row))
-
-
-def stays_told(archive):
-    return sorted([stay['worker'], stay['reason'], stay['first'], stay['count'], stay['chunk'], stay['master'], stay['fate'], stay['asked'],
-                   stay['assigned'], stay['stored'], stay.get('compute', ''), (str(stay['begun']), str(stay['ended'])) if 'compute' in stay else ()]
-                  for stay in archive.stays)
-
-
-def markers_of(trace):
-    markers = [(row['fate'], row['worker'], int(nanoseconds(row['stored_s'] or row['time_s'])),
-                f'chunk {row["chunk"]} of worker {row["worker"]} by rank {row["master"]}: first {row["first"]} count {row["count"]} reason {row["reason"]}')
-               for row in trace.chunks if not has_stay(row)]
-    workers = {row['worker'] for row in trace.workers}
-    return sorted(markers + [('rank lost', row['worker'] if row['worker'] in workers else None, int(nanoseconds(row['time_s'])), f'rank {row["worker"]}')
-                             for row in trace.events], key=str)
-
-
-def no_otf2():
-    """Why archives cannot be read here; None: they can."""
-    if shutil.which('otf2-print') is None or shutil.which('otf2-marker') is None:
-        return 'there is no otf2-print: Debian has otf2-tools'
-    result = run([HDSS, 'simulate', '--trace', 'none.otf2', *LOOP])
-    shutil.rmtree('none.otf2', ignore_errors=True)
-    return 'the build has no libotf2' if 'no libotf2' in result.raw_err else None
-
-
-def test_otf2_tells_what_the_table_tells():
-    """Of the same simulated run, in which nothing is left to chance."""
-    if no_otf2() is not None:
-        return no_otf2()
-    for words in (['--workers', 12], ['--workers', 12, '--masters', 3, '--technique', 'ss'], ['--workers', 12, '--masters', 3, '--seed', 5, '--repetitions', 3],
-                  ['--workers', 12, '--masters', 2, '--verify', '0.3'], ['--workers', 40, '--masters', 3, '--platform', 'two-speeds:cores=4'],
-                  ['--workers', 40, '--masters', 3, '--platform', 'two-speeds:cores=4', '--fail-nodes', '3@0.05']):
-        words = ['simulate', *words, '--costs', 'exponential:mean=500']
-        for name in ('trace.csv', 'trace.otf2'):
-            result = run([HDSS, *words, '--trace', name, 'synthetic', 'iterations=3000'])
-            assert result.status == 0 and not result.err, result
-        trace, archive = Trace('trace.csv'), Archive('trace.otf2')
-        assert len(archive.stays) > 12 and stays_told(archive) == stays_of(trace), words
-        assert archive.counts(3000) == trace.counts() and archive.origin == 'UNDEFINED'
-        assert sorted(archive.markers, key=str) == markers_of(trace), words
-        assert [(cut['worker'], cut['first'], cut['count'], cut['formula'], str(cut['at'])) for cut in archive.cuts] \
-            == [(row['worker'], row['first'], row['count'], row['formula'], nanoseconds(row['time_s'])) for row in trace.cuts], words
-        assert archive.locations == {'0': ('supermaster', 'machine::machine'),
-                                     **{row['worker']: ('worker', f'node::node {row["node"]}') for row in trace.workers}}, archive.locations
-
-
-def test_otf2_of_real_runs():
-    if no_otf2() is not None:
-        return no_otf2()
-    for words in (['--workers', 3], ['--workers', 4, '--masters', 2], ['--workers', 3, '--technique', 'ss', '--output', 'out.npy', '--overwrite']):
-        result = run([HDSS, 'run', *words, '--trace', 'trace.otf2', *LOOP])  # from the second time on an archive is replaced
-        archive = Archive('trace.otf2')
-        assert result.status == 0 and not result.err, result
-        assert set(archive.counts(400)) == {1} and sum(int(stay['count']) for stay in archive.stays if stay['fate'] == 'done') == 400
-        assert archive.cuts and re.fullmatch(r'\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d+ [+]0000', archive.origin), archive.origin
-        assert sorted(place for place, _ in archive.locations.values()) == ['supermaster'] + words[1] * ['worker'], archive.locations
-    assert sorted(os.listdir('.')) == ['out.npy', 'trace.otf2'], os.listdir('.')
-    result = disturbed(hdss(1, 4, job_words('--trace', 'lost.otf2')), WORKER, [0])
-    lost = [marker for marker in Archive('lost.otf2').markers if marker[0] == 'rank lost']
-    assert result.status == 0 and [location for _, location, _, _ in lost] == [lost[0][3].split()[1]], (result, lost)
-    result = run([HDSS, 'exec', '-j', 2, '--trace', 'exec.otf2', 'echo', ':::', *'abcde'])
-    assert result.status == 0 and set(Archive('exec.otf2').counts(5)) == {1}, result
-
-
-def test_otf2_is_refused():
-    """What is there stays, and a build without libotf2 says what it takes; nothing is begun."""
-    os.mkdir('mine.otf2')
-    with open('mine.otf2/notes', 'w'):
-        pass
-    with open('file.otf2', 'w'):
-        pass
-    said = 'no libotf2; accepted: .csv or .pftrace' if no_otf2() == 'the build has no libotf2' else 'it is there, and is no OTF2 archive'
-    for words in ([HDSS, 'run', '--workers', 2], [HDSS, 'simulate', '--workers', 2]):
-        for name in ('mine.otf2', 'file.otf2'):
-            result = run([*words, '--trace', name, *LOOP])
-            assert result.status == 2 and len(result.err) == 1 and f'--trace: cannot write {name}: ' in result.err[0] and said in result.err[0], result
-            assert 'accepted: ' in result.err[0], result
-    for words in (['explain', 'mine.otf2', '--iteration', 1], ['report', 'mine.otf2', '--html', 'run.html']):
-        result = run([HDSS, *words])
-        assert result.status == 2 and len(result.err) == 1 and 'mine.otf2: it is a folder; accepted: a trace that --trace FILE.csv' in result.err[0], result
-    assert sorted(os.listdir('.')) == ['file.otf2', 'mine.otf2'] and os.listdir('mine.otf2') == ['notes'], os.listdir('.')
-
-
 def drained(masters):
     """A run that was asked to stop: how many of its iterations are done."""
     process = start(job(masters, 2, [*STEADY, '--output', 'out.npy', *ENDLESS]))
@@ -434,23 +279,17 @@ def test_what_an_earlier_run_had_done_has_rows():
         assert run([HDSS, 'report', 'trace.csv', '--svg', 'gantt.svg']).status == 0
 
 
-def test_what_an_earlier_run_had_done_in_other_forms():
-    if no_protoc() is None:
-        done = drained(0)
-        go_on(1, 'trace.pftrace')
-        packets = perfetto_packets('trace.pftrace')
-        before = [perfetto_values(packet) for packet in packets if 'name: "resumed: done by an earlier run"' in packet]
-        now = [perfetto_values(packet) for packet in packets if 'TYPE_SLICE_BEGIN' in packet]
-        assert sum(int(values['count']) for values in before) == done
-        assert set(counts_of(before + [values for values in now if values['fate'] == 'done'], ENDLESS_ITERATIONS)) == {1}
-    if no_otf2() is None:
-        done = drained(0)
-        go_on(2, 'trace.otf2')
-        archive = Archive('trace.otf2')
-        resumed = [marker for marker in archive.markers if marker[0] == 'resumed']
-        before = [dict(zip(('first', 'count'), re.fullmatch(r'first (\d+) count (\d+)', text).groups())) for _, _, _, text in resumed]
-        assert sum(int(values['count']) for values in before) == done and {location for _, location, _, _ in resumed} == {None}, resumed
-        assert set(counts_of(before + [stay for stay in archive.stays if stay['fate'] == 'done'], ENDLESS_ITERATIONS)) == {1}
+def test_what_an_earlier_run_had_done_for_perfetto():
+    if no_protoc() is not None:
+        return no_protoc()
+    done = drained(0)
+    go_on(1, 'trace.pftrace')
+    packets = perfetto_packets('trace.pftrace')
+    before = [perfetto_values(packet) for packet in packets if 'name: "resumed: done by an earlier run"' in packet]
+    now = [perfetto_values(packet) for packet in packets if 'TYPE_SLICE_BEGIN' in packet]
+    assert sum(int(values['count']) for values in before) == done
+    assert set(counts_of(before + [values for values in now if values['fate'] == 'done'], ENDLESS_ITERATIONS)) == {1}
+    return None
 
 
 def test_it_is_explained():
@@ -499,7 +338,7 @@ def test_a_run_makes_its_page():
 
 
 def test_wrong_use():
-    for words, said in ((['--trace', 'trace.txt'], ".csv, .pftrace or .otf2"), (['--trace', 'no/trace.csv'], 'no folder no'),
+    for words, said in ((['--trace', 'trace.txt'], ".csv or .pftrace"), (['--trace', 'no/trace.csv'], 'no folder no'),
                         (['--trace', 'out.csv', '--output', 'out.csv'], '--output and --trace')):
         result = run([HDSS, 'run', '--workers', 2, *words, 'mandelbrot'])
         assert result.status == 2 and said in result.err[-1] and len(result.err) == 1, result

@@ -7,8 +7,7 @@
 
 #include <stdio.h>
 
-/* Opens a file that is to be read as a trace, or perhaps as a report. NULL with one line; a folder is refused, as an
- * archive of OTF2 is one. */
+/* Opens a file that is to be read as a trace, or perhaps as a report. NULL with one line. */
 FILE *trace_file_open_input(const char *name, struct error *error);
 
 /* Reads all of an open file, and brings the trace into its order. -1 with one line that has the name. */

@@ -179,7 +179,6 @@ START_TEST(the_ending_says_the_form)
 {
     ck_assert_int_eq((int)trace_form_of("a.csv"), TRACE_CSV);
     ck_assert_int_eq((int)trace_form_of("b/a.pftrace"), TRACE_PERFETTO);
-    ck_assert_int_eq((int)trace_form_of("b/a.otf2"), TRACE_OTF2);
     ck_assert_int_eq((int)trace_form_of(".csv"), TRACE_FORMS);
     ck_assert_int_eq((int)trace_form_of("a.txt"), TRACE_FORMS);
 }
