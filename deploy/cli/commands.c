@@ -37,7 +37,6 @@ const struct command commands[] = {
     {"log", "FILE", "what became of tasks: failures, runtimes, their output", command_log, log_grammar},
     {"report", "FILE ...", "a run as a page: who computed what and when, and how well", command_report, report_grammar},
     {"explain", "TRACE ...", "who computed what, when, and why there", command_explain, explain_grammar},
-    {"collapse", "FILE.npy", "energies and pictures of a run of the kernel evrard", command_collapse, collapse_grammar},
     {NULL},
 };
 

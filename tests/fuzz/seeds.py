@@ -634,24 +634,6 @@ IMAGES = {
     "png-interlaced": png(b"\0\x10\0\x20\0\x30\x40", 2, 2, interlaced=1), "png-large": png(b"\0", 1 << 20, 1 << 12), "png-zero": png(b"\0", 0, 1),
 }
 
-def npy(shape, states, version=b"\x01\x00", kind="<f8", order="False"):
-    """Padded as NumPy does, so that the data begin at a multiple of 64 bytes."""
-    head = f"{{'descr': '{kind}', 'fortran_order': {order}, 'shape': ({', '.join(map(str, shape))}), }}".encode()
-    head += b" " * (-(10 + len(head) + 1) % 64) + b"\n"
-    return b"\x93NUMPY" + version + struct.pack("<H", len(head)) + head + b"".join(struct.pack("<10d", *state) for state in states)
-
-
-def particle(x, vx, u=0.05, rho=1.0, h=0.1, potential=-1.0):
-    return x, 0, 0, vx, 0, 0, u, rho, h, potential
-
-
-FALLING = [particle(1, -0.1), particle(-1, 0.1), particle(0.8, -0.2), particle(-0.8, 0.2)]
-COLLAPSES = {
-    "gravity": npy((2, 2, 10), FALLING), "all": npy((2, 2, 1, 10), [particle(0, 0), FALLING[0], particle(0, 0), FALLING[2]]), "one-step": npy((1, 2, 10), FALLING[:2]),
-    "cut": npy((2, 2, 10), FALLING)[:-1], "still": npy((2, 1, 10), [particle(1, 0)] * 2), "not-done": npy((2, 1, 10), [FALLING[0], particle(0, 0, 0, 0, 0, 0)]),
-    "nan": npy((3, 1, 10), [FALLING[0], FALLING[2], particle(float("nan"), 1)]), "huge": npy((2**39, 2**39, 10), FALLING), "dims": npy((2, 20), FALLING), "fields": npy((2, 2, 9), FALLING),
-    "type": npy((2, 2, 10), FALLING, kind="<f4"), "order": npy((2, 2, 10), FALLING, order="True"), "version": npy((2, 2, 10), FALLING, b"\x02\x00"), "header": npy((2, 2, 10), [])[:30], "empty": b"",
-}
 
 def trace(*rows, piece=b"\xff"):
     """The first byte says how it is cut. A row is `kind` with `name=value`."""
@@ -891,7 +873,7 @@ TARGETS = {
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
-    "exec": EXECS, "earlier": EARLIER, "collapse": COLLAPSES, "trace": TRACES, "simulated": SIMULATED, "platform": PLATFORMS,
+    "exec": EXECS, "earlier": EARLIER, "trace": TRACES, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -64,7 +64,7 @@ def test_kernels_and_their_parameters():
         assert got == expected, (words, got)
     assert offered('hdss', 'kernels', 'mandelbrot', 'wi') == ['width='] and offered('worker', 'mand') == []
     assert offered('hdss', 'techniques', 'gs') == ['gss'] and offered('hdss', 'techniques', 'gss', '') == []
-    assert {'run', 'exec', 'kernels', 'techniques', 'chunks', 'report', 'collapse', 'log', 'simulate', 'study', 'help', 'version'} <= set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
+    assert {'run', 'exec', 'kernels', 'techniques', 'chunks', 'report', 'log', 'simulate', 'study', 'help', 'version'} <= set(offered('hdss', '')) and offered('hdss', 'nope', '') == []
 
 
 def in_bash(line):

@@ -154,7 +154,7 @@ PRINTS = {
     'run': '--dry-run -j1 synthetic', 'exec': '--dry-run echo ::: 1', 'up': '--dry-run --name other', 'join': '--dry-run', 'alloc': '', 'pods': '',
     'submit': '--open --output b.txt exec command=echo', 'add': '2 a', 'jobs': '--all', 'top': '--once', 'page': 'main', 'show': '1', 'wait': '1', 'output': '1',
     'cancel': '2', 'simulate': 'synthetic iterations=9', 'study': '--dry-run a.study', 'kernels': '', 'techniques': '',
-    'chunks': 'gss --iterations 9 --workers 2', 'log': 'exec.log', 'report': None, 'explain': '--iteration 3 a.csv', 'collapse': 'gas.npy',
+    'chunks': 'gss --iterations 9 --workers 2', 'log': 'exec.log', 'report': None, 'explain': '--iteration 3 a.csv',
     'drain': '--wait', 'down': '',
 }
 
@@ -165,7 +165,6 @@ def test_no_command_calls_printed_what_is_not():
     assert sorted(commands) == sorted(PRINTS), commands
     well(['run', '-qj1', 'exec', 'command=echo', 'count=2'])
     well(['run', '-qj1', '--trace', 'a.csv', 'synthetic', 'iterations=9'])
-    well(['run', '-qj1', '--output', 'gas.npy', 'evrard', 'particles=100', 'steps=2', 'end_time=0.2'])
     with open('a.study', 'w') as file:
         file.write('kernel = synthetic iterations=9\ntechnique = ss\nworkers = 1\n')
     up('--listen', '127.0.0.1:0')
