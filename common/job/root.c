@@ -152,18 +152,6 @@ void root_note_added(struct root *root, uint64_t added, bool is_complete)
     root->grows = !is_complete;
 }
 
-void root_begin_energy(struct root *root)
-{
-    const char *folder = getenv("HDSS_POWERCAP");
-    if (root->has_launcher)
-        energy_meter_init(&root->energy, folder != NULL ? folder : ENERGY_FOLDER, runtime_now());
-}
-
-void root_look_at_energy(struct root *root)
-{
-    energy_meter_look(&root->energy, runtime_now());
-}
-
 static int record_growth(struct root *root, struct error *error)
 {
     return resume_record_growth(&root->resume, &root->setup, root->grows, error);
@@ -313,7 +301,6 @@ static void remove_parts(const struct root *root)
 
 int root_finish_output(struct root *root, int status)
 {
-    root_look_at_energy(root);
     status = root_check_journal(root, finish_output(root, status));
     root->resumable = resume_is_possible(&root->resume, ranges_total(&root->failed) > 0);
     const bool are_held_back = status == EXIT_STATUS_TASKS && root->precedence.count > 0 && root->setup.collect;
@@ -356,8 +343,6 @@ static void complete_report(struct root *root, struct report *report, uint64_t f
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
     reasons_sort(&root->reasons);
     report->reasons = &root->reasons;
-    if (report->nodes == 1 && energy_meter_is_known(&root->energy))
-        report->energy_j = root->energy.joules;
     report->failure = NULL; /* the failure is said on standard error */
     report_compute(report);
 }

@@ -7,7 +7,6 @@
 #include "common/job/resume.h"
 #include "common/job/terminal.h"
 #include "common/metrics/report.h"
-#include "common/os/energy.h"
 #include "common/results/results.h"
 #include "common/util/error.h"
 #include "common/util/precedence.h"
@@ -38,7 +37,6 @@ struct root {
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
-    struct energy_meter energy; /* of this node, while the loop runs; nothing is known before root_begin_energy() */
 };
 
 /* Notes the times of the start. The job is the only one of the ranks, and says what it says on standard output and
@@ -76,12 +74,6 @@ void root_note_added(struct root *root, uint64_t added, bool is_complete);
 /* How much there is by now of the loop, which grows: asks the kernel, or as was noted. -1 with one line. */
 struct growth;
 int root_grow(struct root *root, struct growth *growth, struct error *error);
-
-/* Begins to measure the energy of this node, for a job that is the only one of the ranks. It is known for the report
- * where all ranks are on this node, the system lets this process read the counters, and it is looked at in time: see
- * energy.h. */
-void root_begin_energy(struct root *root);
-void root_look_at_energy(struct root *root);
 
 /* Shows the progress line. */
 struct progress;

@@ -5,7 +5,6 @@
  * day comes in as a number, the JSON goes out as text. */
 #pragma once
 
-#include "common/metrics/fepia.h"
 #include "common/sched/sched.h"
 #include "common/util/ranges.h"
 
@@ -125,23 +124,6 @@ struct report_recorded {
     double slowest, quickest; /* speeds beside their mean */
 };
 
-/* Perturbations in one direction: that number of workers is slow, all by the same factor. */
-struct report_direction {
-    unsigned workers;
-    struct fepia_radius radius;
-};
-
-/* How far a simulated run may be perturbed until its loop time is `tolerance` times that of the undisturbed one. */
-struct report_robustness {
-    double tolerance, tolerable_s;
-    unsigned runs;                   /* perturbed ones; 0: the run does not come to its end, and nothing is known */
-    struct report_direction slow[3]; /* [slow_count] */
-    unsigned slow_count;
-    struct fepia_radius flexibility; /* the least of them */
-    struct fepia_radius resilience;  /* workers that may be lost; not known without a supermaster */
-    double lost_at_s;                /* when they are lost, from the first assignment on */
-};
-
 /* For a simulated run. */
 struct report_simulation {
     const char *backend;  /* "virtual", "simgrid" */
@@ -149,8 +131,7 @@ struct report_simulation {
     unsigned nodes;       /* nodes of the platform */
     const char *costs;    /* a file or a distribution, or "model" */
     struct report_recorded recorded;
-    const struct report_robustness *robustness; /* NULL: it is not asked for */
-    uint64_t seed;                              /* seed of the order of events at one moment; 0: the order is fixed */
+    uint64_t seed;        /* seed of the order of events at one moment; 0: the order is fixed */
     unsigned repetitions; /* with other seeds, of which this is the run of the median loop time; 0: there were none */
     double least_s, median_s, most_s; /* loop times of the runs */
     /* The share of the loop time for which they were busy with events, of the masters the one that was so most; below 0
@@ -180,7 +161,6 @@ struct report {
     int64_t started_at; /* seconds since 1970-01-01 UTC */
     double elapsed_s;   /* first assignment to last commit; 0 where nothing was assigned */
     double startup_s;   /* program start to first assignment */
-    double energy_j;    /* joules of the node while the loop ran; 0: not known, as of several nodes */
     uint64_t chunks, refills, messages, bytes_on_wire, checksum;
     struct report_recalls recalls;
     struct report_pods pods;

@@ -138,8 +138,6 @@ static void set_figures(json_t *object, const struct report *report)
         json_object_set_new(object, "shared",
                             json_pack("{s:o, s:o}", "cores", json_of_number(report->shared.cores), "compute_s",
                                       json_of_number(report->shared.compute_s)));
-    if (report->energy_j > 0)
-        json_object_set_new(object, "energy_j", json_of_number(report->energy_j));
     json_object_set_new(object, "imbalance", spread_json(&report->imbalance));
     json_object_set_new(object, "busy", spread_json(&report->busy));
 }
@@ -282,35 +280,6 @@ static void set_recorded(json_t *simulated, const struct report_recorded *record
     json_object_set_new(simulated, "recorded_workers", facts);
 }
 
-/* A radius, or null and what it is above. */
-static json_t *json_of_radius(const struct fepia_radius *radius)
-{
-    if (!radius->is_beyond)
-        return json_pack("{s:o}", "radius", json_of_number(radius->radius));
-    return json_pack("{s:n, s:o}", "radius", "above", json_of_number(radius->radius));
-}
-
-static void set_robustness(json_t *simulated, const struct report_robustness *robustness)
-{
-    if (robustness == NULL || robustness->runs == 0)
-        return;
-    json_t *facts = json_pack("{s:o, s:o, s:o, s:o}", "tolerance", json_of_number(robustness->tolerance), "tolerable_s",
-                              json_of_number(robustness->tolerable_s), "runs", json_of_count(robustness->runs),
-                              "flexibility", json_of_radius(&robustness->flexibility));
-    json_t *slow = json_array();
-    for (unsigned i = 0; i < robustness->slow_count; i++) {
-        json_t *direction = json_of_radius(&robustness->slow[i].radius);
-        json_object_set_new(direction, "workers", json_of_count(robustness->slow[i].workers));
-        json_array_append_new(slow, direction);
-    }
-    json_object_set_new(facts, "slow", slow);
-    if (robustness->resilience.is_known) {
-        json_object_set_new(facts, "resilience", json_of_radius(&robustness->resilience));
-        json_object_set_new(facts, "lost_at_s", json_of_number(robustness->lost_at_s));
-    }
-    json_object_set_new(simulated, "robustness", facts);
-}
-
 static void set_simulated(json_t *object, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -331,7 +300,6 @@ static void set_simulated(json_t *object, const struct report_simulation *simula
         json_object_set_new(facts, "supermaster_busy", json_of_number(simulated->supermaster_busy));
     if (simulated->master_busy >= 0)
         json_object_set_new(facts, "master_busy", json_of_number(simulated->master_busy));
-    set_robustness(facts, simulated->robustness);
     json_object_set_new(object, "simulated", facts);
 }
 

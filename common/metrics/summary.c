@@ -134,35 +134,6 @@ static void add_recorded(struct text *text, const struct report_recorded *record
                                            : ", not told apart from the costs\n");
 }
 
-static void add_radius(struct text *text, const struct fepia_radius *radius)
-{
-    text_add(text, "%s%.3g", radius->is_beyond ? "above " : "", radius->radius);
-}
-
-/* How far the run may be perturbed. */
-static void add_robustness(struct text *text, const struct report_robustness *robustness)
-{
-    char tolerable[HUMAN_MAX];
-    if (robustness == NULL || robustness->runs == 0)
-        return;
-    text_add(text, "  robustness   of %u perturbed runs, up to %g times the loop time, %s (FePIA: Ali et al. 2004)\n",
-             robustness->runs, robustness->tolerance, human_duration(tolerable, robustness->tolerable_s));
-    text_add(text, "               flexibility ");
-    add_radius(text, &robustness->flexibility);
-    for (unsigned i = 0; i < robustness->slow_count; i++) {
-        text_add(text, i == 0 ? ": " : ", ");
-        add_radius(text, &robustness->slow[i].radius);
-        text_add(text, " with %u slow worker%s", robustness->slow[i].workers,
-                 robustness->slow[i].workers == 1 ? "" : "s");
-    }
-    text_add(text, "\n");
-    if (!robustness->resilience.is_known)
-        return;
-    text_add(text, "               resilience ");
-    add_radius(text, &robustness->resilience);
-    text_add(text, " workers lost halfway\n");
-}
-
 static void add_simulated(struct text *text, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -187,7 +158,6 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
         text_add(text, ", masters up to %.1f %%", 100 * simulated->master_busy);
     if (simulated->supermaster_busy >= 0)
         text_add(text, "\n");
-    add_robustness(text, simulated->robustness);
 }
 
 /* "mu 1.20 ms, sigma 300 us"; a ratio (swr) has no unit. */
@@ -382,18 +352,6 @@ static void add_figures(struct text *text, const struct report *report)
     if (report->thread_level.threads > 0)
         text_add(text, "  in a worker  on average %.3f max/mean of its threads' times, cov %.3f\n",
                  report->thread_level.max_over_mean, report->thread_level.cov);
-}
-
-/* "energy       1,234 J, 56.7 W in the mean" */
-static void add_energy(struct text *text, const struct report *report)
-{
-    char joules[HUMAN_MAX], watts[HUMAN_MAX];
-    if (report->energy_j <= 0 || report->elapsed_s <= 0)
-        return;
-    human_si(joules, report->energy_j);
-    human_si(watts, report->energy_j / report->elapsed_s);
-    text_add(text, "  energy       %s%sJ, %s%sW in the mean\n", joules, strchr(joules, ' ') != NULL ? "" : " ", watts,
-             strchr(watts, ' ') != NULL ? "" : " ");
 }
 
 /* Adds the time steps that this run has done. */
@@ -632,7 +590,6 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_technique(&text, report);
     summary_add_topology(&text, report);
     add_figures(&text, report);
-    add_energy(&text, report);
     add_steps(&text, report);
     add_results(&text, report, width);
     summary_add_resume(&text, report);

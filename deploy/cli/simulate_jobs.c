@@ -415,8 +415,6 @@ static int check_asked(const struct simulation *asked, struct error *error)
         return error_set(error, "--%s: accepted without --jobs", asked->load_text != NULL ? "load" : "slow-nodes");
     if (asked->availability_path != NULL)
         return error_set(error, "--availability: no nodes join a set; accepted: without --jobs");
-    if (asked->measures_robustness)
-        return error_set(error, "--robustness: accepted without --jobs");
     if (asked->repetitions > 0)
         return error_set(error, "--repetitions: accepted without --jobs");
     return 0;

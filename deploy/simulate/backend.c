@@ -54,14 +54,9 @@ static int list_faults(struct simulation_run *run, const struct simulation *simu
     size_t most = 0;
     for (unsigned i = 0; i < simulation->event_count; i++)
         most += 2 * sim_backend_ranks_on(&simulation->placement, simulation->events[i].node);
-    run->faults = calloc(most + simulation->lost_count + 1, sizeof *run->faults);
+    run->faults = calloc(most + 1, sizeof *run->faults);
     for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++)
         sim_backend_add_faults(run, &simulation->placement, &simulation->events[i]);
-    for (unsigned i = 0; run->faults != NULL && i < simulation->lost_count; i++)
-        run->faults[run->config.fault_count++] =
-            (struct virtual_fault){.type = VIRTUAL_KILL,
-                                   .rank = simulation_worker_rank(simulation, simulation->lost_workers[i]),
-                                   .at_ns = simulation->lost_at_ns};
     run->config.faults = run->faults;
     return run->faults != NULL ? 0 : -1;
 }

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A simulated run in several orders: what comes at one moment comes in any order on a real machine, and where that
  * decides who has which chunk, one run says little. Each order is that of a seed. The loop times of all are taken
- * first; the run of the median is then made again, and shown; before that, with perturbations, for its robustness. */
-#include "deploy/simulate/robust.h"
+ * first; the run of the median is then made again, and shown. */
 #include "deploy/simulate/simulation.h"
 
 #include <stdlib.h>
@@ -54,16 +53,8 @@ static int orders_find_median(struct simulation *simulation, const char *version
 
 int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error)
 {
-    struct report_robustness robustness;
     simulation->order = simulation->seed;
     if (simulation->repetitions > 0 && orders_find_median(simulation, version, error) < 0)
         return -1;
-    if (simulation->measures_robustness) {
-        if (robust_measure(simulation, orders_run_once, version, &robustness, error) < 0)
-            return -1;
-        simulation->robustness = &robustness;
-    }
-    const int status = orders_run_once(simulation, version, error);
-    simulation->robustness = NULL;
-    return status;
+    return orders_run_once(simulation, version, error);
 }

@@ -70,7 +70,6 @@ int simulation_print_report(const struct simulation *simulation, struct report *
         .most_s = simulation->range.most_s,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
         .recorded = print_report_recorded(simulation),
-        .robustness = simulation->robustness,
         .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
         .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
     };

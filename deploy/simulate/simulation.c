@@ -4,7 +4,6 @@
 
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
-#include "common/metrics/fepia.h"
 #include "common/os/files.h"
 #include "common/sched/sched.h"
 #include "common/util/list.h"
@@ -28,17 +27,6 @@ static int simulation_take_dca(void *target, const char *value, struct error *er
     struct simulation *simulation = target;
     simulation->dca = true;
     return option_take(options_find(worker_options(), "dca"), &simulation->dca_options, value, error);
-}
-
-static int simulation_take_tolerance(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct simulation *simulation = target;
-    simulation->has_tolerance = true;
-    return number_parse_real(value, &simulation->tolerance) == 0 && simulation->tolerance > 1 &&
-                   simulation->tolerance <= FEPIA_TOLERANCE_MAX
-               ? 0
-               : -1;
 }
 
 #define SLOW_ACCEPTED "NODE:FACTOR@SECONDS or NODE:FACTOR@SECONDS-SECONDS, with commas between them"
@@ -91,12 +79,6 @@ static const struct option_row simulation_rows[] = {
     {"repetitions", 0, "R", NULL,
      "run it with R such orders, seeds N, N + 1, ...: the median run, and the range of all",
      TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
-    {"robustness", 0, NULL, NULL,
-     "make the run again with slow and with lost workers, and tell how far its loop time stands them",
-     TAKES_FLAG(struct simulation, measures_robustness)},
-    {"tolerance", 0, "X", "a number above 1, up to 1000",
-     "with --robustness: loop times up to X times the undisturbed one are tolerable (default 1.2)",
-     simulation_take_tolerance},
     {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
@@ -496,10 +478,6 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
     if (simulation->backend == SIMULATION_SIMGRID && (simulation->seed > 0 || simulation->repetitions > 0))
         return error_set(error, "--%s: SimGrid has an order of its own; accepted: with --backend virtual",
                          simulation->seed > 0 ? "seed" : "repetitions");
-    if (simulation->backend == SIMULATION_SIMGRID && simulation->measures_robustness)
-        return error_set(error, "--robustness: accepted: with --backend virtual");
-    if (simulation->has_tolerance && !simulation->measures_robustness)
-        return error_set(error, "--tolerance: accepted: with --robustness");
     if (simulation->availability_path != NULL && (simulation->backend == SIMULATION_SIMGRID || simulation->dca))
         return error_set(error, "--availability: accepted: with --backend virtual, and without --dca");
     if (simulation->availability_path != NULL && job->spec.masters_compute)
@@ -524,8 +502,7 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
 
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
-    *simulation =
-        (struct simulation){.workers = 16, .tolerance = FEPIA_TOLERANCE, .supermaster_busy_s = -1, .master_busy_s = -1};
+    *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
     worker_options_init(&simulation->dca_options);
     return read_words(simulation, argc, argv, error);
 }

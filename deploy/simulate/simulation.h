@@ -47,8 +47,6 @@ struct simulation_times {
     double elapsed_s, startup_s; /* of the loop; until its first assignment */
 };
 
-struct report_robustness;
-
 struct simulation {
     /* the options */
     unsigned masters, workers;
@@ -66,9 +64,6 @@ struct simulation {
     const char *slow_text, *fail_text;
     const char *availability_path; /* trace of availability; NULL: none */
     uint64_t seed;                 /* seed of the order of events at one moment; 0: the order is fixed */
-    bool measures_robustness;      /* --robustness */
-    double tolerance;              /* loop times up to so many times the undisturbed one are tolerable */
-    bool has_tolerance;            /* it is given */
     unsigned repetitions;          /* with as many seeds from there on; 0: one run */
     const char *jobs_path;         /* list of the jobs of a set; NULL: one job is simulated */
     unsigned jobs_at_once;         /* of a set; 0: as many as by default */
@@ -94,10 +89,6 @@ struct simulation {
     uint64_t order;                 /* seed of its order of events; 0: the fixed one */
     struct simulation_times *noted; /* where its times are noted instead of being shown; NULL: it is shown; borrowed */
     struct simulation_range range;
-    const struct report_robustness *robustness; /* NULL: it is not shown; borrowed */
-    unsigned *lost_workers;                     /* [lost_count] workers that are lost then; borrowed */
-    unsigned lost_count;
-    uint64_t lost_at_ns;
     /* Noted by the run: how long the supermaster and the busiest master were busy with events; below
      * 0: not known. */
     double supermaster_busy_s, master_busy_s;
@@ -147,5 +138,5 @@ int simulation_run_dca(struct simulation *simulation, const char *version, struc
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 
 /* The same in as many orders as are asked for: the summary and the report are those of the run whose loop time is the
- * median, with the range of all; and with its robustness, if that is wanted. */
+ * median, with the range of all. */
 int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error);

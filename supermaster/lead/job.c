@@ -453,7 +453,6 @@ static void show_progress(void *context, uint64_t now_ns)
 {
     struct led_job *led = context;
     print_faults(led);
-    root_look_at_energy(&led->root);
     const struct progress progress = measure_progress(led, now_ns);
     pace_note(&led->pace, &progress);
     if (terminal_look_ms(&led->root.terminal) > 0)
@@ -651,20 +650,17 @@ struct machine led_job_machine(struct led_job *led)
     return machine;
 }
 
-/* The time between two looks at the progress, for a terminal, for whoever asks, or for the counters of energy; 0: it is
- * not looked at. */
+/* The time between two looks at the progress, for a terminal or for whoever asks; 0: it is not looked at. */
 static uint64_t tick_ns(const struct root *root)
 {
     const unsigned look_ms = terminal_look_ms(&root->terminal);
-    const bool is_asked = !root->setup.job.control_off || energy_meter_is_known(&root->energy);
-    if (!is_asked || (look_ms > 0 && look_ms <= PACE_LOOK_MS))
+    if (root->setup.job.control_off || (look_ms > 0 && look_ms <= PACE_LOOK_MS))
         return look_ms * UINT64_C(1000000);
     return PACE_LOOK_MS * UINT64_C(1000000);
 }
 
 const struct effects *led_job_effects(struct led_job *led)
 {
-    root_begin_energy(&led->root);
     led->effects = (struct effects){
         .context = led,
         .store = store,

@@ -1,13 +1,11 @@
 # SPDX-License-Identifier: MIT
 """hdss report: the page of a run, in a browser where there is one, and the Gantt chart as SVG."""
-import concurrent.futures
 import html
 import json
 import math
 import os
 import re
 import statistics
-import threading
 import xml.etree.ElementTree as xml
 
 import chromium
@@ -165,43 +163,6 @@ def test_a_real_run():
             browser.open('run.html')
             assert browser.evaluate('Boolean(document.documentElement.dataset.ready)') and not browser.complaints, browser.complaints
             assert browser.evaluate("getComputedStyle(document.getElementById('gantt-section')).display") == 'none'
-
-
-def write_whole(path, text):
-    with open(path + '.new', 'w', encoding='utf-8') as file:
-        file.write(text)
-    os.replace(path + '.new', path)
-
-
-def test_energy():
-    """Of a folder that looks like /sys/class/powercap, whose counter rises while the run goes on; and without one."""
-    os.makedirs('powercap/intel-rapl:0')
-    for name, text in (('name', 'package-0'), ('max_energy_range_uj', '262143328850'), ('energy_uj', '5000000')):
-        write_whole('powercap/intel-rapl:0/' + name, text + '\n')
-    command = [HDSS, 'run', '--workers', 2, '--report', 'energy.json', 'synthetic', 'iterations=40', 'mean=50000', 'mode=sleep']
-    for more, is_told in (([], True), (['--dca', 'two-sided'], True), ([], False)):
-        over = threading.Event()
-
-        def rise():
-            energy_uj = 5000000
-            while not over.wait(0.005):
-                energy_uj += 1000000
-                write_whole('powercap/intel-rapl:0/energy_uj', f'{energy_uj}\n')
-            return energy_uj
-
-        with concurrent.futures.ThreadPoolExecutor(1) as pool:
-            risen = pool.submit(rise)
-            os.environ['HDSS_POWERCAP'] = os.path.abspath('powercap') if is_told else '/nonexistent'
-            result = run([*command[:2], *more, *command[2:]])
-            del os.environ['HDSS_POWERCAP']
-            over.set()
-        assert result.status == 0, str(result)
-        told = json.loads(read('energy.json'))
-        assert ('energy_j' in told) == is_told and (' energy  ' in result.out) == is_told, (told, str(result))
-        if is_told:
-            report('energy.json', '--html', 'energy.html')
-            check_figures(figures_in(read('energy.html')), {'energy_j': told['energy_j']})
-            assert 1 <= told['energy_j'] <= risen.result() / 1e6 - 5 and abs(told['energy_j'] - round(told['energy_j'])) < 1e-9, told['energy_j']
 
 
 def test_a_real_trace():

@@ -247,7 +247,6 @@ def test_wrong_use():
     refused(['--fail-nodes', '0', *JOB], '--fail-nodes', "'0'", 'NODE@SECONDS')
     refused(['--load', '1,2', *JOB], '--load', '16 workers')
     refused(['--workers', 0, *JOB], '--workers')
-    refused(['--robustness', *JOB], '--robustness', 'virtual')
     refused(['--seed', '2', *JOB], '--seed')
     return None
 

@@ -187,30 +187,6 @@ def test_slow_workers_are_told_from_costly_iterations():
     refuses(['--recorded-workers', 'simulate', *LOOP], '--recorded-workers simulate', '--record-costs')
 
 
-def test_robustness():
-    """With one static chunk each the loop takes as many times as long as one worker is slowed down; by ss one worker, however slow, is no matter, half of
-    them may be three times as slow, and half of them may be lost when half of the time is over."""
-    job = ['--workers', 8, '--power', 'equal', '--costs', 'constant:mean=100000', 'synthetic', 'iterations=8000']
-    static, shown = simulate(['--robustness', '--technique', 'static', '--recall', 'off', '--copies', 'off', *job])
-    found = static['simulated']['robustness']
-    for direction in found['slow']:
-        assert abs(direction['radius'] - 0.2 * direction['workers'] ** 0.5) < 0.01, found
-    assert [direction['workers'] for direction in found['slow']] == [1, 2, 4] and found['flexibility'] == {'radius': found['slow'][0]['radius']}, found
-    assert abs(found['tolerable_s'] - 1.2 * static['elapsed_s']) < 1e-6 and 'flexibility 0.2' in shown.out, str(shown)
-    run([HDSS, 'report', 'report.json', '--html', 'page.html'])
-    with open('page.html') as file:
-        assert 'data-figure="flexibility"' in file.read()
-    ss, shown = simulate(['--robustness', '--tolerance', 1.5, '--technique', 'ss', *job])
-    found = ss['simulated']['robustness']
-    assert found['slow'][0] == {'workers': 1, 'radius': None, 'above': 256} and abs(found['flexibility']['radius'] - 4) < 0.1, found
-    assert 3.9 < found['resilience']['radius'] < 4.1 and found['lost_at_s'] == ss['elapsed_s'] / 2, found
-    assert 'workers lost halfway' in shown.out and 'above 256 with 1 slow worker' in shown.out, str(shown)
-    alone, _ = simulate(['--robustness', '--dca', 'rma', '--technique', 'ss', *job])
-    assert 'resilience' not in alone['simulated']['robustness'] and 'flexibility' in alone['simulated']['robustness']
-    refuses(['--tolerance', 2, *job], '--tolerance', '--robustness')
-    refuses(['--robustness', '--tolerance', 1, *job], '--tolerance', 'above 1')
-
-
 def test_a_delay_comes_before_the_message():
     """24 chunks, each calculated in a millisecond: the last worker begins after 24 of them. Where nothing is left to be cut, nothing is delayed."""
     for masters in (0, 2):

@@ -203,8 +203,6 @@ static int dca_program_open_kernel(struct dca *dca)
     if (exec_init(&dca->exec, &config) < 0)
         return error_set(&root->error, "%s", dca->exec.error), EXIT_STATUS_FAILED;
     dca->exec_open = true;
-    if (dca->rank == 0)
-        root_begin_energy(root);
     return root_open_sink(root) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 

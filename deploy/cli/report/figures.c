@@ -20,7 +20,6 @@ void figures_init(struct figures *figures)
                                 .busy_percent = NAN,
                                 .busy_cov = NAN,
                                 .cost_s = NAN,
-                                .energy_j = NAN,
                                 .scheduling_s = NAN,
                                 .idle_s = NAN,
                                 .in_vain_s = NAN,
@@ -30,12 +29,7 @@ void figures_init(struct figures *figures)
                                 .chunk_median_s = NAN,
                                 .messages = TRACE_UNKNOWN,
                                 .bytes_on_wire = TRACE_UNKNOWN,
-                                .refills = TRACE_UNKNOWN,
-                                .simulation = {.tolerance = NAN,
-                                               .flexibility = NAN,
-                                               .flexibility_above = NAN,
-                                               .resilience = NAN,
-                                               .resilience_above = NAN}};
+                                .refills = TRACE_UNKNOWN};
 }
 
 void figures_fini(struct figures *figures)
@@ -412,20 +406,12 @@ bool figures_report_is_simulated(const json_t *report)
 static void take_simulation(struct figures *figures, const json_t *report)
 {
     const json_t *told = json_object_get(report, "simulated"), *elapsed = json_object_get(told, "elapsed_s");
-    const json_t *robustness = json_object_get(told, "robustness");
-    const json_t *flexibility = json_object_get(robustness, "flexibility");
-    const json_t *resilience = json_object_get(robustness, "resilience");
     figures->is_simulated = figures_report_is_simulated(report);
     take_report_text(&figures->simulation.backend, told, "backend", NULL);
     take_report_text(&figures->simulation.platform, told, "platform", NULL);
     take_whole(&figures->simulation.repetitions, told, "repetitions");
     take_number(&figures->simulation.least_s, elapsed, "least");
     take_number(&figures->simulation.most_s, elapsed, "most");
-    take_number(&figures->simulation.tolerance, robustness, "tolerance");
-    take_number(&figures->simulation.flexibility, flexibility, "radius");
-    take_number(&figures->simulation.flexibility_above, flexibility, "above");
-    take_number(&figures->simulation.resilience, resilience, "radius");
-    take_number(&figures->simulation.resilience_above, resilience, "above");
 }
 
 int figures_of_report(struct figures *figures, const json_t *report, struct error *error)
@@ -459,7 +445,6 @@ int figures_of_report(struct figures *figures, const json_t *report, struct erro
     take_number(&figures->busy_percent, busy, "percent");
     take_number(&figures->busy_cov, busy, "cov");
     take_number(&figures->cost_s, report, "cost_s");
-    take_number(&figures->energy_j, report, "energy_j");
     take_number(&figures->scheduling_s, report, "scheduling_s");
     take_number(&figures->idle_s, report, "idle_s");
     take_whole(&figures->chunks, report, "chunks");

@@ -42,7 +42,6 @@ struct figures {
     double max_over_mean, cov;              /* spread of finish_s */
     double percent, busy_percent, busy_cov; /* percent imbalance of finish_s and of compute_s; spread of the latter */
     double cost_s;                          /* parallel cost */
-    double energy_j;                        /* of the node while the loop ran */
     double scheduling_s, idle_s;            /* mean overhead until a worker's last completion, and idle time after it */
     double tail_s;                          /* from the first worker that has nothing more to do to the end */
     double tail_idle;                       /* share of the workers' loop time that was idle for that */
@@ -64,8 +63,6 @@ struct figures {
         char *backend, *platform; /* owned; NULL: not known */
         uint64_t repetitions;     /* 0: there was one run */
         double least_s, most_s;   /* loop times of the repetitions */
-        /* With --robustness: the radii, or what they are above; NAN: not known. */
-        double tolerance, flexibility, flexibility_above, resilience, resilience_above;
     } simulation;
     bool is_simulated, has_trace, has_report;
     struct figures_worker *worker_stats; /* [workers], owned; by node and rank */

@@ -187,43 +187,6 @@ static void write_sentence_of_merit(const struct page *page)
              " of the times computed, whose coefficient of variation is <b data-figure=\"busy_cov\" "
              "data-value=\"%.15g\">%.3f</b>.",
              figures->busy_cov, figures->busy_cov);
-    if (!isnan(figures->energy_j))
-        text_add(
-            text,
-            " The processors and their memory used <b data-figure=\"energy_j\" data-value=\"%.15g\">%.4g J</b> while "
-            "the loop ran.",
-            figures->energy_j, figures->energy_j);
-    text_add(text, "</p>\n");
-}
-
-/* A robustness radius, or what it is above. */
-static void write_radius_of(struct text *text, const char *figure, double radius, double above)
-{
-    const double value = isnan(radius) ? above : radius;
-    text_add(text, "%s<b data-figure=\"%s\" data-value=\"%.15g\">%.3g</b>", isnan(radius) ? "above " : "", figure,
-             value, value);
-}
-
-/* How far a simulated run may be perturbed. */
-static void write_sentence_of_robustness(const struct page *page)
-{
-    const struct figures *figures = page->figures;
-    struct text *text = page->text;
-    if (isnan(figures->simulation.tolerance) ||
-        (isnan(figures->simulation.flexibility) && isnan(figures->simulation.flexibility_above)))
-        return;
-    text_add(
-        text,
-        "<p>The robustness radius (FePIA: Ali et al. 2004), the least perturbation with which the loop takes %g times "
-        "as long, is ",
-        figures->simulation.tolerance);
-    write_radius_of(text, "flexibility", figures->simulation.flexibility, figures->simulation.flexibility_above);
-    text_add(text, " against slow workers: the root of the sum over them of (slowdown − 1)².");
-    if (!isnan(figures->simulation.resilience) || !isnan(figures->simulation.resilience_above)) {
-        text_add(text, " Of workers that are lost halfway it is ");
-        write_radius_of(text, "resilience", figures->simulation.resilience, figures->simulation.resilience_above);
-        text_add(text, ".");
-    }
     text_add(text, "</p>\n");
 }
 
@@ -324,6 +287,5 @@ void page_sentences(const struct page *page)
     write_sentence_of_chunks(page);
     write_sentence_of_time(page);
     write_sentence_of_merit(page);
-    write_sentence_of_robustness(page);
     write_sentence_of_incidents(page);
 }

@@ -129,9 +129,7 @@ struct figure *figures_list(const struct summary *summary, size_t *count)
     bool heat = study->heat[0] != AXIS_NONE;
     *count = 0;
     for (int i = 0; list != NULL && i < MEASURES; i++) {
-        const bool is_drawn =
-            i != MEASURE_RADIUS || (study->nominal_axis != study->x && study->nominal_axis != study->series);
-        if (!study->measured[i] || !is_drawn) /* a radius has no other value along its own axis */
+        if (!study->measured[i])
             continue;
         struct figure figure = {FIGURE_LINES, i, .x = study->x, .y = study->series, .group = AXIS_NONE};
         struct figure all = {FIGURE_ALL, i, .x = study->x, .y = study->series, .group = AXIS_TECHNIQUE};
@@ -377,12 +375,11 @@ static void set_extent(struct drawing *drawing, double least, double most, doubl
     }
 }
 
-/* The improvement of the baseline over itself is 0, so is the degradation of what is not disturbed, and nothing about
- * it is unsure. */
+/* The improvement of the baseline over itself is 0, and nothing about it is unsure. */
 static bool is_without_end(const struct drawing *drawing, const struct summary_value *value)
 {
-    return (drawing->figure->measure == MEASURE_IMPROVEMENT || drawing->figure->measure == MEASURE_DEGRADATION) &&
-           drawing->figure->kind != FIGURE_BOXES && !value->has_interval && value->count >= BOOTSTRAP_LEAST;
+    return drawing->figure->measure == MEASURE_IMPROVEMENT && drawing->figure->kind != FIGURE_BOXES &&
+           !value->has_interval && value->count >= BOOTSTRAP_LEAST;
 }
 
 /* The ends of what is drawn of a cell: box plots show each run, lines what their median is sure of. */

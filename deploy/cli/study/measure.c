@@ -44,11 +44,6 @@ const struct measure_row measures[MEASURES] = {
                             "the mean over the workers of the time until their last completion without computing", 0},
     [MEASURE_IDLE] = {"idle", "idle time at the end", "s", "idle_s", NULL,
                       "the mean over the workers of the time from their last completion to the end of the loop", 0},
-    [MEASURE_ENERGY] =
-        {"energy", "energy", "J", "energy_j", NULL,
-         "of processors and memory while the loop runs, by their own counters (RAPL: David et al. 2010); "
-         "of runs on one node, where the system lets it be read",
-         0},
     [MEASURE_THREAD_IMBALANCE] = {"thread_imbalance", "imbalance of the threads of a worker, max / mean", "",
                                   "threads.imbalance.max_over_mean", NULL,
                                   "the longest time that a thread computed over the mean of its worker's threads, the "
@@ -56,16 +51,6 @@ const struct measure_row measures[MEASURES] = {
                                   0},
     [MEASURE_IMPROVEMENT] = {"improvement", "improvement over the baseline", "%", NULL, NULL,
                              "100 times the part of the baseline's median loop time that is saved", 0},
-    [MEASURE_DEGRADATION] = {"degradation", "degradation", "%", NULL, NULL,
-                             "100 times the part by which the loop time is above the median of the nominal runs", 0},
-    [MEASURE_RADIUS] = {"radius", "robustness radius", "", NULL, NULL,
-                        "the least distance from the nominal perturbation at which the loop time is no longer "
-                        "tolerable (FePIA: Ali et al. 2004)",
-                        0},
-    [MEASURE_FLEXIBILITY] = {"flexibility", "flexibility", "", "simulated.robustness.flexibility.radius", NULL,
-                             "the robustness radius against slow workers, of simulated runs with --robustness", 0},
-    [MEASURE_RESILIENCE] = {"resilience", "resilience", "workers", "simulated.robustness.resilience.radius", NULL,
-                            "the robustness radius against lost workers, of simulated runs with --robustness", 0},
     [MEASURE_CHUNKS] = {"chunks", "chunks", "", "chunks", NULL, NULL, 0},
     [MEASURE_CHUNK_SIZE] = {"chunk_size", "mean chunk size", "iterations", "iterations", "chunks", NULL, 0},
     [MEASURE_REFILLS] = {"refills", "refills of the masters' pools", "", "refills", NULL, NULL, 0},

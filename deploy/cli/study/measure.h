@@ -18,13 +18,8 @@ enum measure {
     MEASURE_COST,
     MEASURE_SCHEDULING,
     MEASURE_IDLE,
-    MEASURE_ENERGY,
     MEASURE_THREAD_IMBALANCE,
     MEASURE_IMPROVEMENT,
-    MEASURE_DEGRADATION,
-    MEASURE_RADIUS,
-    MEASURE_FLEXIBILITY,
-    MEASURE_RESILIENCE,
     MEASURE_CHUNKS,
     MEASURE_CHUNK_SIZE,
     MEASURE_REFILLS,
@@ -52,8 +47,7 @@ extern const struct measure_row measures[MEASURES];
 /* For people, in the order of the table. */
 #define MEASURE_NAMES                                                                                                  \
     "time, overhead, speedup, efficiency, compute, imbalance, cov, imbalance_excess, imbalance_percent, "              \
-    "busy_imbalance, busy_cov, busy_percent, cost, scheduling, idle, energy, thread_imbalance, improvement, "          \
-    "degradation, radius, flexibility, resilience, chunks, "                                                           \
+    "busy_imbalance, busy_cov, busy_percent, cost, scheduling, idle, thread_imbalance, improvement, chunks, "          \
     "chunk_size, refills, recalls, recalled, messages, messages_per_chunk, bytes, startup"
 
 /* The measure of this name, or -1. */

@@ -12,7 +12,6 @@
 #include "deploy/cli/simulate.h"
 #include "deploy/cli/study/inference.h"
 #include "deploy/cli/study/least.h"
-#include "deploy/cli/study/robustness.h"
 #include "worker/kernels/kernels.h"
 
 #include <inttypes.h>
@@ -51,8 +50,7 @@ struct reader {
     unsigned topologies_line;
     unsigned x_line, series_line, heat_line;
     char baseline[AXES][256], speedup_base[AXES][256]; /* as written; empty: not given */
-    char nominal[256];                                 /* the value of the undisturbed run as written */
-    unsigned tolerance_line, until_line, repetitions_line, seeds_line, measure_line;
+    unsigned until_line, repetitions_line, seeds_line, measure_line;
     unsigned line;
     struct argv given; /* keys that stood before */
 };
@@ -384,33 +382,6 @@ static int take_reference(struct reader *reader, const struct key *key, const st
     return 0;
 }
 
-static int take_nominal(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
-{
-    const char *value = values->items[0], *equals = strchr(value, '=');
-    char name[32];
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(value, "="), value);
-    const int axis = study_axis_find(name);
-    reader->study->nominal_line = reader->line;
-    if (values->count != 1 || equals == NULL || !robustness_is_axis(axis) ||
-        strlen(equals + 1) >= sizeof reader->nominal)
-        return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, value,
-                         values->count > 1 ? " ..." : "", key->accepted);
-    snprintf(reader->nominal, sizeof reader->nominal, "%s", equals + 1);
-    reader->study->nominal_axis = axis;
-    return 0;
-}
-
-static int take_tolerance(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
-{
-    double *tolerance = &reader->study->tolerance;
-    reader->tolerance_line = reader->line;
-    if (values->count == 1 && number_parse_real(values->items[0], tolerance) == 0 && *tolerance > 1 &&
-        *tolerance <= FEPIA_TOLERANCE_MAX)
-        return 0;
-    return error_set(error, "%s = '%.200s%s' is not accepted: %s", key->name, values->items[0],
-                     values->count > 1 ? " ..." : "", key->accepted);
-}
-
 static int take_baseline(struct reader *reader, const struct key *key, const struct argv *values, struct error *error)
 {
     return take_reference(reader, key, values, &reader->study->baseline, reader->baseline, error);
@@ -480,8 +451,6 @@ static const struct key keys[] = {
     {"series", take_series, STUDY_AXIS_NAMES, AXIS_NONE},
     {"heat", take_heat, STUDY_AXIS_NAMES, AXIS_NONE},
     {"baseline", take_baseline, "AXIS=VALUE ...", AXIS_NONE},
-    {"nominal", take_nominal, "AXIS=VALUE, of slowdown, load or fail_nodes", AXIS_NONE},
-    {"tolerance", take_tolerance, "a number above 1, up to 1000", AXIS_NONE},
     {"speedup_base", take_speedup_base, "AXIS=VALUE ...", AXIS_NONE},
     {"steps", take_steps_key, "yes, no", AXIS_NONE},
     {"traces", take_traces_key, "yes, no", AXIS_NONE},
@@ -792,27 +761,6 @@ static int complete_references(struct reader *reader, struct error *error)
     return 0;
 }
 
-/* The undisturbed value of the perturbation, for the measures that need one. */
-static int complete_nominal(struct reader *reader, struct error *error)
-{
-    struct study *study = reader->study;
-    const bool is_needed = study->measured[MEASURE_DEGRADATION] || study->measured[MEASURE_RADIUS];
-    reader->line = reader->tolerance_line;
-    if (reader->line != 0 && study->nominal_axis == AXIS_NONE)
-        return error_set(error, "tolerance needs a line nominal = AXIS=VALUE");
-    reader->line = 0;
-    if (study->nominal_axis == AXIS_NONE)
-        return is_needed ? error_set(error, "the measures degradation and radius need a line nominal = AXIS=VALUE") : 0;
-    const int found = index_of(&study->values[study->nominal_axis], reader->nominal);
-    reader->line = study->nominal_line;
-    if (found < 0)
-        return error_set(error, "nominal = '%s=%.100s': the study has no such value of %s",
-                         study_axes[study->nominal_axis].name, reader->nominal, study_axes[study->nominal_axis].name);
-    study->nominal = (unsigned)found;
-    reader->line = 0;
-    return 0;
-}
-
 /* How often a cell is run at most, where it is run until its interval is narrow enough. */
 static int complete_repetitions(struct reader *reader, struct error *error)
 {
@@ -852,12 +800,6 @@ static int check_measures(struct reader *reader, struct error *error)
     const struct argv *threads = &study->values[AXIS_THREADS];
     const bool has_threads = threads->count > 1 || strcmp(threads->items[0], "1") != 0;
     reader->line = reader->measure_line;
-    if ((study->measured[MEASURE_FLEXIBILITY] || study->measured[MEASURE_RESILIENCE]) &&
-        !(study_simulates(study) && is_option_given(study, "robustness")))
-        return error_set(error, "the measures flexibility and resilience need backend = simulate and "
-                                "options = --robustness");
-    if (study->measured[MEASURE_ENERGY] && !argv_contain(&study->values[AXIS_BACKEND], BACKEND_MPIRUN))
-        return error_set(error, "the measure energy needs real runs: simulated ones have none");
     if (study->measured[MEASURE_THREAD_IMBALANCE] && !has_threads && !is_option_given(study, "threads"))
         return error_set(error, "the measure thread_imbalance needs a line threads = T ... of more than 1");
     reader->line = 0;
@@ -870,8 +812,7 @@ static void choose_measures(struct study *study)
     for (int i = 0; i < MEASURES; i++)
         any = any || study->measured[i];
     for (int i = 0; i < MEASURES && !any; i++)
-        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline.given) ||
-                             ((i == MEASURE_DEGRADATION || i == MEASURE_RADIUS) && study->nominal_axis != AXIS_NONE);
+        study->measured[i] = measures[i].standard || (i == MEASURE_IMPROVEMENT && study->baseline.given);
 }
 
 static int study_plan_check_size(const struct study *study, struct error *error)
@@ -898,8 +839,8 @@ static int study_plan_complete(struct reader *reader, struct error *error)
     reader->line = 0;
     if (complete_axes(reader, error) < 0 || study_plan_check_threads(reader, error) < 0 ||
         check_machines(reader, error) < 0 || complete_references(reader, error) < 0 ||
-        complete_nominal(reader, error) < 0 || complete_repetitions(reader, error) < 0 ||
-        check_measures(reader, error) < 0 || study_plan_check_size(reader->study, error) < 0)
+        complete_repetitions(reader, error) < 0 || check_measures(reader, error) < 0 ||
+        study_plan_check_size(reader->study, error) < 0)
         return -1;
     if (reader->study->x != AXIS_NONE && reader->study->x == reader->study->series) {
         reader->line = reader->series_line;
@@ -921,13 +862,8 @@ int study_parse(struct study *study, const char *name, const char *text, struct 
 {
     struct error why = {0};
     struct reader reader = {.study = study};
-    *study = (struct study){.repetitions = 1,
-                            .seed = 1,
-                            .x = AXIS_NONE,
-                            .series = AXIS_NONE,
-                            .heat = {AXIS_NONE, AXIS_NONE},
-                            .nominal_axis = AXIS_NONE,
-                            .tolerance = FEPIA_TOLERANCE};
+    *study = (struct study){
+        .repetitions = 1, .seed = 1, .x = AXIS_NONE, .series = AXIS_NONE, .heat = {AXIS_NONE, AXIS_NONE}};
     for (int i = 0; i < AXES; i++)
         study->baseline.at[i] = study->speedup_base.at[i] = -1;
     int result = take_lines(&reader, text, &why);

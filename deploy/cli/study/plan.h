@@ -57,7 +57,7 @@ extern const struct study_axis_row study_axes[AXES];
     "delay, slowdown, load, fail_nodes, costs, backend, platform"
 #define STUDY_OTHER_KEYS                                                                                               \
     "title, topology, repetitions, until, seed, seeds, timeout, options, measure, x, series, heat, baseline, "         \
-    "speedup_base, nominal, tolerance, steps, traces"
+    "speedup_base, steps, traces"
 
 #define STUDY_VALUES_MAX      256
 #define STUDY_RUNS_MAX        1000000
@@ -96,10 +96,6 @@ struct study {
     bool heat_given;                     /* heat maps of every measure, otherwise of the first */
     struct study_reference baseline;     /* of `improvement` */
     struct study_reference speedup_base; /* of `speedup`; not given: summary_serial_time() */
-    int nominal_axis;                    /* axis of the perturbations of `radius`; AXIS_NONE: none */
-    unsigned nominal;                    /* index of its undisturbed value */
-    unsigned nominal_line;
-    double tolerance; /* loop times up to so many times the undisturbed one are tolerable */
 };
 
 /* Reads the text of the file `name`. -1 with one line that says where. Kernels and `options` are not looked at yet;

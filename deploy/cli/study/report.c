@@ -3,7 +3,6 @@
 #include "deploy/cli/study/report.h"
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/inference.h"
-#include "deploy/cli/study/robustness.h"
 #include "deploy/cli/study/workers.h"
 #include "deploy/cli/wrap.h"
 
@@ -294,60 +293,6 @@ static void write_differences(const struct summary *summary, FILE *file)
     putc('\n', file);
 }
 
-/* --- robustness --- */
-
-static void write_radius(const struct summary *summary, unsigned nominal, const struct fepia_radius *found, FILE *file)
-{
-    char time[32], tolerable[32], radius[32];
-    summary_number(summary->cells[nominal].values[MEASURE_ELAPSED].median, time, sizeof time);
-    summary_number(found->tolerable_s, tolerable, sizeof tolerable);
-    summary_number(found->radius, radius, sizeof radius);
-    write_values_of(summary, nominal, file);
-    fprintf(file, " %s | %s | %s%s |\n", time, tolerable, found->is_beyond ? "above " : "", radius);
-}
-
-static void write_about_robustness(const struct study *study, FILE *file)
-{
-    const char *nominal = study->values[study->nominal_axis].items[study->nominal];
-    unsigned columns = 3;
-    fprintf(file,
-            "## Robustness\n\nBy FePIA (Ali et al. 2004): a loop time is tolerable up to %g times that of the nominal "
-            "runs, those with %s %s, and the robustness radius is the least distance from these at which it is not, "
-            "between the values of the study on straight lines. ",
-            study->tolerance, study_axes[study->nominal_axis].title, nominal);
-    fputs(study->nominal_axis == AXIS_FAIL_NODES
-              ? "The distance is the number of nodes that are lost: the robustness is resilience.\n\n"
-              : "The distance is Euclidean, with a component for each worker: the robustness is flexibility.\n\n",
-          file);
-    for (int axis = 0; axis < AXES; axis++)
-        if (is_shown(study, axis))
-            columns += (unsigned)(fprintf(file, "| %s ", study_axes[axis].title) > 0);
-    fputs("| nominal loop time, s | tolerable, s | robustness radius |\n|", file);
-    for (unsigned i = 0; i < columns; i++)
-        fputs("---|", file);
-    putc('\n', file);
-}
-
-/* Writes the radius of each nominal cell. -1 when memory is out. */
-static int write_robustness(const struct summary *summary, FILE *file)
-{
-    const struct study *study = summary->matrix->study;
-    if (study->nominal_axis == AXIS_NONE)
-        return 0;
-    write_about_robustness(study, file);
-    for (unsigned i = 0; i < summary->matrix->count; i++) {
-        struct fepia_radius found;
-        if (robustness_nominal(summary, i) != i)
-            continue;
-        if (robustness_of(summary, i, &found) < 0)
-            return -1;
-        if (found.is_known)
-            write_radius(summary, i, &found, file);
-    }
-    putc('\n', file);
-    return 0;
-}
-
 static void write_axes(const struct study *study, FILE *file)
 {
     fputs("| axis | values |\n|---|---|\n", file);
@@ -618,9 +563,7 @@ static int report_write_page(const struct study_report *report, FILE *file)
     write_definitions(study, file);
     write_differences(report->summary, file);
     write_quartile_table(report->summary, file);
-    int result = write_robustness(report->summary, file);
-    if (result == 0 && study->measured[MEASURE_COMPUTE])
-        result = workers_table(report->summary, report->csv, file);
+    const int result = study->measured[MEASURE_COMPUTE] ? workers_table(report->summary, report->csv, file) : 0;
     report_write_failures(report->summary, file);
     write_steps(report, file);
     write_figures(report, file);

@@ -5,7 +5,6 @@
 #include "deploy/cli/axis.h"
 #include "deploy/cli/study/differences.h"
 #include "deploy/cli/study/inference.h"
-#include "deploy/cli/study/robustness.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -72,7 +71,8 @@ bool summary_is_settled(const struct study *study, const struct summary_value *e
     return fmax(below, above) <= study->until / 100 * elapsed->median;
 }
 
-double *summary_room(const struct summary *summary, unsigned cell, int measure)
+/* The room for the figures of a cell of one measure, of as many runs as it has at most. */
+static double *summary_room(const struct summary *summary, unsigned cell, int measure)
 {
     return summary->values + ((size_t)cell * MEASURES + (size_t)measure) * summary->matrix->study->repetitions;
 }
@@ -247,7 +247,6 @@ int summary_init(struct summary *summary, const struct matrix *matrix, const str
     ready = ready && differences_find(summary) == 0;
     if (ready)
         compare_cells(summary);
-    ready = ready && robustness_find(summary) == 0;
     free(rows);
     free(sample.rows);
     return ready ? 0 : error_set(error, "out of memory for the figures of %u cells", matrix->count);

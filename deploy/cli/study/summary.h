@@ -72,9 +72,6 @@ void summary_set_with_interval(struct summary_value *value, double *values, unsi
  * all the same. */
 bool summary_is_settled(const struct study *study, const struct summary_value *elapsed);
 
-/* The room for the figures of a cell of one measure, of as many runs as it has at most. */
-double *summary_room(const struct summary *summary, unsigned cell, int measure);
-
 /* The cell that this one is compared with where the study has a baseline. */
 unsigned summary_baseline(const struct summary *summary, unsigned cell);
 

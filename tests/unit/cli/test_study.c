@@ -13,7 +13,6 @@
 #include "deploy/cli/study/measure.h"
 #include "deploy/cli/study/plan.h"
 #include "deploy/cli/study/report.h"
-#include "deploy/cli/study/robustness.h"
 #include "deploy/cli/study/steps.h"
 #include "deploy/cli/study/summary.h"
 #include "deploy/cli/study/workers.h"
@@ -129,16 +128,8 @@ START_TEST(what_is_wrong_has_a_line)
         {LOOP "workers = 2\nspeedup_base = masters=0 workers=4\n", "line 3", "speedup_base = 'workers=4'"},
         {LOOP "workers = 2\nspeedup_base = cores=2\n", "line 3", "AXIS=VALUE"},
         {LOOP "workers = 2\nmeasure = improvement\n", "a.study: ", "baseline"},
-        {LOOP "workers = 2\nnominal = technique=gss\n", "line 3", "slowdown, load or fail_nodes"},
-        {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=3\n", "line 4", "no such value"},
-        {LOOP "workers = 2\nmeasure = time radius\n", "a.study: ", "nominal"},
-        {LOOP "workers = 2\nmeasure = time flexibility\nbackend = simulate\n", "line 3", "--robustness"},
-        {LOOP "workers = 2\nmeasure = resilience\noptions = --robustness\n", "line 3", "backend = simulate"},
-        {LOOP "workers = 2\nbackend = simulate\nmeasure = time energy\n", "line 4", "energy needs real runs"},
         {LOOP "workers = 2\nmeasure = thread_imbalance\n", "line 3", "threads = T"},
         {LOOP "workers = 2\nthreads = 1\nmeasure = thread_imbalance\n", "line 4", "threads = T"},
-        {LOOP "workers = 2\ntolerance = 1.5\n", "line 3", "nominal"},
-        {LOOP "workers = 2\nslowdown = 1 2\nnominal = slowdown=1\ntolerance = 1\n", "line 5", "above 1"},
         {LOOP "workers = 2\nfail_nodes = none 0@1\n", "line 3", "backend = simulate"},
         {LOOP "workers = 2\nbackend = simulate\noptions = --fail-nodes 0@1\nfail_nodes = none 0@2\n", "line 5",
          "among the options"},
@@ -583,10 +574,8 @@ END_TEST
 START_TEST(measures_of_some_runs_are_accepted)
 {
     static const char *const texts[] = {
-        LOOP "workers = 2\nbackend = simulate\noptions = --robustness\nmeasure = flexibility resilience\n",
-        LOOP "workers = 2\nbackend = mpirun simulate\nthreads = 1 2\nmeasure = energy thread_imbalance\n",
+        LOOP "workers = 2\nbackend = mpirun simulate\nthreads = 1 2\nmeasure = thread_imbalance\n",
         LOOP "workers = 2\nthreads = auto\nmeasure = thread_imbalance\n",
-        "kernel = synthetic iterations=9 --robustness\nworkers = 2\nbackend = simulate\nmeasure = flexibility\n",
     };
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
         struct study study;
@@ -666,61 +655,6 @@ START_TEST(noise_is_what_quanta_lose)
     ck_assert_double_eq(machine_noise_of(calm, 4), 0);
     ck_assert_double_eq_tol(machine_noise_of(one_is_late, 4), 60, 1e-12); /* 100 for work of 40 */
     ck_assert_double_eq(machine_noise_of(none, 2), 0);
-}
-END_TEST
-
-START_TEST(distances_of_perturbations)
-{
-    ck_assert_double_eq(robustness_distance(AXIS_SLOWDOWN, "1", "1", 4), 0);
-    ck_assert_double_eq_tol(robustness_distance(AXIS_SLOWDOWN, "2.5", "1", 4), 3, 1e-12); /* 1.5 in four directions */
-    ck_assert_double_eq_tol(robustness_distance(AXIS_SLOWDOWN, "1,4", "1", 5), sqrt(18), 1e-12); /* two of five */
-    ck_assert_double_eq_tol(robustness_distance(AXIS_LOAD, "0,0,3", "none", 3), 3, 1e-12);
-    ck_assert_double_eq(robustness_distance(AXIS_FAIL_NODES, "0@1,3@2", "none", 4), 2);
-    ck_assert_double_eq(robustness_distance(AXIS_FAIL_NODES, "none", "none", 4), 0);
-}
-END_TEST
-
-/* Tolerable up to 12 s of 10: gss crosses that from 11 s at the distance 1 to 13 at 3, static at once, tss never; where
- * a distance stands twice, the slower run counts. */
-START_TEST(robustness_radius)
-{
-    static const char *const times[] = {"10", "20", "15", "13", "10", "11", "10", "13", "10", "10", "10", "11"};
-    struct example example;
-    example_init(&example,
-                 LOOP "workers = 4\ntechnique = static gss tss\nslowdown = 1 1,1,1,2 2,1,1,1 1,1,1,4\n"
-                      "nominal = slowdown=1\nmeasure = time degradation radius\n",
-                 times);
-    const struct summary_cell *cells = example.summary.cells;
-    ck_assert_double_eq_tol(cells[0].values[MEASURE_RADIUS].median, 0.2, 1e-12); /* 2 of the 10 s to the slower run */
-    ck_assert_double_eq_tol(cells[4].values[MEASURE_RADIUS].median, 1 + 2 * 0.5, 1e-12);
-    ck_assert_uint_eq(cells[8].values[MEASURE_RADIUS].count, 0);
-    ck_assert_uint_eq(cells[5].values[MEASURE_RADIUS].count, 0); /* no nominal cell */
-    ck_assert_double_eq_tol(cells[1].values[MEASURE_DEGRADATION].median, 100, 1e-9);
-    ck_assert_double_eq_tol(cells[7].values[MEASURE_DEGRADATION].median, 30, 1e-9);
-    ck_assert_double_eq(cells[8].values[MEASURE_DEGRADATION].median, 0);
-    char *page = page_text(&example);
-    page_has(page, "## Robustness");
-    page_has(page, "up to 1.2 times that of the nominal runs, those with slowdown 1,");
-    page_has(page, "| gss | 4 | 1 | 10 | 12 | 2 |\n");
-    page_has(page, "| tss | 4 | 1 | 10 | 12 | above 3 |\n");
-    free(page);
-    example_fini(&example);
-}
-END_TEST
-
-/* Both cells vary: the interval is that of their quotient. */
-START_TEST(degradation_has_an_interval)
-{
-    static const char *const times[] = {"10", "10", "10", "12", "15", "15", "15", "18"};
-    struct example example;
-    example_init(&example, LOOP "workers = 2\nload = none 1\nnominal = load=none\nrepetitions = 4\n", times);
-    const struct summary_value *value = &example.summary.cells[1].values[MEASURE_DEGRADATION];
-    ck_assert_double_eq_tol(value->median, 50, 1e-9);
-    ck_assert(value->has_interval && value->low <= 50 && value->high >= 50 && value->low < value->high);
-    ck_assert(!example.summary.cells[0].values[MEASURE_DEGRADATION].has_interval);
-    ck_assert(example.study.measured[MEASURE_RADIUS] && example.study.measured[MEASURE_ELAPSED]);
-    ck_assert_double_eq_tol(example.summary.cells[0].values[MEASURE_RADIUS].median, 0.4 * sqrt(2), 1e-9);
-    example_fini(&example);
 }
 END_TEST
 
@@ -1026,9 +960,6 @@ int main(void)
     tcase_add_test(tests, measures_of_some_runs_are_accepted);
     tcase_add_test(tests, the_same_run_again_has_no_interval);
     tcase_add_test(tests, noise_is_what_quanta_lose);
-    tcase_add_test(tests, distances_of_perturbations);
-    tcase_add_test(tests, robustness_radius);
-    tcase_add_test(tests, degradation_has_an_interval);
     tcase_add_test(tests, cells_are_there_for_programs);
     tcase_add_test(tests, each_worker_has_its_time);
     tcase_add_test(tests, time_steps_have_medians);

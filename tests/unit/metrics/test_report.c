@@ -446,27 +446,6 @@ START_TEST(times_are_utc)
 }
 END_TEST
 
-/* Of two runs at one distance the slower counts; a run that does not come to its end is intolerable where it lies; what
- * is tolerable everywhere has a radius above the largest distance. */
-START_TEST(robustness_radius_of_runs)
-{
-    struct fepia_run runs[] = {{3, 13}, {1, 10.5}, {1, 11}, {6, 9}};
-    struct fepia_radius radius = fepia_radius_of(runs, 4, 10, 1.2);
-    ck_assert(radius.is_known && !radius.is_beyond);
-    ck_assert_double_eq_tol(radius.radius, 2, 1e-12);
-    ck_assert_double_eq(radius.tolerable_s, 12);
-    struct fepia_run lost[] = {{2, INFINITY}, {1, 11}};
-    radius = fepia_radius_of(lost, 2, 10, 1.2);
-    ck_assert(radius.is_known && !radius.is_beyond);
-    ck_assert_double_eq(radius.radius, 1);
-    radius = fepia_radius_of(lost, 1, 10, 1.2); /* sorted: the one at 1 alone */
-    ck_assert(radius.is_beyond);
-    ck_assert_double_eq(radius.radius, 1);
-    ck_assert(!fepia_radius_of(lost, 2, 0, 1.2).is_known);
-    ck_assert(!fepia_radius_of(lost, 0, 10, 1.2).is_known);
-}
-END_TEST
-
 int main(void)
 {
     Suite *suite = suite_create("report");
@@ -481,7 +460,6 @@ int main(void)
     tcase_add_test(tests, nothing_done_divides_nothing_by_zero);
     tcase_add_test(tests, workers_that_share_cores_are_measured_by_these);
     tcase_add_test(tests, only_nodes_with_too_few_cores_count_by_these);
-    tcase_add_test(tests, robustness_radius_of_runs);
     tcase_add_test(tests, what_is_shared_is_told);
     tcase_add_test(tests, the_json_is_the_report);
     tcase_add_test(tests, what_was_verified_is_told_where_it_was_wanted);
