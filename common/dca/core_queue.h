@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* The local queue of a node: one big chunk in shared memory, from which the node's workers draw chunks without locks.
  *
- * One word, the head, says it all: the number of the big chunk (its epoch), the scheduling step in it, and where losses
- * are survived its owner, the worker that made it so. A draw is a compare-and-swap from (e, i) to (e, i+1), and step i
- * of the node's technique fixes which iterations these are. At the end of the big chunk the step becomes REFILLING:
- * whoever makes it so, exactly one, fetches the next big chunk, describes it in the queue, and sets the head to (e+1,
- * 0).
+ * One word, the head, says it all: the number of the big chunk (its epoch) and the scheduling step in it. A draw is a
+ * compare-and-swap from (e, i) to (e, i+1), and step i of the node's technique fixes which iterations these are. At the
+ * end of the big chunk the step becomes REFILLING: whoever makes it so, exactly one, fetches the next big chunk,
+ * describes it in the queue, and sets the head to (e+1, 0).
  *
  * Why nothing is drawn twice or lost: the description is written only while the head says REFILLING, so a worker that
  * has read it and then finds the head at its epoch, with a step, has read it whole; the draw counts only if the head
- * has not moved since it was looked at. A head does not come back: the epoch grows, and wraps after 2^22 big chunks
+ * has not moved since it was looked at. A head does not come back: the epoch grows, and wraps after 2^24 big chunks
  * only, all of them within one draw of a worker that stands still at the same step.
  *
  * Behind the last big chunk the queue is ended, or with recall drained: then a worker that computes may give up what it
@@ -22,17 +21,9 @@
  * only when it has found the queue drained after all that it gave itself, and is no longer hungry before it draws what
  * another gave; so where all are hungry nobody computes, nothing is in the queue, and nobody is left who could give.
  *
- * Where losses are survived each worker writes into its intent (intent.h) what it is about to take, or to put into the
- * queue. Rank 0 takes over what a lost worker had: its chunk; the refill or the gift that it had begun; its part in
- * ending the queue. So rank 0 alone ends the queue then: when the head stays drained while it finds each of the others
- * hungry, or lost. What was lost goes into the drained queue as what is given up does. Rank 0 takes nothing of a big
- * chunk with which another one was lost, unless it is the last: nothing survives its own end.
- *
  * Pure: where the memory is and where big chunks come from is the caller's. */
 #pragma once
 
-#include "common/dca/book.h"
-#include "common/dca/intent.h"
 #include "common/sched/bounds.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -46,7 +37,7 @@
 
 /* A queue of all zeros has its head at the end of an empty chunk. Shared by the node's workers. */
 struct dca_queue {
-    _Alignas(64) _Atomic uint64_t head; /* epoch, owner (who made it so), step */
+    _Alignas(64) _Atomic uint64_t head; /* epoch << STEP_BITS | step */
     _Atomic uint64_t first, count;      /* the big chunk */
     _Atomic uint32_t stopped;
     _Alignas(64) _Atomic uint64_t rest_first, rest_count; /* rest of a big chunk that is too long, for the refiller */
@@ -63,12 +54,6 @@ struct dca_view {
     bool bounded;
     uint64_t epoch; /* NO_EPOCH: none seen */
     uint64_t first;
-    /* where losses are survived, else NULL and 0 */
-    const struct dca_intents *intents; /* borrowed */
-    struct dca_intent *intent;         /* of this worker */
-    _Atomic uint64_t *seen;            /* its row */
-    uint64_t owner;                    /* its number, at its place in a head */
-    const struct dca_book *book;       /* rank 0: what others were lost with; borrowed */
 };
 
 enum dca_drawn {
@@ -85,11 +70,6 @@ enum dca_drawn {
 int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
 void dca_view_fini(struct dca_view *view);
 
-/* Has the view keep the intents of `worker` from now on, and at rank 0 shun what is in `book`, which is NULL for the
- * others. Before the first draw. */
-void dca_view_keep(struct dca_view *view, const struct dca_intents *intents, unsigned worker,
-                   const struct dca_book *book);
-
 enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, struct range *chunk, struct error *error);
 
 /* True if a draw would return DCA_WAIT, at this moment. */
@@ -100,11 +80,11 @@ bool dca_queue_is_refilling(const struct dca_queue *queue);
 bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
 /* Puts a big chunk into the queue; the draw must have returned DCA_REFILL. */
-void dca_queue_refill(struct dca_queue *queue, const struct dca_view *view, const struct range *chunk);
+void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
 /* Ends the queue, as no big chunk is left; the draw must have returned DCA_REFILL. With recall it is drained instead,
- * until all workers of the node are hungry; where losses are survived it must be with recall. */
-void dca_queue_end(struct dca_queue *queue, const struct dca_view *view, bool recall);
+ * until all workers of the node are hungry. */
+void dca_queue_end(struct dca_queue *queue, bool recall);
 
 /* Ends all draws from now on, whatever the queue holds. */
 void dca_queue_stop(struct dca_queue *queue);
@@ -115,7 +95,7 @@ void dca_queue_stop(struct dca_queue *queue);
 bool dca_queue_is_drained(const struct dca_queue *queue);
 
 /* The worker looks again, and is not hungry while it does; each DCA_HUNGRY is followed by one, before the next draw. */
-void dca_queue_wake(struct dca_queue *queue, const struct dca_view *view);
+void dca_queue_wake(struct dca_queue *queue);
 
 /* True if a worker is hungry or was: one load, of a word that does not change while there are big chunks. */
 static inline bool dca_queue_is_wanted(const struct dca_queue *queue)
@@ -125,22 +105,7 @@ static inline bool dca_queue_is_wanted(const struct dca_queue *queue)
 
 /* Claims the drained queue for a worker that is to cut its chunk; dca_queue_give() comes next. False where
  * it is not drained or not wanted, or another worker is quicker: nothing is claimed then. */
-bool dca_queue_claim(struct dca_queue *queue, const struct dca_view *view);
+bool dca_queue_claim(struct dca_queue *queue);
 
 /* Puts what was cut off into the queue, or leaves it drained where the count is 0. */
-void dca_queue_give(struct dca_queue *queue, const struct dca_view *view, const struct range *cut);
-
-/* --- losses, for rank 0 --- */
-
-/* Takes over what the lost `worker` has begun in the queue, so that others can go on. `drawn` iterations are drawn from
- * the counters, as counted after the loss, of which the worker may have taken the last ones and not put them into the
- * queue yet. Fills `chunk` with what it was to compute. False: nothing. */
-bool dca_queue_lose(struct dca_queue *queue, const struct dca_view *view, unsigned worker, uint64_t drawn,
-                    struct range *chunk);
-
-/* Has the queue go on without what was lost: puts iterations of the book into it when it is drained, and ends it when
- * it is drained, nothing is lost, and each worker that is not lost is hungry. `count_drawn` returns how many iterations
- * are drawn from the counters; it is called when the queue has been found drained, as the others may draw until then.
- * True: workers that wait for the queue are to look again. */
-bool dca_queue_relieve(struct dca_queue *queue, const struct dca_view *view, struct dca_book *book,
-                       uint64_t (*count_drawn)(void *context), void *context);
+void dca_queue_give(struct dca_queue *queue, const struct range *cut);

@@ -31,7 +31,7 @@ static const unsigned dca_moves[DCA_STATES] = {
         STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_CLAIMING) | STATE(DCA_ENDED),
     [DCA_CLAIMING] = STATE(DCA_COMPUTING) | STATE(DCA_CUTTING),
     [DCA_CUTTING] = STATE(DCA_COMPUTING),
-    [DCA_ENDED] = STATE(DCA_COMPUTING),
+    [DCA_ENDED] = 0,
 };
 
 static const char *const dca_state_names[DCA_STATES] = {
@@ -50,10 +50,17 @@ static const enum dca_event_type dca_awaited[DCA_STATES] = {
 static void dca_write_event_name(const void *type, char *text, size_t size)
 {
     static const char *const names[] = {
-        [DCA_EVENT_START] = "START",       [DCA_EVENT_FETCHED] = "FETCHED",     [DCA_EVENT_EXCHANGED] = "EXCHANGED",
-        [DCA_EVENT_DREW] = "DREW",         [DCA_EVENT_PUBLISHED] = "PUBLISHED", [DCA_EVENT_REFILLED] = "REFILLED",
-        [DCA_EVENT_FINISHED] = "FINISHED", [DCA_EVENT_GIVEN] = "GIVEN",         [DCA_EVENT_STOP] = "STOP",
-        [DCA_EVENT_WANTED] = "WANTED",     [DCA_EVENT_CLAIMED] = "CLAIMED",     [DCA_EVENT_CUT] = "CUT",
+        [DCA_EVENT_START] = "START",
+        [DCA_EVENT_FETCHED] = "FETCHED",
+        [DCA_EVENT_EXCHANGED] = "EXCHANGED",
+        [DCA_EVENT_DREW] = "DREW",
+        [DCA_EVENT_PUBLISHED] = "PUBLISHED",
+        [DCA_EVENT_REFILLED] = "REFILLED",
+        [DCA_EVENT_FINISHED] = "FINISHED",
+        [DCA_EVENT_STOP] = "STOP",
+        [DCA_EVENT_WANTED] = "WANTED",
+        [DCA_EVENT_CLAIMED] = "CLAIMED",
+        [DCA_EVENT_CUT] = "CUT",
     };
     snprintf(text, size, "%s", names[*(const enum dca_event_type *)type]);
 }
@@ -206,7 +213,7 @@ PART struct dca_action dca_end(struct dca_machine *machine)
 /* Begins a draw: after START and FINISHED, and from the queue whenever it may have chunks again. */
 PART struct dca_action dca_begin_draw(struct dca_machine *machine)
 {
-    if (machine->stopped || machine->over)
+    if (machine->stopped)
         return dca_end(machine);
     if (machine->by_node) {
         dca_move(machine, DCA_DRAWING);
@@ -323,15 +330,6 @@ static struct dca_action dca_stop(struct dca_machine *machine)
         .type = DCA_ACTION_STOP, .counters = (uint8_t)(1u << DCA_STEP | start), .amount = machine->core->stop};
 }
 
-/* Takes iterations that another worker was lost with. */
-static struct dca_action dca_take_given(struct dca_machine *machine, const struct range *given)
-{
-    machine->over |= machine->state == DCA_ENDED;
-    dca_move(machine, DCA_COMPUTING);
-    machine->chunk = *given;
-    return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *given};
-}
-
 PART struct dca_action dca_take_answer(struct dca_machine *machine, uint64_t counter)
 {
     return machine->state == DCA_FETCHING ? dca_take_first_answer(machine, counter)
@@ -346,10 +344,8 @@ PART struct dca_action dca_take_measured(struct dca_machine *machine)
 
 struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca_event *event)
 {
-    const bool has_none = machine->state == DCA_FETCHING || machine->state == DCA_ENDED;
-    const bool fits = (event->type == DCA_EVENT_WANTED && machine->state == DCA_COMPUTING) ||
-                      (event->type == DCA_EVENT_GIVEN && has_none && !machine->by_node);
-    if (event->type != DCA_EVENT_STOP && event->type != dca_awaited[machine->state] && !fits)
+    bool wanted = event->type == DCA_EVENT_WANTED && machine->state == DCA_COMPUTING;
+    if (event->type != DCA_EVENT_STOP && event->type != dca_awaited[machine->state] && !wanted)
         state_refuse_event(&dca_states, machine->state, &event->type);
     switch (event->type) {
     case DCA_EVENT_STOP: return dca_stop(machine);
@@ -362,7 +358,6 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
     case DCA_EVENT_DREW: return dca_take_from_queue(machine, event->drawn.result, &event->drawn.range);
     case DCA_EVENT_WANTED: return dca_claim(machine);
     case DCA_EVENT_CLAIMED: return dca_take_claim(machine, event->claimed);
-    case DCA_EVENT_GIVEN: return dca_take_given(machine, &event->given);
     case DCA_EVENT_CUT: return dca_take_cut(machine, &event->cut);
     }
     return (struct dca_action){.type = DCA_ACTION_NONE};
@@ -379,15 +374,10 @@ bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *co
         if (action.calculated && counters->calculating != NULL)
             counters->calculating(counters->self);
         switch (action.type) {
-        case DCA_ACTION_FETCH_ADD: {
-            const uint64_t counter =
-                counters->fetch_add(counters->self, (enum dca_counter)action.counter, action.amount, action.assigns);
-            if (counters->given != NULL && counters->given(counters->self, chunk))
-                action = dca_take_given(machine, chunk);
-            else
-                action = dca_take_answer(machine, counter);
+        case DCA_ACTION_FETCH_ADD:
+            action = dca_take_answer(machine, counters->fetch_add(counters->self, (enum dca_counter)action.counter,
+                                                                  action.amount, action.assigns));
             break;
-        }
         case DCA_ACTION_EXCHANGE:
             counters->share(counters->self, &machine->own, machine->core->fresh);
             machine->core->fresh[machine->worker] = machine->own;

@@ -16,18 +16,12 @@
  *     DRAWING ---nothing but what others compute---> STARVING ---REFILLED---> DRAWING
  *     COMPUTING ---WANTED---> CLAIMING ---first to do so---> CUTTING ---CUT---> COMPUTING, and GIVE
  *
- * Where rank 0 answers for the counters it may give a chunk of its own choice in place of the first answer of a draw,
- * and again to a worker that has ended: iterations of a rank that was lost (book.h).
- *
- *     FETCHING, ENDED ---GIVEN---> COMPUTING
- *
  * Who drives the machine owns the counters, the queue and the time: MPI windows, messages to rank 0 and shared memory
  * (rma.c, two_sided.c, node.c), or a model of them (deploy/simulate/dca). A delay that is injected passes where an
  * action says so: `calculated` before the action, `assigns` within it.
  *
  * Invariants (dca_machine_check): at most one answer is awaited; a chunk lies within the loop; a worker that has ended
- * draws no more, and does nothing but what it is given. That no iteration is drawn twice follows from the counters
- * alone, see core.h. */
+ * does nothing any more. That no iteration is drawn twice follows from the counters alone, see core.h. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -61,8 +55,7 @@ enum dca_event_type {
     DCA_EVENT_WANTED,    /* another worker of the node is hungry, and the chunk may be cut; COMPUTING only */
     DCA_EVENT_CLAIMED,   /* a CLAIM is done: `claimed` */
     DCA_EVENT_CUT,       /* a CUT is done: `cut` was the end of the running chunk, count 0: all of it has begun */
-    DCA_EVENT_GIVEN, /* compute `given`, in place of what is drawn; FETCHING, at the first counter, and ENDED only */
-    DCA_EVENT_STOP,  /* the run is to end: chunks that are drawn are computed, and no more are drawn */
+    DCA_EVENT_STOP,      /* the run is to end: chunks that are drawn are computed, and no more are drawn */
 };
 
 struct dca_event {
@@ -71,7 +64,6 @@ struct dca_event {
         uint64_t value;
         bool claimed;
         struct range cut;
-        struct range given;
         struct {
             enum dca_drawn result;
             struct range range; /* DRAWN: the chunk; REFILL: what is left of the last big chunk, count 0: nothing */
@@ -113,7 +105,6 @@ struct dca_machine {
     unsigned state;        /* enum dca_state */
     bool by_node;          /* draws from its node's queue */
     bool stopped;
-    bool over;          /* has ended once: nothing is drawn any more, only given */
     unsigned worker;    /* index for drawing: of the worker, 0 .. P-1; with by_node of its node */
     double weight;      /* by step: what a chunk is multiplied with, the latest where it is learned; 0: not weighted */
     double load;        /* by step: and divided by */
@@ -159,9 +150,6 @@ struct dca_counters {
     void *self;
     /* Adds to the counter and returns what it was; with 0 it reads. `assigns` as in the action. */
     uint64_t (*fetch_add)(void *self, enum dca_counter counter, uint64_t amount, bool assigns);
-    /* After fetch_add() of the first counter of a draw: true where nothing was added, and `given` is to be computed.
-     * NULL: never. */
-    bool (*given)(void *self, struct range *given);
     /* Publishes `own` and fills `all`, one for each worker. Only for techniques that learn. */
     void (*share)(void *self, const struct dca_measured *own, struct dca_measured *all);
     /* Called when a chunk was calculated, for --inject-delay. NULL: no delay. */

@@ -103,14 +103,9 @@ static void rma_allocate(struct share *share, size_t words, MPI_Win *window, voi
     MPI_Barrier(share->world);
 }
 
-void window_make(struct window *window, struct share *share)
-{
-    *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
-}
-
 void window_open(struct window *window, struct share *share)
 {
-    window_make(window, share);
+    *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
     rma_allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
     if (dca_learns(&share->core))
         rma_allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);

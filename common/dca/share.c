@@ -4,7 +4,6 @@
 
 #include "common/util/error.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 
 int share_prepare(struct share *share)
@@ -26,16 +25,4 @@ void share_close(struct share *share)
     free(share->own);
     share->own = NULL;
     share->open = false;
-}
-
-void share_lose(struct share *share, struct dca_book *book, unsigned rank)
-{
-    struct range range;
-    const unsigned deaths = dca_book_lose(book, rank, &range);
-    if (deaths <= share->deaths_max || share->failed)
-        return;
-    error_set(share->error, "iterations %" PRIu64 " to %" PRIu64 ": %u workers were lost that computed them",
-              range.first, range.first + range.count - 1, deaths);
-    share->failed = true;
-    share_stop(share);
 }

@@ -5,8 +5,6 @@
  * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
 #pragma once
 
-#include "common/dca/book.h"
-#include "common/dca/intent.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
 #include "common/util/ranges.h"
@@ -33,10 +31,6 @@ struct transport {
     void (*finish)(struct share *share);
     /* Iterations drawn so far, for the progress line of rank 0; NULL: not to be had. */
     uint64_t (*drawn)(struct share *share);
-    /* For rank 0 where losses are survived; NULL: they never are. Chunks that were lost with their ranks and given
-     * again; what `rank` had done when it began its latest draw. */
-    uint64_t (*reissued)(const struct share *share);
-    const void *(*record)(const struct share *share, unsigned rank);
     void (*close)(struct share *share);
 };
 
@@ -57,10 +51,8 @@ struct share_host {
     void (*delay)(struct share *share, uint64_t ns);
     void (*nap)(struct share *share, uint64_t ns);
     /* Called again and again while this rank waits for long: looks after signals, and may stop the run. NULL where
-     * recall is off and losses are not survived. */
+     * recall is off. */
     void (*look)(struct share *share);
-    /* For rank 0, where losses are survived: true where another rank was lost, each once. */
-    bool (*lost)(struct share *share, unsigned *rank);
     /* Gives the core to another rank, if one wants it. */
     void (*yield)(void);
 };
@@ -79,11 +71,6 @@ struct share {
     uint64_t calculation_ns, assignment_ns;  /* --inject-delay */
     struct error *error;
     bool failed; /* a draw has failed, with a line in error */
-    /* The loss of any rank but 0 is survived, where the transport can: two_sided.c, node.c. All ranks have the same. */
-    bool survives;
-    unsigned deaths_max; /* with survives: iterations with which more ranks were lost fail the run */
-    const void *record;  /* with survives: what this rank has done, as rank 0 is to know it should the rank be lost */
-    size_t record_bytes; /* at most DCA_RECORD_MAX */
     bool recall; /* within a node, ranks that have nothing left get what others have not begun of their chunks */
     uint64_t refills, messages, bytes;
     uint64_t recalls, recalled; /* times that this rank gave up something, and iterations that it gave up */
@@ -119,10 +106,6 @@ static inline void share_give(struct share *share, struct range (*cut)(void *con
     share->recalled += given;
 }
 
-/* Has the book take the chunk of `rank` back, which is lost. Iterations that too many ranks were lost with fail the
- * run. For rank 0. */
-void share_lose(struct share *share, struct dca_book *book, unsigned rank);
-
 /* Ends all draws from now on. */
 static inline void share_stop(struct share *share)
 {
@@ -138,8 +121,6 @@ struct window {
     bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
 };
 
-/* Without the counters, or with them: collective. */
-void window_make(struct window *window, struct share *share);
 void window_open(struct window *window, struct share *share);
 void window_close(struct window *window);
 struct dca_counters window_counters(struct window *window);

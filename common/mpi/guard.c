@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that adds to a counter in the memory of its node may never come back from that: Open MPI (osc/sm, 4.1 and 5.0)
- * holds a lock meanwhile, and whoever is killed there keeps it. The others turn in MPI then, where nothing of ours
- * looks whether somebody was lost. So a thread does, for as long as the rank draws from such a counter. It uses no MPI,
- * and ends the process: what the lost rank had drawn is gone in any case. */
+/* Workers alone (--dca) wait for each other in MPI, where nothing of ours looks whether somebody was lost; a rank that
+ * is killed while it adds to a counter in the memory of its node keeps a lock of Open MPI's (osc/sm, 4.1 and 5.0). So a
+ * thread looks. It uses no MPI, and ends the process: what the lost rank had drawn is gone in any case. */
 #include "common/mpi/guard.h"
 
 #include "common/mpi/watch.h"
@@ -18,12 +17,9 @@
 /* Stands for the file that ends the thread, beside the places of the watched. */
 #define STOP UINT32_MAX
 
-static _Thread_local bool is_guard;
-
 static void *run_guard(void *context)
 {
     const struct guard *guard = context;
-    is_guard = true;
     struct epoll_event event;
     unsigned rank;
     for (;;) {
@@ -83,9 +79,4 @@ void guard_end(struct guard *guard)
         pthread_join(guard->thread, NULL);
     guard->is_on = false;
     close_files(guard);
-}
-
-bool guard_is_caller(void)
-{
-    return is_guard;
 }

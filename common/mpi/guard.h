@@ -23,6 +23,3 @@ int guard_begin(struct guard *guard, const struct watch *watch, void (*lost)(voi
                 void *context);
 /* Ends the thread, if there is one. Does not return where it is about to end the process. */
 void guard_end(struct guard *guard);
-
-/* True where that thread calls this. */
-bool guard_is_caller(void);

@@ -95,22 +95,12 @@ void runtime_wait_for_all(struct runtime *runtime);
 /* True where all ranks are on this node, and each can watch the processes of the others. After runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Has rank 0 watch the others, and the others rank 0, also while they wait. Where runtime_sees_all(). -1 when memory or
- * files are out. */
-struct wait;
-int runtime_watch_alone(struct runtime *runtime, struct wait *wait);
-
-/* For rank 0: true where another rank was lost, each once; the run is degraded then. On any other rank false, and the
- * loss of rank 0 ends this process, and the run. */
-bool runtime_take_lost(struct runtime *runtime, unsigned *rank);
-
-/* Has a thread find losses, too, from now on, while this rank may wait in MPI for what a lost one holds. At rank 0 it
- * calls `lost`, which ends the process; on any other rank it ends that itself. -1 when memory, files or threads are
- * out. */
+/* Has a thread find losses from now on: at rank 0 of any other rank, at any other rank of rank 0. It calls `lost`,
+ * which ends the process. Where runtime_sees_all(). -1 when memory, files or threads are out. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 
-/* Before it is said why the run ends: one thread alone says so, on another one this does not return. */
-void runtime_claim_end(const struct runtime *runtime);
+/* True for the one rank of the node that says why the run ends. */
+bool runtime_claim_report(struct runtime *runtime);
 
-/* Ends the run, as a rank was lost. No other rank says why: this one has. */
-_Noreturn void runtime_abort_alone(struct runtime *runtime);
+/* Ends this process, as a rank was lost. */
+_Noreturn void runtime_exit_alone(struct runtime *runtime);

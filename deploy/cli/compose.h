@@ -41,7 +41,6 @@ struct launch_plan {
     struct argv mpi_args;
     struct argv dca;         /* --dca and what goes with it, for every worker; none: a supermaster leads */
     const char *break_after; /* iterations between two looks, as given; borrowed; NULL: not given */
-    bool keeps_book;         /* --dca two-sided or node: rank 0 can tell what a lost worker had */
     struct argv job;         /* the supermaster's command line, its name first */
     struct job_setup setup;  /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
     bool described;          /* by check.h: the loop of the job is known */

@@ -69,7 +69,7 @@ struct launch {
     bool reports;   /* the ranks can say how the run went: the one that leads is on this machine */
     bool has_pods;  /* launches that are not stopped with this one may take part */
     bool is_pod;    /* a master leads, in the place of a supermaster */
-    bool flat;      /* workers alone: where `survives` none but rank 0 is needed, else each of them */
+    bool flat;      /* workers alone: each of them is needed */
     unsigned ranks; /* ranks to launch */
     unsigned rank_depth;            /* levels below the launcher at which the ranks of this machine stand: dialect.h */
     FILE *log;                      /* borrowed; takes what the ranks print; NULL: they print as we do */

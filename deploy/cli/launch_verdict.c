@@ -98,10 +98,9 @@ static struct launch_verdict judge_cut(const struct launch *how)
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
-    const char *leader = course->how->is_pod     ? "the pod ended without leaving its set"
-                         : !course->how->flat    ? "the run ended without its supermaster"
-                         : course->how->survives ? "the run ended without rank 0"
-                                                 : "the run ended without one of its workers";
+    const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
+                         : !course->how->flat ? "the run ended without its supermaster"
+                                              : "the run ended without one of its workers";
     if (course->asked < 2) /* else it was given up, which was said */
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");

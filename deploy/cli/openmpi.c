@@ -56,10 +56,10 @@ static bool is_version_5(const struct launch_plan *launch_plan)
     return (launch_plan->launcher.major > 0 ? launch_plan->launcher.major : linked) >= 5;
 }
 
-/* Workers alone survive a loss where rank 0 can tell what each of them has, and sees them all. */
+/* Workers alone end by themselves after a loss, and say why, where they see each other's processes. */
 static bool survives(const struct launch_plan *launch_plan)
 {
-    const bool can = !openmpi_is_dca(launch_plan) || (launch_plan->keeps_book && launch_plan_is_here(launch_plan));
+    const bool can = !openmpi_is_dca(launch_plan) || launch_plan_is_here(launch_plan);
     return can && launch_plan_leads_here(launch_plan) && !argv_contain(&launch_plan->mpi_args, "--disable-recovery") &&
            launch_plan->launcher.major >= 4;
 }

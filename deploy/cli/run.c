@@ -114,8 +114,6 @@ static int run_command_take_dca_option(struct launch_plan *launch_plan, const ch
         return -1;
     argv_add_format(&launch_plan->dca, "--%s", name);
     argv_add(&launch_plan->dca, value);
-    if (checked.dca != WORKER_DCA_NONE)
-        launch_plan->keeps_book = checked.dca != WORKER_DCA_RMA;
     return 0;
 }
 
@@ -496,14 +494,8 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
     argv_insert(line, place, "--resume");
 }
 
-/* Nobody else can tell what a lost worker had drawn over rma, and MPI does not let the others leave. Over two-sided and
- * node rank 0 can tell, on one machine. Nobody can tell what rank 0 knew. */
 #define DCA_LOSS                                                                                                       \
-    ": workers alone (--dca) do not survive the loss of one over rma, nor on several machines, and keep no journal; "  \
-    "without --dca it costs only time"
-#define DCA_LOSS_OF_RANK_0                                                                                             \
-    ": workers alone (--dca) do not survive the loss of rank 0, nor of any before the run has begun, and keep no "     \
-    "journal"
+    ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
 
 /* The text behind the loss of a rank where there is no journal to go on from. */
 static const char *without_journal(const struct launch_plan *launch_plan)
@@ -512,9 +504,7 @@ static const char *without_journal(const struct launch_plan *launch_plan)
         return "; what it has stored is kept";
     if (launch_plan->serves)
         return "; `hdss up --resume` goes on with its jobs";
-    if (launch_plan->dca.count == 0)
-        return "";
-    return launch_plan->survives ? DCA_LOSS_OF_RANK_0 : DCA_LOSS;
+    return launch_plan->dca.count > 0 ? DCA_LOSS : "";
 }
 
 /* Launches the line once, with its pods. */

@@ -54,7 +54,7 @@ static double draw_from_queue(const char *technique)
     if (dca_view_init(&view, &spec, WORKERS, &error) < 0)
         fail(&error);
     if (dca_queue_draw(&queue, &view, &chunk, &error) == DCA_REFILL)
-        dca_queue_refill(&queue, &view, &(struct range){0, ITERATIONS});
+        dca_queue_refill(&queue, &(struct range){0, ITERATIONS});
     if (dca_queue_draw(&queue, &view, &chunk, &error) != DCA_DRAWN) /* prepares the view */
         exit(1);
     double began = now_ns();

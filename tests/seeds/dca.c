@@ -12,17 +12,9 @@
  * The oracle: no iteration is computed twice; all are computed where nobody has stopped the run, and where somebody has
  * nobody draws after that; each node has one refiller at most; every worker comes to its end. With recall a worker that
  * looks while others are hungry, and has not begun all of its chunk, gives up some of it or another one is doing so,
- * and nobody ends while an iteration of the node has not begun.
- *
- * In one of two runs without queues, or on one node, of two workers or more, rank 0 keeps its book, and any other
- * worker may be lost at any moment: by node also in the middle of a draw, and of what it puts into the queue, and rank
- * 0 finds out later. The others also go on in the middle of a look of rank 0 at the queue. Nothing is given again where
- * nobody was lost. Then what counts as done is what a worker has told when it draws again or leaves, and all
- * iterations are computed whoever is lost. */
-#include "common/dca/book.h"
+ * and nobody ends while an iteration of the node has not begun. */
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
-#include "common/dca/intent.h"
 #include "common/dca/machine.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"
@@ -34,7 +26,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORKERS_MAX = 12, NODES_MAX = 4, STEPS_MAX = 400000, INTENT_BYTES = 16384 };
+enum { WORKERS_MAX = 12, NODES_MAX = 4, STEPS_MAX = 400000 };
 
 /* What is under way for a worker. */
 enum pending {
@@ -49,9 +41,7 @@ enum pending {
     CLAIMING,
     CUTTING,
     GIVING,
-    OVER,
-    LEFT, /* has said that it draws no more, and waits for what is given again */
-    LOST
+    OVER
 };
 
 struct drawer {
@@ -62,12 +52,6 @@ struct drawer {
     bool stops;     /* it is to stop the run, once */
     bool is_late;   /* its draw began at the counters when the run was stopped */
     uint64_t done;  /* iterations of its chunk */
-    /* where rank 0 keeps its book */
-    bool dies;          /* it is to be lost, once */
-    struct range given; /* in place of what it draws, on its way with the answer; count 0: nothing */
-    struct range told;  /* its chunk, which is computed and not told yet */
-    uint64_t told_all;  /* iterations that it has told of */
-    bool is_missed;     /* it is lost, and rank 0 does not know yet */
 };
 
 struct world {
@@ -86,23 +70,15 @@ struct world {
     struct drawer drawers[WORKERS_MAX];
     unsigned workers, nodes;
     bool by_node, stopped, recall;
-    struct random losses;   /* of losses alone, likewise */
     struct random learners; /* of the technique that learns, likewise */
-    bool has_book;
-    struct dca_book book;
-    bool any_is_lost;
-    bool keeps; /* by node: the workers keep their intents */
-    struct dca_intents intents;
-    _Alignas(64) unsigned char intent_memory[INTENT_BYTES];
-    bool is_long; /* big chunks come into a queue in pieces */
+    bool is_long;           /* big chunks come into a queue in pieces */
     uint64_t iterations;
     struct ranges done;
     const char *wrong;
 };
 
 static struct {
-    uint64_t chunks, refills, waits, stopped, exchanges, recalls, recalled, vain, by_way[3], lost, again, lost_by_node,
-        again_by_node;
+    uint64_t chunks, refills, waits, stopped, exchanges, recalls, recalled, vain, by_way[3];
 } tally;
 
 static uint64_t between(struct world *world, uint64_t least, uint64_t most)
@@ -165,7 +141,7 @@ static int make_views(struct world *world, struct error *error)
 /* A core for each worker, as in processes of their own, or one for all, as where they are simulated. */
 static int make_machines(struct world *world, struct error *error)
 {
-    const char *name = world->is_long ? "css:chunk=2^34" : PICK(world, techniques);
+    const char *name = world->is_long ? "css:chunk=2^42" : PICK(world, techniques);
     const char *learner = learners[random_between(&world->learners, 0, sizeof learners / sizeof *learners - 1)];
     const struct sched_spec spec = spec_of(strcmp(name, "af") != 0 ? name : world->by_node ? "fac2" : learner);
     const unsigned drawers = world->by_node ? world->nodes : world->workers;
@@ -174,7 +150,7 @@ static int make_machines(struct world *world, struct error *error)
     double powers[WORKERS_MAX];
     for (unsigned w = 0; w < WORKERS_MAX; w++)
         powers[w] = 0.05 + 4 * random_uniform(&world->random);
-    world->iterations = world->is_long              ? between(world, 0, UINT64_C(1) << 37)
+    world->iterations = world->is_long              ? between(world, 0, UINT64_C(1) << 45)
                         : between(world, 0, 9) == 0 ? between(world, 0, 3)
                                                     : between(world, 0, 3000);
     const struct dca_config config = {.technique = &spec,
@@ -203,30 +179,12 @@ static int make_machines(struct world *world, struct error *error)
     return 0;
 }
 
-/* True in one of `most` + 1 cases. */
-static bool lost_by_chance(struct world *world, uint64_t most)
-{
-    return random_between(&world->losses, 0, most) == 0;
-}
-
-static void keep_intents(struct world *world)
-{
-    if (dca_intents_bytes(world->workers) > sizeof world->intent_memory) {
-        complain(world, "the intents do not fit");
-        return;
-    }
-    world->intents = dca_intents_at(world->intent_memory, world->workers);
-    for (unsigned w = 0; w < world->workers; w++)
-        dca_view_keep(&world->views[w], &world->intents, w, w == 0 ? &world->book : NULL);
-}
-
 static void world_init(struct world *world, uint64_t seed, bool trace)
 {
     struct error error;
     memset(world, 0, sizeof *world);
     random_init(&world->random, seed);
     random_init(&world->cuts, ~seed);
-    random_init(&world->losses, seed * UINT64_C(0x9e3779b97f4a7c15));
     random_init(&world->learners, ~seed * UINT64_C(0x9e3779b97f4a7c15));
     ranges_init(&world->done);
     world->trace = trace;
@@ -236,15 +194,6 @@ static void world_init(struct world *world, uint64_t seed, bool trace)
         printf("# %s\n", error.text);
         complain(world, "it could not be set up");
     }
-    world->has_book = (!world->by_node || world->nodes == 1) && world->workers > 1 && world->wrong == NULL &&
-                      lost_by_chance(world, 1);
-    if (world->has_book && dca_book_init(&world->book, &world->cores[0], world->workers, &error) < 0)
-        complain(world, "it could not be set up");
-    for (unsigned w = 1; w < world->workers && world->has_book; w++)
-        world->drawers[w].dies = lost_by_chance(world, 2);
-    world->keeps = world->has_book && world->by_node;
-    if (world->keeps)
-        keep_intents(world);
 }
 
 static void world_fini(struct world *world)
@@ -253,8 +202,6 @@ static void world_fini(struct world *world)
         dca_fini(&world->cores[i]);
     for (unsigned i = 0; i < world->view_count; i++)
         dca_view_fini(&world->views[i]);
-    if (world->has_book)
-        dca_book_fini(&world->book);
     ranges_fini(&world->done);
 }
 
@@ -266,8 +213,6 @@ static void check_refillers(struct world *world)
     unsigned refillers[NODES_MAX] = {0};
     for (unsigned w = 0; w < world->workers; w++) {
         const enum dca_state state = world->drawers[w].machine.state;
-        if (world->drawers[w].pending == LOST)
-            continue;
         if (state == DCA_FETCHING || state == DCA_TAKING || state == DCA_PUBLISHING || state == DCA_CUTTING ||
             world->drawers[w].pending == GIVING)
             if (++refillers[world->node_of[w]] > 1)
@@ -294,25 +239,6 @@ static void add_to_counter(struct world *world, unsigned counter, uint64_t amoun
     world->counters[counter] += amount;
 }
 
-/* Rank 0 learns that all is stored that the worker has computed. */
-static void tell_done(struct world *world, struct drawer *drawer)
-{
-    uint64_t added = 0;
-    const struct range told = drawer->told;
-    drawer->told = (struct range){0, 0};
-    if (ranges_add(&world->done, told.first, told.count, &added) < 0 || added != told.count)
-        complain(world, "an iteration counts twice");
-    drawer->told_all += told.count;
-}
-
-/* The worker begins a draw from the queue. */
-static void begin_draw(struct world *world, unsigned w)
-{
-    struct drawer *drawer = &world->drawers[w];
-    tell_done(world, drawer);
-    dca_intent_begin(&world->intents, w, &drawer->told_all, sizeof drawer->told_all);
-}
-
 /* The machine's step, and what is under way behind it. */
 static void give(struct world *world, unsigned w, const struct dca_event *event)
 {
@@ -324,8 +250,6 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
         [DCA_ACTION_GIVE] = GIVING};
     struct drawer *drawer = &world->drawers[w];
     const enum dca_state before = drawer->machine.state;
-    if (world->keeps && (event->type == DCA_EVENT_START || event->type == DCA_EVENT_FINISHED))
-        begin_draw(world, w);
     const struct dca_action action = dca_machine_step(&drawer->machine, event);
     const char *wrong = dca_machine_check(&drawer->machine);
     if (world->trace)
@@ -349,7 +273,7 @@ static void give(struct world *world, unsigned w, const struct dca_event *event)
                 add_to_counter(world, counter, action.amount);
         return;
     }
-    if (action.type == DCA_ACTION_COMPUTE && drawer->is_late && !world->by_node && event->type != DCA_EVENT_GIVEN)
+    if (action.type == DCA_ACTION_COMPUTE && drawer->is_late && !world->by_node)
         complain(world, "a chunk is drawn behind a stop");
     if (action.type == DCA_ACTION_END && world->recall && !world->queues[world->node_of[w]].stopped)
         check_nothing_waits(world, w);
@@ -379,28 +303,15 @@ static void access(struct world *world, unsigned w)
     }
     if (drawer->machine.state == DCA_FETCHING)
         drawer->is_late = world->stopped;
-    if (world->has_book && drawer->machine.state == DCA_FETCHING)
-        tell_done(world, drawer);
-    const enum dca_counter counter = (enum dca_counter)drawer->action.counter;
-    const bool asks = world->has_book && !world->keeps && w > 0;
-    if (asks && dca_book_ask(&world->book, w, counter, drawer->action.amount, &drawer->given)) {
-        tally.again++;
-        return;
-    }
-    drawer->value = world->counters[counter];
-    add_to_counter(world, counter, drawer->action.amount);
-    if (asks)
-        dca_book_answer(&world->book, w, counter, drawer->action.amount, drawer->value);
+    drawer->value = world->counters[drawer->action.counter];
+    add_to_counter(world, drawer->action.counter, drawer->action.amount);
 }
 
 static void answer(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
     struct dca_event event = {.type = DCA_EVENT_FETCHED, .value = drawer->value};
-    if (drawer->given.count > 0) {
-        event = (struct dca_event){.type = DCA_EVENT_GIVEN, .given = drawer->given};
-        drawer->given.count = 0;
-    } else if (drawer->action.type == DCA_ACTION_EXCHANGE) {
+    if (drawer->action.type == DCA_ACTION_EXCHANGE) {
         event.type = DCA_EVENT_EXCHANGED;
         read_measured(world, drawer);
         tally.exchanges++;
@@ -428,9 +339,9 @@ static void publish(struct world *world, unsigned w)
     const struct range big = world->drawers[w].action.range;
     if (big.count > 0) {
         tally.refills++;
-        dca_queue_refill(queue, &world->views[w], &big);
+        dca_queue_refill(queue, &big);
     } else {
-        dca_queue_end(queue, &world->views[w], world->recall || world->keeps);
+        dca_queue_end(queue, world->recall);
     }
     give(world, w, &(struct dca_event){.type = DCA_EVENT_PUBLISHED});
 }
@@ -439,8 +350,7 @@ static void publish(struct world *world, unsigned w)
 static void compute_some(struct world *world, struct drawer *drawer, uint64_t count)
 {
     uint64_t added = 0;
-    if (!world->has_book &&
-        (ranges_add(&world->done, drawer->machine.chunk.first + drawer->done, count, &added) < 0 || added != count))
+    if (ranges_add(&world->done, drawer->machine.chunk.first + drawer->done, count, &added) < 0 || added != count)
         complain(world, "an iteration is computed twice");
     drawer->done += count;
 }
@@ -462,8 +372,6 @@ static void compute(struct world *world, unsigned w)
         return;
     }
     const uint64_t count = drawer->machine.chunk.count;
-    if (world->has_book)
-        drawer->told = drawer->machine.chunk;
     tally.chunks++;
     dca_machine_measure(&drawer->machine, count, count * (100 + 50 * w), 20, 10, 8);
     give(world, w, &(struct dca_event){.type = DCA_EVENT_FINISHED});
@@ -473,7 +381,7 @@ static void claim(struct world *world, unsigned w)
 {
     struct dca_queue *queue = &world->queues[world->node_of[w]];
     const bool waits = dca_queue_is_drained(queue) && dca_queue_is_wanted(queue);
-    const bool claimed = dca_queue_claim(queue, &world->views[w]);
+    const bool claimed = dca_queue_claim(queue);
     if (claimed != waits)
         complain(world, "others are hungry, and a worker that could give does not");
     give(world, w, &(struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = claimed});
@@ -495,7 +403,7 @@ static void give_up(struct world *world, unsigned w)
     tally.recalls += drawer->action.range.count > 0;
     tally.recalled += drawer->action.range.count;
     tally.vain += drawer->action.range.count == 0;
-    dca_queue_give(&world->queues[world->node_of[w]], &world->views[w], &drawer->action.range);
+    dca_queue_give(&world->queues[world->node_of[w]], &drawer->action.range);
     drawer->pending = COMPUTING;
 }
 
@@ -503,175 +411,16 @@ static void give_up(struct world *world, unsigned w)
 static void look_again(struct world *world, unsigned w)
 {
     if (world->drawers[w].pending == HUNGRY)
-        dca_queue_wake(&world->queues[world->node_of[w]], &world->views[w]);
+        dca_queue_wake(&world->queues[world->node_of[w]]);
     give(world, w, &(struct dca_event){.type = DCA_EVENT_REFILLED});
-}
-
-/* --- losses --- */
-
-static void give_again(struct world *world, unsigned w, const struct range *given)
-{
-    tally.again++;
-    give(world, w, &(struct dca_event){.type = DCA_EVENT_GIVEN, .given = *given});
-}
-
-/* The worker draws no more, and says so. Rank 0 need not: it takes what nobody else is left for. */
-static void leave(struct world *world, unsigned w)
-{
-    struct range given;
-    tell_done(world, &world->drawers[w]);
-    if (w == 0) {
-        if (dca_book_is_over(&world->book, world->counters[DCA_START]) && dca_book_take(&world->book, &given))
-            give_again(world, 0, &given);
-        return;
-    }
-    world->drawers[w].pending = LEFT;
-    if (dca_book_leave(&world->book, w, &given))
-        give_again(world, w, &given);
-}
-
-/* The worker is lost in the middle of what is under way: the head is moved, or not yet. */
-static void lose_in_queue(struct world *world, unsigned w)
-{
-    struct dca_queue *queue = &world->queues[0];
-    struct drawer *drawer = &world->drawers[w];
-    struct dca_view *view = &world->views[w];
-    struct dca_intent *intent = &world->intents.of[w];
-    const uint64_t head = queue->head, taken = intent->taken;
-    const struct range action = drawer->action.range, chunk = intent->chunk;
-    const bool comes_to_move = lost_by_chance(world, 1), gives = drawer->pending == GIVING && action.count > 0;
-    struct range drawn;
-    struct error error;
-    switch (drawer->pending) {
-    case QUEUE: dca_queue_draw(queue, view, &drawn, &error); break;
-    case CLAIMING: dca_queue_claim(queue, view); break;
-    case GIVING: dca_queue_give(queue, view, &action); break;
-    case PUBLISHING:
-        if (action.count > 0)
-            dca_queue_refill(queue, view, &action);
-        else
-            dca_queue_end(queue, view, true);
-        break;
-    default: return;
-    }
-    if (!comes_to_move)
-        queue->head = head;
-    if (!comes_to_move || lost_by_chance(world, 1))
-        intent->taken = taken;
-    if (gives || (drawer->pending == PUBLISHING && action.count > 0))
-        intent->puts = !comes_to_move || lost_by_chance(world, 1);
-    if (gives && intent->puts && lost_by_chance(world, 1))
-        intent->chunk = chunk;
-}
-
-static void lose(struct world *world, unsigned w)
-{
-    struct range range;
-    if (world->trace)
-        printf("worker %2u is lost\n", w);
-    world->any_is_lost = true;
-    tally.lost++;
-    if (world->keeps) {
-        tally.lost_by_node++;
-        if (lost_by_chance(world, 1))
-            lose_in_queue(world, w);
-        world->drawers[w].is_missed = true;
-    } else {
-        dca_book_lose(&world->book, w, &range);
-    }
-    world->drawers[w].pending = LOST;
-}
-
-static void happen(struct world *world, unsigned w);
-
-/* The others go on between the moment of the count and that at which rank 0 has it. */
-static uint64_t count_drawn_slowly(void *context)
-{
-    struct world *world = context;
-    const uint64_t drawn = dca_drawn(&world->cores[0], world->counters[dca_first_counter(&world->cores[0])]);
-    while (!lost_by_chance(world, 31))
-        happen(world, (unsigned)random_between(&world->losses, 1, world->workers - 1));
-    return drawn;
-}
-
-/* Rank 0 finds out that the worker is lost. */
-static void find_lost(struct world *world, unsigned w)
-{
-    struct drawer *drawer = &world->drawers[w];
-    const struct dca_queue *queue = &world->queues[0];
-    const uint64_t drawn = count_drawn_slowly(world);
-    const char *wrong = dca_intent_check(&world->intents, w, queue->head, world->iterations);
-    struct range chunk, range;
-    uint64_t told;
-    memcpy(&told, dca_intent_record(&world->intents, w), sizeof told);
-    if (told != drawer->told_all)
-        complain(world, "a worker is lost with another record than what it has told");
-    if (wrong != NULL)
-        complain(world, wrong);
-    drawer->is_missed = false;
-    if (world->trace)
-        printf("worker %2u is found lost\n", w);
-    dca_queue_lose(&world->queues[0], &world->views[0], w, drawn, &chunk);
-    dca_book_hold(&world->book, w, &chunk);
-    dca_book_lose(&world->book, w, &range);
-}
-
-/* Rank 0 looks after losses now and then, while it computes or waits. */
-static void look_at_queue(struct world *world)
-{
-    const enum pending pending = world->drawers[0].pending;
-    if ((pending != COMPUTING && pending != WAITING && pending != HUNGRY) || !lost_by_chance(world, 3))
-        return;
-    const uint64_t before = world->book.reissued;
-    for (unsigned w = 1; w < world->workers; w++)
-        if (world->drawers[w].is_missed && lost_by_chance(world, 1))
-            find_lost(world, w);
-    dca_queue_relieve(&world->queues[0], &world->views[0], &world->book, count_drawn_slowly, world);
-    tally.again_by_node += world->book.reissued - before;
-    const char *wrong = dca_book_check(&world->book);
-    if (wrong != NULL)
-        complain(world, wrong);
-}
-
-/* A stop comes to the book as another access to the counters does. */
-static void note_stop(struct world *world, unsigned w)
-{
-    struct range given;
-    if (w == 0)
-        dca_book_stop(&world->book);
-    else if (dca_book_ask(&world->book, w, DCA_STEP, world->cores[0].stop, &given))
-        complain(world, "something is given for a stop");
-}
-
-/* Gives again what it can. */
-static void look_at_book(struct world *world)
-{
-    unsigned w;
-    struct range given;
-    const char *wrong = dca_book_check(&world->book);
-    if (wrong != NULL)
-        complain(world, wrong);
-    if (world->drawers[0].pending == OVER)
-        dca_book_is_over(&world->book, world->counters[DCA_START]);
-    while (dca_book_give(&world->book, &w, &given))
-        give_again(world, w, &given);
 }
 
 /* What is under way for the worker happens. */
 static void happen(struct world *world, unsigned w)
 {
     struct drawer *drawer = &world->drawers[w];
-    if (drawer->dies && drawer->pending != NOTHING && lost_by_chance(world, 15)) {
-        drawer->dies = false;
-        lose(world, w);
-        return;
-    }
-    if (drawer->pending == LEFT || drawer->pending == LOST)
-        return;
     if (drawer->stops && between(world, 0, 15) == 0) {
         drawer->stops = false;
-        if (world->has_book && !world->keeps)
-            note_stop(world, w);
         give(world, w, &(struct dca_event){.type = DCA_EVENT_STOP});
         return;
     }
@@ -687,24 +436,16 @@ static void happen(struct world *world, unsigned w)
     case CLAIMING: claim(world, w); break;
     case CUTTING: cut(world, w); break;
     case GIVING: give_up(world, w); break;
-    case OVER:
-        if (world->has_book && !world->keeps)
-            leave(world, w);
-        break;
-    case LEFT:
-    case LOST: break;
+    case OVER: break;
     }
 }
 
 /* --- a run --- */
 
-static bool is_over(struct world *world)
+static bool is_over(const struct world *world)
 {
-    if (world->has_book && !world->keeps)
-        return world->drawers[0].pending == OVER && world->drawers[0].told.count == 0 &&
-               dca_book_is_over(&world->book, world->counters[DCA_START]) && (world->book.count == 0 || world->stopped);
     for (unsigned w = 0; w < world->workers; w++)
-        if (world->drawers[w].pending != OVER && world->drawers[w].pending != LOST)
+        if (world->drawers[w].pending != OVER)
             return false;
     return true;
 }
@@ -724,10 +465,6 @@ static const char *run(uint64_t seed, bool trace)
         if (between(&world, 0, 7) == 0)
             favourite = (unsigned)between(&world, 0, world.workers - 1);
         happen(&world, next_worker(&world, favourite));
-        if (world.keeps)
-            look_at_queue(&world);
-        else if (world.has_book)
-            look_at_book(&world);
         if (++steps == STEPS_MAX)
             complain(&world, "it does not come to its end");
     }
@@ -736,8 +473,6 @@ static const char *run(uint64_t seed, bool trace)
         complain(&world, "iterations are lost");
     if (world.wrong == NULL && done > world.iterations)
         complain(&world, "there are more iterations than in the loop");
-    if (world.has_book && world.book.reissued > 0 && !world.any_is_lost)
-        complain(&world, "iterations are given again, and nobody was lost");
     if (trace || world.wrong != NULL)
         printf("# %s: %" PRIu64 " done%s\n", world.what, done, world.stopped ? ", stopped" : "");
     const char *wrong = world.wrong;
@@ -766,12 +501,10 @@ static int run_many(uint64_t first, uint64_t count)
     for (uint64_t seed = first; seed < first + count; seed++)
         failed += !run_quietly(seed);
     printf("# %" PRIu64 " chunks, %" PRIu64 " refills, %" PRIu64 " waits for one, %" PRIu64 " stops, %" PRIu64
-           " exchanges, %" PRIu64 " recalls of %" PRIu64 " iterations and %" PRIu64 " of none, %" PRIu64
-           " losses, %" PRIu64 " chunks given again, by node %" PRIu64 " and %" PRIu64 "; by place %" PRIu64
+           " exchanges, %" PRIu64 " recalls of %" PRIu64 " iterations and %" PRIu64 " of none; by place %" PRIu64
            ", by step %" PRIu64 ", by rest %" PRIu64 "\n",
            tally.chunks, tally.refills, tally.waits, tally.stopped, tally.exchanges, tally.recalls, tally.recalled,
-           tally.vain, tally.lost, tally.again, tally.lost_by_node, tally.again_by_node, tally.by_way[DCA_BY_POSITION],
-           tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
+           tally.vain, tally.by_way[DCA_BY_POSITION], tally.by_way[DCA_BY_STEP], tally.by_way[DCA_BY_REMAINING]);
     return finish(failed, count);
 }
 

@@ -10,7 +10,7 @@ from faults import lines_with
 from flat import ALL_MODES, MODES, checksum_of, flat_line, synthetic
 from launch import HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, ranks_of, report, run, start, unhurried, wait_until
 from nodes import Nodes
-from openmpi import IS_5, ONE_SIDED_FAR, RECOVERING, WITHOUT_FILES, rank_of
+from openmpi import IS_5, ONE_SIDED_FAR, WITHOUT_FILES, rank_of
 from processes import used_beside_one_that_spins
 
 
@@ -78,31 +78,38 @@ def test_a_rank_that_fails_ends_the_run_with_one_line():
         assert len(result.err) == 1 and 'rank 2' in result.err[0] and 'File too large' in result.err[0], result
 
 
-LOST_OVER_RMA = [HDSS, 'run', '--dca', 'rma', '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
-                 'mean=40000', 'mode=sleep', 'distribution=constant']
-GOING_ON = ['--mpi-args', ' '.join(RECOVERING)]
+def lost_line(mode, *more):
+    return [HDSS, 'run', *more, '--dca', mode, '--workers', '3', '--technique', 'ss', '--output', 'out.bin', 'synthetic', 'iterations=30000',
+            'mean=40000', 'mode=sleep', 'distribution=constant']
 
 
-def finish_lost(process):
-    """The lines of a run that has lost a worker over rma and ends."""
+def check_lost(process, rank):
+    """The run of three workers ends, as `rank` was lost, and one line says so."""
     result = finish(process)
-    assert result.status == 1, result
+    told = lines_with(result, f'worker rank {rank} on node 0 was lost: the run ends, and nothing of it can be resumed; without --dca')
+    if IS_5 and not told:  # on a busy machine its mpirun loses what ranks print as it ends, and says this itself
+        told = [line for line in result.raw_err.splitlines() if f'noticed that process rank {rank} ' in line]
+    assert result.status == 1 and len(told) == 1 and 'checksum' not in result.out, result
+    assert not lines_with(result, 'hdss: '), result
     os.remove('out.bin')
-    return result
 
 
-def test_a_lost_worker_ends_the_run_and_is_explained():
-    for more in ([], GOING_ON):
-        process = start([*LOST_OVER_RMA[:2], *more, *LOST_OVER_RMA[2:]])
+def test_a_lost_rank_ends_the_run_and_is_explained():
+    for mode, rank in itertools.product(MODES, (0, 2)):
+        process = start(lost_line(mode))
         wait_until(results_have_come, 'the first result')
-        os.kill(ranks_of(process, WORKER)[-1], signal.SIGKILL)
-        result = finish_lost(process)
-        told = lines_with(result, 'was lost, and what it had drawn over rma with it: the run ends')
-        if not more and not told:  # mpirun, which ends all ranks by itself then, was quicker
-            told = lines_with(result, 'hdss: a process of the run was ended by SIGKILL: workers alone')
-        if IS_5 and not told:  # on a busy machine its mpirun loses what ranks print as it ends, and says this itself
-            told = [line for line in result.raw_err.splitlines() if 'noticed that process rank 2 ' in line]
-        assert len(told) == 1, result
+        os.kill(ranks_of(process, WORKER)[rank], signal.SIGKILL)
+        check_lost(process, rank)
+
+
+def test_a_rank_lost_where_the_launcher_ends_the_others_is_explained():
+    process = start(lost_line('two-sided', '--mpi-args', '--disable-recovery'))
+    wait_until(results_have_come, 'the first result')
+    os.kill(ranks_of(process, WORKER)[2], signal.SIGKILL)
+    result = finish(process)
+    told = lines_with(result, 'without --dca ')  # by the rank that found it, or by hdss run where mpirun was quicker
+    assert result.status == 1 and told, result
+    os.remove('out.bin')
 
 
 def wait_until_waiting():
@@ -115,15 +122,14 @@ def wait_until_waiting():
 
 
 def test_a_rank_killed_with_the_lock_of_the_counters_ends_the_run():
-    for rank, text in (2, 'worker: worker rank 2 on node 0 was lost, and what it had drawn over rma'), (0, 'rank 0 was lost: the run ends'):
-        process = start(['env', 'LD_PRELOAD=' + os.environ['KEPT_LOCK'], *LOST_OVER_RMA[:2], *GOING_ON, *LOST_OVER_RMA[2:]])
+    for rank in (2, 0):
+        process = start(['env', 'LD_PRELOAD=' + os.environ['KEPT_LOCK'], *lost_line('rma')])
         os.kill(wait_until_waiting()[rank], signal.SIGKILL)
-        result = finish_lost(process)
-        assert len(lines_with(result, text)) == 1, result
+        check_lost(process, rank)
 
 
 def test_a_worker_lost_while_the_ranks_find_each_other_ends_the_run():
-    process = start([HDSS, 'run', '--dca', 'rma', '--workers', '3', '--mpi-args', ' '.join(RECOVERING), '--output', 'out.bin', *synthetic(1000)])
+    process = start(lost_line('rma'))
     wait_until(lambda: len(ranks_of(process, WORKER)) == 3, 'three workers')
     *others, victim = ranks_of(process, WORKER)
     os.kill(victim, signal.SIGSTOP)

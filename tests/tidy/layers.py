@@ -36,8 +36,6 @@ LEVELS = [
     ("worker/kernels/*", 4),
     ("common/dca/core*", 2),  # DCA without MPI
     ("common/dca/machine.[ch]", 2),
-    ("common/dca/book.[ch]", 2),
-    ("common/dca/intent.[ch]", 2),
     ("common/dca/*", 4),
     ("common/control/*", 4),
     ("common/job/*", 4),

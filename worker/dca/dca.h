@@ -43,12 +43,6 @@ struct dca {
     bool stopping; /* stop() was called here */
     bool failed;   /* with root.error */
     struct dca_figures figures;
-    /* losses: see loss.h */
-    bool watches;            /* rank 0 watches the others, and they rank 0 */
-    bool *lost;              /* [ranks] rank 0: who was lost; owned */
-    unsigned lost_count;     /* how many of them */
-    uint64_t lost_ns;        /* when the latest was found to be lost, since the common start */
-    struct dca_figures *all; /* [ranks] rank 0: what all have done, at the end; owned */
 };
 
 /* Ends the run here with root.error, and for all. */

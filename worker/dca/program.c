@@ -56,7 +56,7 @@ static int agree(struct dca *dca, int status)
     struct {
         int status, rank;
     } own = {status, (int)dca->rank}, worst;
-    dca_loss_wait_for_all(dca);
+    runtime_wait_for_all(dca->runtime);
     MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, dca->runtime->world);
     if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)dca->rank)
         return worst.status;
@@ -308,7 +308,6 @@ static int prepare_waiting(struct dca *dca)
 
 static int open_transport(struct dca *dca)
 {
-    dca_loss_settle(dca);
     if (dca_loss_watch(dca) < 0)
         return EXIT_STATUS_FAILED;
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
@@ -394,9 +393,6 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
         report->checksum += all[w].digest;
         report->done += all[w].iterations;
     }
-    report->faults.lost_workers = dca->lost_count;
-    if (dca->share.transport->reissued != NULL)
-        report->faults.reissued_chunks = dca->share.transport->reissued(&dca->share);
     report->outcome = report->done < report->iterations ? REPORT_DRAINED : REPORT_DONE;
 }
 
@@ -429,21 +425,9 @@ static int close_sink(struct dca *dca)
     return results_close(&dca->root.sink, &dca->root.error);
 }
 
-/* As dca_program_conclude(), where some of the ranks may be lost. */
-static int dca_program_conclude_with_losses(struct dca *dca)
-{
-    const bool failed = dca->failed || close_sink(dca) < 0;
-    int status = dca_loss_collect(dca, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
-    if (dca->rank == 0)
-        status = dca_program_print_outcome(dca, dca->all, status);
-    return dca_loss_share_status(dca, status);
-}
-
 /* Gathers what each rank has done. Returns the status of all. */
 static int dca_program_conclude(struct dca *dca)
 {
-    if (dca->share.survives)
-        return dca_program_conclude_with_losses(dca);
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
     bool failed = dca->failed;
     if (!failed && dca->rank == 0 && all == NULL)
@@ -456,10 +440,11 @@ static int dca_program_conclude(struct dca *dca)
     if (have)
         MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
                    dca->runtime->world);
-    dca_loss_stop_guard(dca);
+    if (dca->rank == 0)
+        dca_loss_ignore(dca); /* the others are only to hear how it went */
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
-    dca_loss_wait_for_all(dca); /* asleep while rank 0 makes the output */
+    runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
     MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
     free(all);
     return status;
@@ -483,8 +468,8 @@ static int run_dca_loop(struct dca *dca)
         dca_work(dca);
         status = dca_program_conclude(dca);
     }
-    if (!runtime_is_degraded(dca->runtime)) /* else MPI is let be */
-        share_close(&dca->share);
+    dca_loss_ignore(dca);
+    share_close(&dca->share);
     if (dca->root.sink_open)
         results_close(&dca->root.sink, NULL);
     dca_finish_waiting(dca);
@@ -492,7 +477,6 @@ static int run_dca_loop(struct dca *dca)
         dca_fini(&dca->share.core);
     if (dca->exec_open)
         executor_fini(&dca->exec.executor);
-    dca_loss_fini(dca);
     free(dca->powers);
     free(dca->given_speeds);
     return status;
@@ -516,16 +500,6 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
     return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
 }
 
-/* True where the kernel may have threads of its own: loaded kernels may, the built-in ones do not; and over rma, where
- * this rank has one (loss.c). */
-static bool may_have_threads(const struct dca *dca)
-{
-    const struct hdss_kernel *kernel = dca->root.setup.kernel;
-    if (dca->options.worker.dca == WORKER_DCA_RMA)
-        return true;
-    return !dca->options.worker.no_threads && kernel != NULL && kernel_find(kernel->name) != kernel;
-}
-
 static int join_and_run(struct dca *dca, struct startup *startup, int argc, char **argv)
 {
     const struct introduction introduction = {
@@ -534,7 +508,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         .status = startup->status,
         .text = startup->text,
         .dca = true,
-        .has_threads = may_have_threads(dca),
+        .has_threads = true, /* loss.c */
     };
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
@@ -556,7 +530,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
     if (dca->rank == 0) /* before MPI is left: a launcher that was sent SIGTERM does not answer MPI_Finalize any more */
-        status_tell_end(STATUS_LEAD, status, runtime_is_degraded(dca->runtime));
+        status_tell_end(STATUS_LEAD, status, false);
     runtime_leave(dca->runtime, status);
     return status;
 }

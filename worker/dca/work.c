@@ -30,7 +30,6 @@
 #include "hdss/kernel.h"
 #include "proto/message.h"
 #include "worker/dca/dca.h"
-#include "worker/dca/loss.h"
 #include "worker/exec/inline.h"
 
 /* Computing time, and chunks, since the last look at the clock, after which to look again. */
@@ -93,9 +92,8 @@ static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
         .done = dca->share.transport->drawn(&dca->share),
         .total = dca->root.setup.count,
         .elapsed_s = (double)(now_ns - dca->start_ns) / 1e9,
-        .busy = dca->ranks - dca->lost_count,
+        .busy = dca->ranks,
         .workers = dca->ranks,
-        .lost = dca->lost_count,
         .draining = dca->stopping,
     };
     root_show_progress(&dca->root, &progress);
@@ -116,7 +114,6 @@ static void look_at_clock(struct dca *dca)
     }
     if (dca->rank == 0 && dca->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
         dca->share.transport->serve(&dca->share);
-    dca_loss_look(dca);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
     if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
@@ -131,7 +128,6 @@ static void host_idle(struct share *share, bool (*poll)(void *context), void *co
     dca_pause(dca);
     load_meter_pause(&dca->meter);
     wait_idle(&dca->wait, &dca->runtime->doorbell, runtime_now(), NEVER, false, poll, context);
-    dca_loss_look(dca);
 }
 
 static void host_happened(struct share *share)
@@ -173,7 +169,6 @@ void dca_begin_sharing(struct dca *dca, const struct transport *transport)
                                            .delay = host_delay,
                                            .nap = host_nap,
                                            .look = host_look,
-                                           .lost = dca_loss_take,
                                            .yield = wait_yield};
     dca->share = (struct share){
         .transport = transport,
@@ -383,14 +378,10 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    if (dca->share.survives)
-        dca_loss_meet(dca);
-    else {
-        dca_loss_wait_for_all(dca); /* asleep: some open their kernels longer than others */
-        MPI_Barrier(dca->runtime->world);
-        if (dca->rank == 0)
-            status_tell_begun();
-    }
+    runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
+    MPI_Barrier(dca->runtime->world);
+    if (dca->rank == 0)
+        status_tell_begun();
     dca->serves = must_serve(dca);
     dca->start_ns = runtime_now();
     uint64_t processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID);

@@ -159,7 +159,7 @@ static void queues_wake(struct dca_run *run, struct simulated_queue *node, doubl
         const unsigned w = waiting;
         waiting = run->workers[w].behind;
         if (run->workers[w].machine.state == DCA_STARVING)
-            dca_queue_wake(&node->queue, &node->view);
+            dca_queue_wake(&node->queue);
         dca_schedule(run, at_ns, w, DRAWING_BEGINS);
     }
 }
@@ -172,7 +172,7 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     struct dca_machine *machine = &worker->machine;
     struct dca_event event = {.type = DCA_EVENT_WANTED};
     dca_machine_step(machine, &event);
-    event = (struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = dca_queue_claim(&node->queue, &node->view)};
+    event = (struct dca_event){.type = DCA_EVENT_CLAIMED, .claimed = dca_queue_claim(&node->queue)};
     const bool cuts = dca_machine_step(machine, &event).type == DCA_ACTION_CUT;
     struct range cut = {machine->chunk.first + node->giver_done, machine->chunk.count - node->giver_done};
     node->giver = NOBODY;
@@ -187,7 +187,7 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
         return;
     run->recalls++;
     run->recalled += cut.count;
-    dca_queue_give(&node->queue, &node->view, &cut);
+    dca_queue_give(&node->queue, &cut);
     node->free_ns = at_ns > node->free_ns ? at_ns : node->free_ns;
     queues_wake(run, node, at_ns);
 }
@@ -200,9 +200,9 @@ void queues_publish(struct dca_run *run, unsigned w, const struct range *big, do
     struct simulated_queue *node = queues_of(run, w);
     if (big->count > 0) {
         run->refills++;
-        dca_queue_refill(&node->queue, &node->view, big);
+        dca_queue_refill(&node->queue, big);
     } else {
-        dca_queue_end(&node->queue, &node->view, run->simulation->setup.job.spec.recall == RUN_RECALL_ON);
+        dca_queue_end(&node->queue, run->simulation->setup.job.spec.recall == RUN_RECALL_ON);
     }
     node->free_ns = at_ns > node->free_ns ? at_ns : node->free_ns;
     dca_schedule(run, at_ns, w, DRAWING_BEGINS);

@@ -131,7 +131,7 @@ static const struct {
     {true, false, "master 1\nlead 0 lossy\n", 0, 1, ""},
     {true, false, BEGUN, 0, 1, "the run ended without its supermaster"},
     {true, false, BEGUN, 1, 1, "the run ended without its supermaster"},
-    {true, true, BEGUN, 1, 1, "the run ended without rank 0"},
+    {true, true, BEGUN, 1, 1, "the run ended without one of its workers"},
     {true, false, BEGUN, 2, 1, "the run ended without its supermaster"},
     {true, false, BEGUN "lead 1\n", 1, 1, ""},
     {true, false, "", 0, 1, ""},

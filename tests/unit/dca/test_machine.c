@@ -59,11 +59,6 @@ static void cut(uint64_t first, uint64_t count)
     step(&(struct dca_event){.type = DCA_EVENT_CUT, .cut = {first, count}});
 }
 
-static void give(uint64_t first, uint64_t count)
-{
-    step(&(struct dca_event){.type = DCA_EVENT_GIVEN, .given = {first, count}});
-}
-
 static void expect_fetch(enum dca_counter counter, uint64_t amount, bool assigns, bool calculated)
 {
     ck_assert_uint_eq(action.type, DCA_ACTION_FETCH_ADD);
@@ -237,25 +232,6 @@ START_TEST(who_is_hungry_draws_again_and_ends_with_the_queue)
 }
 END_TEST
 
-/* In place of what it would draw, and again when it draws no more. */
-START_TEST(a_worker_computes_what_it_is_given)
-{
-    begin("css:chunk=100", false, false);
-    tell(DCA_EVENT_START);
-    give(40, 7);
-    expect_range(DCA_ACTION_COMPUTE, 40, 7, false);
-    tell(DCA_EVENT_FINISHED);
-    expect_fetch(DCA_STEP, 1, true, false);
-    answer(10);
-    expect(DCA_ACTION_END);
-    give(47, 3);
-    expect_range(DCA_ACTION_COMPUTE, 47, 3, false);
-    tell(DCA_EVENT_FINISHED);
-    expect(DCA_ACTION_END); /* without another look at the counters */
-    dca_fini(&core);
-}
-END_TEST
-
 START_TEST(a_stop_ends_what_has_not_begun)
 {
     begin("dgss", false, false);
@@ -335,16 +311,6 @@ START_TEST(an_event_that_is_not_awaited_stops_the_program)
 }
 END_TEST
 
-/* Whoever computes is given nothing. */
-START_TEST(who_computes_is_given_nothing)
-{
-    begin("css:chunk=100", false, false);
-    tell(DCA_EVENT_START);
-    answer(3);
-    give(0, 1);
-}
-END_TEST
-
 START_TEST(work_is_not_wanted_of_who_draws)
 {
     begin("css:chunk=400", false, true);
@@ -374,13 +340,11 @@ int main(void)
     tcase_add_test(tcase, the_others_wait_for_the_refill);
     tcase_add_test(tcase, a_chunk_is_cut_for_who_is_hungry);
     tcase_add_test(tcase, who_is_hungry_draws_again_and_ends_with_the_queue);
-    tcase_add_test(tcase, a_worker_computes_what_it_is_given);
     tcase_add_test(tcase, a_stop_ends_what_has_not_begun);
     tcase_add_test(tcase, a_stop_leaves_nobody_waiting);
     tcase_add_test(tcase, a_draw_in_one_is_that_of_two_steps);
     tcase_add_test(tcase, the_check_finds_what_cannot_be);
     tcase_add_test_raise_signal(tcase, an_event_that_is_not_awaited_stops_the_program, SIGABRT);
-    tcase_add_test_raise_signal(tcase, who_computes_is_given_nothing, SIGABRT);
     tcase_add_test_raise_signal(tcase, work_is_not_wanted_of_who_draws, SIGABRT);
     tcase_add_test_raise_signal(tcase, a_move_that_the_table_does_not_have_stops_the_program, SIGABRT);
     suite_add_tcase(suite, tcase);

@@ -25,7 +25,7 @@ struct node {
     _Atomic uint64_t drawn, refills, ends, broken, recalls;
 };
 
-static void refill(struct node *node, const struct dca_view *view)
+static void refill(struct node *node)
 {
     struct range big;
     if (!dca_queue_take_rest(&node->queue, &big)) {
@@ -35,25 +35,25 @@ static void refill(struct node *node, const struct dca_view *view)
     }
     atomic_fetch_add(&node->refills, 1);
     if (big.count > 0)
-        dca_queue_refill(&node->queue, view, &big);
+        dca_queue_refill(&node->queue, &big);
     else
-        dca_queue_end(&node->queue, view, node->recall);
+        dca_queue_end(&node->queue, node->recall);
 }
 
 /* Computes a chunk an iteration at a time, and gives up half of what is left whenever somebody is hungry. */
-static void compute(struct node *node, const struct dca_view *view, const struct range *chunk)
+static void compute(struct node *node, const struct range *chunk)
 {
     uint64_t end = chunk->first + chunk->count;
     for (uint64_t i = chunk->first; i < end; i++) {
         atomic_fetch_add_explicit(&node->seen[i], 1, memory_order_relaxed);
         if (i % 16 == 0 && node->recall)
             thrd_yield(); /* on few cores others would come to nothing before the chunk is over */
-        if (!dca_queue_is_wanted(&node->queue) || !dca_queue_claim(&node->queue, view))
+        if (!dca_queue_is_wanted(&node->queue) || !dca_queue_claim(&node->queue))
             continue;
         const uint64_t given = (end - i - 1) / 2 + (end - i - 1) % 2;
         end -= given;
         atomic_fetch_add(&node->recalls, given > 0);
-        dca_queue_give(&node->queue, view, &(struct range){end, given});
+        dca_queue_give(&node->queue, &(struct range){end, given});
     }
     atomic_fetch_add(&node->drawn, end - chunk->first);
 }
@@ -68,13 +68,13 @@ static int work(void *context)
         return -1;
     for (;;) {
         switch (dca_queue_draw(&node->queue, &view, &chunk, &error)) {
-        case DCA_DRAWN: compute(node, &view, &chunk); break;
-        case DCA_REFILL: refill(node, &view); break;
+        case DCA_DRAWN: compute(node, &chunk); break;
+        case DCA_REFILL: refill(node); break;
         case DCA_WAIT: thrd_yield(); break;
         case DCA_HUNGRY:
             while (dca_queue_is_drained(&node->queue))
                 thrd_yield();
-            dca_queue_wake(&node->queue, &view);
+            dca_queue_wake(&node->queue);
             break;
         case DCA_END: dca_view_fini(&view); return 0;
         case DCA_BROKEN: atomic_fetch_add(&node->broken, 1); return -1;
@@ -152,36 +152,36 @@ START_TEST(the_queue_ends_when_all_are_hungry)
     struct error error;
     open_for_two(&queue, &view, &other);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
-    dca_queue_refill(&queue, &view, &(struct range){0, 20});
+    dca_queue_refill(&queue, &(struct range){0, 20});
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_DRAWN);
     ck_assert(!dca_queue_is_wanted(&queue));
-    ck_assert(!dca_queue_claim(&queue, &view));
+    ck_assert(!dca_queue_claim(&queue));
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
-    dca_queue_end(&queue, &view, true);
-    ck_assert(!dca_queue_claim(&queue, &view)); /* drained, but nobody is hungry */
+    dca_queue_end(&queue, true);
+    ck_assert(!dca_queue_claim(&queue)); /* drained, but nobody is hungry */
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_HUNGRY);
     ck_assert(dca_queue_is_drained(&queue) && dca_queue_is_wanted(&queue));
-    ck_assert(dca_queue_claim(&queue, &view));
-    ck_assert(!dca_queue_claim(&queue, &view));           /* one at a time */
-    dca_queue_give(&queue, &view, &(struct range){0, 0}); /* all has begun */
+    ck_assert(dca_queue_claim(&queue));
+    ck_assert(!dca_queue_claim(&queue));           /* one at a time */
+    dca_queue_give(&queue, &(struct range){0, 0}); /* all has begun */
     ck_assert(dca_queue_is_drained(&queue));
-    ck_assert(dca_queue_claim(&queue, &view));
-    dca_queue_give(&queue, &view, &(struct range){17, 3});
+    ck_assert(dca_queue_claim(&queue));
+    dca_queue_give(&queue, &(struct range){17, 3});
     ck_assert(!dca_queue_is_drained(&queue));
-    dca_queue_wake(&queue, &view);
+    dca_queue_wake(&queue);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert(chunk.first == 17 && chunk.count == 1);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_DRAWN);
     ck_assert(chunk.first == 18 && chunk.count == 1 && !dca_queue_is_drained(&queue));
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_DRAWN);
     ck_assert(chunk.first == 19 && chunk.count == 1);
-    ck_assert(dca_queue_is_drained(&queue) && dca_queue_claim(&queue, &view)); /* before the next one is hungry */
-    dca_queue_give(&queue, &view, &(struct range){0, 0});
+    ck_assert(dca_queue_is_drained(&queue) && dca_queue_claim(&queue)); /* before the next one is hungry */
+    dca_queue_give(&queue, &(struct range){0, 0});
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_HUNGRY);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_END);
     ck_assert(!dca_queue_is_drained(&queue));
-    dca_queue_wake(&queue, &view);
+    dca_queue_wake(&queue);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_END);
     dca_view_fini(&view);
     dca_view_fini(&other);
@@ -198,7 +198,7 @@ START_TEST(a_stop_ends_all_draws)
     memset(&queue, 0, sizeof queue);
     ck_assert_int_eq(dca_view_init(&view, &spec, 2, &error), 0);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
-    dca_queue_refill(&queue, &view, &(struct range){10, 5});
+    dca_queue_refill(&queue, &(struct range){10, 5});
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.first, 10);
     dca_queue_stop(&queue);
@@ -216,14 +216,14 @@ START_TEST(others_wait_while_one_refills)
     open_for_two(&queue, &view, &other);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_WAIT);
-    dca_queue_refill(&queue, &view, &(struct range){0, 5});
+    dca_queue_refill(&queue, &(struct range){0, 5});
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.count, 3);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_DRAWN);
     ck_assert_uint_eq(chunk.first, 3);
     ck_assert_uint_eq(chunk.count, 2);
     ck_assert_int_eq(dca_queue_draw(&queue, &view, &chunk, &error), DCA_REFILL);
-    dca_queue_end(&queue, &view, false);
+    dca_queue_end(&queue, false);
     ck_assert_int_eq(dca_queue_draw(&queue, &other, &chunk, &error), DCA_END);
     dca_view_fini(&view);
     dca_view_fini(&other);
@@ -253,7 +253,7 @@ START_TEST(a_big_chunk_beyond_the_steps_comes_in_pieces)
         if (!rest && begun)
             break;
         begun = true;
-        dca_queue_refill(&queue, &view, rest ? &chunk : &(struct range){7, whole});
+        dca_queue_refill(&queue, rest ? &chunk : &(struct range){7, whole});
     }
     ck_assert_uint_eq(next, 7 + whole);
     dca_view_fini(&view);
