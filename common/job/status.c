@@ -49,6 +49,11 @@ void status_tell_over(void)
     status_file_tell("\n" STATUS_OVER "\n", (int)strlen("\n" STATUS_OVER "\n"));
 }
 
+void status_tell_again(void)
+{
+    status_file_tell("\n" STATUS_AGAIN "\n", (int)strlen("\n" STATUS_AGAIN "\n"));
+}
+
 void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];

@@ -600,14 +600,14 @@ int launch(char *const *argv, struct launch *how)
     outlive(&child);
     launch_clear(&child);
     const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
-    const bool is_printed = !how->reports || is_silent || launch_print_summary(&child);
+    const bool is_printed = !how->reports || is_silent || child.watch.again || launch_print_summary(&child);
     launch_release(&child);
     const struct launch_verdict verdict = launch_judge(&child.course);
     how->asked = launch_was_asked(&child.course);
     how->late = child.course.late;
     how->begun = child.watch.begun;
     how->started = child.watch.started;
-    how->summarized = child.watch.text_length > 0 || child.watch.ended;
+    how->summarized = !child.watch.again && (child.watch.text_length > 0 || child.watch.ended);
     snprintf(how->lost, sizeof how->lost, "%s", verdict.lost);
     if (verdict.told[0] != '\0')
         launch_tell(&child, verdict.told);

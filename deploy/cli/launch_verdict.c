@@ -127,6 +127,8 @@ struct launch_verdict launch_judge(const struct launch_course *course)
     const struct launch *how = course->how;
     const struct launcher_watch *watch = course->watch;
     const int reported = how->reports ? launcher_watch_status(watch) : -1;
+    if (reported == EXIT_STATUS_FAILED && watch->again)
+        return (struct launch_verdict){.status = reported, .lost = "the run has lost a rank that it needs"};
     if (reported >= 0 && report_counts(course, reported))
         return (struct launch_verdict){.status = reported};
     if (reported < 0 && how->reports && (!watch->begun || course->not_begun) &&

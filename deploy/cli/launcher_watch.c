@@ -85,6 +85,8 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
         watch->draining = true;
     else if (strcmp(watch->line, STATUS_OVER) == 0)
         watch->over = true;
+    else if (strcmp(watch->line, STATUS_AGAIN) == 0)
+        watch->again = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
         return; /* not of ours */

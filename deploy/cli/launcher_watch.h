@@ -29,6 +29,7 @@ struct launcher_watch {
     bool draining; /* a signal has reached the ranks, and they have said so */
     bool asked;    /* they were asked to drain; in a barrier of MPI they say nothing */
     bool over;     /* the loop is over, and its results are still to be brought where they belong */
+    bool again;    /* the run has lost a rank that it needs, and another start goes on with it */
     bool ended;    /* the rank that leads has said how it went */
     bool degraded;
     bool cleared; /* ranks that hung when the run was over were ended */

@@ -4,6 +4,7 @@
 #include "common/config/job.h"
 #include "common/job/journal.h"
 #include "common/util/error.h"
+#include "common/service/poison.h"
 #include "common/util/ranges.h"
 
 #include <stdbool.h>
@@ -12,6 +13,14 @@
 #include <sys/stat.h>
 
 #define LATER "; the same line with --resume goes on with what is stored"
+
+static uint64_t count_deaths(const struct poison_set *deaths)
+{
+    uint64_t count = 0;
+    for (size_t i = 0; i < deaths->count; i++)
+        count += deaths->items[i].count * deaths->items[i].deaths;
+    return count;
+}
 
 static struct journal_seen see_journal(const char *path)
 {
@@ -22,8 +31,12 @@ static struct journal_seen see_journal(const char *path)
     if (path[0] == '\0')
         return seen;
     if (journal_read(&file, path, &error) == JOURNAL_READABLE && fstat(file.fd, &status) == 0)
-        seen =
-            (struct journal_seen){true, status.st_dev, status.st_ino, status.st_ctim, ranges_total(&file.content.done)};
+        seen = (struct journal_seen){true,
+                                     status.st_dev,
+                                     status.st_ino,
+                                     status.st_ctim,
+                                     ranges_total(&file.content.done),
+                                     count_deaths(&file.content.deaths)};
     journal_file_fini(&file);
     return seen;
 }
@@ -39,7 +52,7 @@ void restarts_init(struct restarts *restarts, const char *journal, unsigned limi
 {
     *restarts =
         (struct restarts){.journal = journal, .without = without, .limit = limit, .before = see_journal(journal)};
-    restarts->recorded = restarts->before.done;
+    restarts->latest = restarts->before;
 }
 
 void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without)
@@ -53,7 +66,8 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     const struct journal_seen now = see_journal(restarts->journal);
     restarts->is_stored = now.readable && !is_same_journal(&now, &restarts->before);
     const char *later = restarts->is_stored && !how->is_passing ? LATER : "";
-    const bool records = restarts->count == 0 || now.done > restarts->recorded;
+    const bool records =
+        restarts->count == 0 || now.done > restarts->latest.done || now.deaths != restarts->latest.deaths;
     if (how->asked || how->late || (restarts->limit == 0 && !how->summarized))
         snprintf(text, size, "%s", later);
     else if (how->summarized)
@@ -68,7 +82,7 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
         snprintf(text, size, "; it was started again %u times, which is all that --restarts allows%s", restarts->limit,
                  later);
     else {
-        restarts->recorded = now.done;
+        restarts->latest = now;
         restarts->count++;
         snprintf(text, size, ": starting again%s, %u of %u times", restarts->is_stored ? " where it was" : "",
                  restarts->count, restarts->limit);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Starting a lost run again: whether it is worth it, and the line that says so.
  *
- * A run is lost when no rank has said how it went: its supermaster died, or its launcher did. Its journal then says
- * what of it is stored. A run that has said how it went is not lost, whatever its status, nor is one that somebody
- * wanted to end. One that records nothing between two losses would only be lost once more. A set that was up goes on
- * with the jobs of its queue. */
+ * A run is lost when no rank has said how it went: its supermaster died, or its launcher did; or when it has said that
+ * it lost a rank without which it cannot go on. Its journal then says what of it is stored. Any other run that has said
+ * how it went is not lost, whatever its status, nor is one that somebody wanted to end. One that records nothing
+ * between two losses would only be lost once more. A set that was up goes on with the jobs of its queue. */
 #pragma once
 
 #include "deploy/cli/launch.h"
@@ -23,7 +23,8 @@ struct journal_seen {
     dev_t device;
     ino_t inode;
     struct timespec changed;
-    uint64_t done; /* iterations that it calls done */
+    uint64_t done;   /* iterations that it calls done */
+    uint64_t deaths; /* that iterations have caused */
 };
 
 struct restarts {
@@ -33,7 +34,7 @@ struct restarts {
     unsigned limit;             /* starts after the first, at most */
     unsigned count;             /* those that were due until now */
     struct journal_seen before; /* before the first start: of an earlier run, or nothing */
-    uint64_t recorded;          /* iterations that were done at the last start */
+    struct journal_seen latest; /* at the last start */
     bool is_stored;             /* the journal is that of this run: --resume goes on with it */
 };
 

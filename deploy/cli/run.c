@@ -226,7 +226,8 @@ const struct option_row launch_run_rows[] = {
      "with --dca rank 0, with --masters-compute each master looks after the others every N iterations",
      run_command_take_break_after},
     {"restarts", 0, "N", NULL,
-     "start a run that lost its supermaster again, with --resume, N times at most (default 3 where a journal is kept)",
+     "start a run again that lost its supermaster, or a rank that it needs, with --resume, N times at most (default 3 "
+     "where a journal is kept)",
      TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
     {"html", 0, "FILE.html", "the name of a file",

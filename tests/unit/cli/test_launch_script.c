@@ -134,6 +134,8 @@ static const struct {
     {true, true, BEGUN, 1, 1, "the run ended without one of its workers"},
     {true, false, BEGUN, 2, 1, "the run ended without its supermaster"},
     {true, false, BEGUN "lead 1\n", 1, 1, ""},
+    {true, false, BEGUN "again\nlead 1 lossy\n", 1, 1, "the run has lost a rank that it needs"},
+    {false, false, BEGUN "again\nlead 1 lossy\n", 1, 1, "the run has lost a rank that it needs"},
     {true, false, "", 0, 1, ""},
     {true, false, "lead 77\n\nbegun\n", 0, 1, ""},
     {true, false, "task 1\ngarbage\nlead 0\n", 0, 0, ""},
