@@ -44,11 +44,6 @@ void master_check(const struct master *master)
     case MASTER_SERVING:
         assert(service->state == SERVICE_SERVING && "a master that serves listens to its workers");
         break;
-    case MASTER_QUIESCED:
-        assert(master->config.distance > 0 && "only a loop with dependencies is quiesced");
-        assert(service->state == SERVICE_QUIESCED && service->pool.count == 0 &&
-               "while the loop stands still there is nothing to give");
-        break;
     case MASTER_ENDING: assert(service->state == SERVICE_ENDING && "at the end nobody is served"); break;
     case MASTER_GONE:
         assert(service_is_over(service) && "a master leaves behind its workers");

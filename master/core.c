@@ -15,11 +15,10 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported); QUIESCED: see quiesce.c */
-static const char *const master_state_names[] = {"SERVING", "QUIESCED", "ENDING", "GONE"};
+/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported) */
+static const char *const master_state_names[] = {"SERVING", "ENDING", "GONE"};
 static const unsigned master_moves[] = {
-    [MASTER_SERVING] = 1u << MASTER_QUIESCED | 1u << MASTER_ENDING,
-    [MASTER_QUIESCED] = 1u << MASTER_SERVING | 1u << MASTER_ENDING,
+    [MASTER_SERVING] = 1u << MASTER_ENDING,
     [MASTER_ENDING] = 1u << MASTER_GONE,
     [MASTER_GONE] = 0,
 };
@@ -194,8 +193,6 @@ static void receive_from_supermaster(struct master *master, const struct event *
     case MESSAGE_NEIGHBOUR: master_receive_neighbour(master, &event->message->neighbour); break;
     case MESSAGE_BOUNDARY: master_receive_boundary(master, event->message); break;
     case MESSAGE_RECALL: master_receive_recall(master, &event->message->recall); break;
-    case MESSAGE_QUIESCE: master_receive_quiesce(master, &event->message->quiesce); break;
-    case MESSAGE_RESTART: master_receive_restart(master, &event->message->restart); break;
     default: master_refuse(master, event->from, "sent a message that a supermaster does not send");
     }
 }
@@ -251,7 +248,6 @@ static void master_receive(struct master *master, const struct event *event)
         else
             master_refuse(master, event->from, "sent boundary data that cannot be");
         break;
-    case MESSAGE_QUIESCED: master_receive_quiesced(master, w, message); break;
     default:
         if (service_message(&master->service, w, event->now_ns, message, master->actions, &error) < 0)
             master_refuse(master, event->from, error.text);
@@ -365,8 +361,6 @@ void master_step(struct master *master, const struct event *event, struct action
     const unsigned news = service_take_news(&master->service);
     if (news != 0)
         master_tell_losses(master, news);
-    if (news != 0 && master->state == MASTER_QUIESCED)
-        master_tell_quiesced(master, event->now_ns);
     if (master->loads_changed && master->service.assigned == 0)
         master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING) {

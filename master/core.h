@@ -43,14 +43,6 @@ void master_look_at_recalls(struct master *master, uint64_t now_ns);
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);
 
-/* quiesce.c: only in a loop with dependencies */
-void master_receive_quiesce(struct master *master, const struct quiesce *quiesce);
-void master_receive_restart(struct master *master, const struct restart *restart);
-/* Tells the supermaster that a worker stands still. */
-void master_receive_quiesced(struct master *master, unsigned w, const struct message *message);
-/* Tells the supermaster once all workers stand still. */
-void master_tell_quiesced(struct master *master, uint64_t now_ns);
-
 /* leave.c */
 void master_leave(struct master *master, uint64_t now_ns);
 

@@ -12,8 +12,7 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* QUIESCED: in a loop with dependencies a rank was lost, and all workers are quiesced, or are about to be. */
-enum master_state { MASTER_SERVING, MASTER_QUIESCED, MASTER_ENDING, MASTER_GONE };
+enum master_state { MASTER_SERVING, MASTER_ENDING, MASTER_GONE };
 
 struct master_config {
     const struct run_spec *spec; /* borrowed for the machine's life */
@@ -64,7 +63,6 @@ struct master {
     unsigned recall_waiting; /* workers elsewhere, for whom work is recalled from here; 0: none */
     bool returns_more;    /* a RECALL was answered: what comes back late, and nobody here waits for, goes up as well */
     unsigned told_idle;   /* idle workers here that the supermaster knows of, since the refill was parked */
-    bool quiesced_told;   /* QUIESCED: the supermaster knows that all are quiesced */
     struct error problem; /* text of a FATAL of this step */
     struct error refusal; /* text of a DROP of this step */
     struct error unfit;   /* of a pod: who of it was the first that could not take part, and why; empty: nobody */

@@ -523,53 +523,13 @@ static enum decode_result decode_boundary(struct message *message, const struct 
     enum decode_result result = decode_payload(message, header->flags, bytes, size, BOUNDARY_BYTES);
     if (result != DECODE_OK)
         return result;
-    if (header->id != 0)
+    if (header->number != 0 || header->id != 0)
         return DECODE_NOT_ZERO;
-    const struct boundary boundary = {wire_get64(bytes + 12), wire_get64(bytes + 20), (uint16_t)header->number};
+    const struct boundary boundary = {wire_get64(bytes + 12), wire_get64(bytes + 20)};
     message->boundary = boundary;
     if (boundary.first == 0 || message->payload == PAYLOAD_NONE)
         return DECODE_OUT_OF_RANGE;
     return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
-}
-
-static enum decode_result decode_quiesce(struct message *message, const struct header *header, size_t size)
-{
-    const struct header plain = {header->flags, 0, 0};
-    message->quiesce = (struct quiesce){(uint16_t)header->number, header->id};
-    return check_plain(&plain, size, HEADER_BYTES, 0);
-}
-
-/* Decodes a QUIESCED: boundary 0 is refused, as no chunk lies before it. */
-static enum decode_result decode_quiesced(struct message *message, const struct header *header,
-                                          const unsigned char *bytes, size_t size)
-{
-    if (header->flags != 0)
-        return DECODE_UNKNOWN_FLAG;
-    if (size < QUIESCED_BYTES)
-        return DECODE_TOO_SHORT;
-    uint64_t count = wire_get64(bytes + 12);
-    if (count > BOUNDARIES_MAX)
-        return DECODE_OUT_OF_RANGE;
-    message->quiesced = (struct quiesced){(uint16_t)header->number, header->id};
-    message->records = bytes + QUIESCED_BYTES;
-    message->record_count = (unsigned)count;
-    enum decode_result result = decode_check_size(size, QUIESCED_BYTES + count * BOUNDARY_RECORD_BYTES);
-    for (unsigned i = 0; result == DECODE_OK && i < message->record_count; i++)
-        if (boundary_record_get(message->records, i) == 0)
-            return DECODE_OUT_OF_RANGE;
-    return result;
-}
-
-/* Decodes a RESTART. No worker is wanted where the loop begins again. */
-static enum decode_result decode_restart(struct message *message, const struct header *header,
-                                         const unsigned char *bytes, size_t size)
-{
-    const struct header plain = {header->flags, 0, 0};
-    enum decode_result result = check_plain(&plain, size, RESTART_BYTES, 0);
-    if (result != DECODE_OK)
-        return result;
-    message->restart = (struct restart){(uint16_t)header->number, header->id, wire_get64(bytes + 12)};
-    return message->restart.first == 0 && header->id != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
 /* The third that computed the range decides: only then is one of them known to be wrong. */
@@ -708,9 +668,6 @@ static enum decode_result decode_typed(struct message *message, const struct hea
     case MESSAGE_LOADS: return decode_loads(message, header, bytes, size);
     case MESSAGE_NEIGHBOUR: return decode_neighbour(message, header, bytes, size);
     case MESSAGE_BOUNDARY: return decode_boundary(message, header, bytes, size);
-    case MESSAGE_QUIESCE: return decode_quiesce(message, header, size);
-    case MESSAGE_QUIESCED: return decode_quiesced(message, header, bytes, size);
-    case MESSAGE_RESTART: return decode_restart(message, header, bytes, size);
     case MESSAGE_RECALL: return decode_recall(message, header, size);
     case MESSAGE_RETURNED: return decode_ranges(message, header, bytes, size, 0, RETURNED_MAX);
     case MESSAGE_JOB: return decode_job(message, header, bytes, size);
@@ -798,9 +755,6 @@ const char *message_name(enum message_type type)
     case MESSAGE_RETURNED: return "RETURNED";
     case MESSAGE_NEIGHBOUR: return "NEIGHBOUR";
     case MESSAGE_BOUNDARY: return "BOUNDARY";
-    case MESSAGE_QUIESCE: return "QUIESCE";
-    case MESSAGE_QUIESCED: return "QUIESCED";
-    case MESSAGE_RESTART: return "RESTART";
     case MESSAGE_JOB: return "JOB";
     case MESSAGE_SET_OVER: return "SET_OVER";
     case MESSAGE_LEAVING: return "LEAVING";

@@ -167,27 +167,10 @@ static size_t encode_neighbour(const struct neighbour *neighbour, unsigned char 
 
 static size_t encode_boundary(const struct message *message, unsigned char *out)
 {
-    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), message->boundary.epoch, 0);
+    put_header(out, MESSAGE_BOUNDARY, payload_flags(message), 0, 0);
     wire_put64(out + 12, message->boundary.first);
     wire_put64(out + 20, message->boundary.offset);
     return BOUNDARY_BYTES + put_payload_bytes(message, out + BOUNDARY_BYTES);
-}
-
-static size_t encode_quiesced(const struct message *message, unsigned char *out)
-{
-    size_t boundaries = message->record_count * (size_t)BOUNDARY_RECORD_BYTES;
-    put_header(out, MESSAGE_QUIESCED, 0, message->quiesced.epoch, message->quiesced.rank);
-    wire_put64(out + 12, message->record_count);
-    if (boundaries > 0)
-        memcpy(out + QUIESCED_BYTES, message->records, boundaries);
-    return QUIESCED_BYTES + boundaries;
-}
-
-static size_t encode_restart(const struct restart *restart, unsigned char *out)
-{
-    put_header(out, MESSAGE_RESTART, 0, restart->epoch, restart->rank);
-    wire_put64(out + 12, restart->first);
-    return RESTART_BYTES;
 }
 
 static size_t encode_end(const struct end *end, unsigned char *out)
@@ -270,11 +253,6 @@ static size_t encode_typed(const struct message *message, unsigned char *out)
     case MESSAGE_LOADS: return encode_records(message, 0, 0, LOAD_RECORD_BYTES, out);
     case MESSAGE_NEIGHBOUR: return encode_neighbour(&message->neighbour, out);
     case MESSAGE_BOUNDARY: return encode_boundary(message, out);
-    case MESSAGE_QUIESCE:
-        put_header(out, MESSAGE_QUIESCE, 0, message->quiesce.epoch, message->quiesce.rank);
-        return HEADER_BYTES;
-    case MESSAGE_QUIESCED: return encode_quiesced(message, out);
-    case MESSAGE_RESTART: return encode_restart(&message->restart, out);
     case MESSAGE_RECALL: put_header(out, MESSAGE_RECALL, 0, 0, message->recall.waiting); return HEADER_BYTES;
     case MESSAGE_RETURNED: return encode_records(message, 0, 0, ASSIGN_RECORD_BYTES, out);
     case MESSAGE_JOB: return encode_job(message, out);
@@ -311,7 +289,6 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_SET_OVER:
     case MESSAGE_LEAVING:
     case MESSAGE_ECHO:
-    case MESSAGE_QUIESCE:
     case MESSAGE_RECALL:
     case MESSAGE_DRAIN: return HEADER_BYTES;
     case MESSAGE_GOODBYE: return GOODBYE_BYTES;
@@ -331,8 +308,6 @@ size_t message_fixed_size(const struct message *message)
     case MESSAGE_LOADS: return HEADER_BYTES + message->record_count * LOAD_RECORD_BYTES;
     case MESSAGE_NEIGHBOUR: return NEIGHBOUR_BYTES;
     case MESSAGE_BOUNDARY: return BOUNDARY_BYTES + data_bytes(message);
-    case MESSAGE_QUIESCED: return QUIESCED_BYTES + message->record_count * BOUNDARY_RECORD_BYTES;
-    case MESSAGE_RESTART: return RESTART_BYTES;
     case MESSAGE_RETURNED: return HEADER_BYTES + message->record_count * ASSIGN_RECORD_BYTES;
     case MESSAGE_JOB: return JOB_BYTES + message->record_count;
     case MESSAGE_STORE: return STORE_BYTES + data_bytes(message);

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 19
+#define PROTOCOL_VERSION 20
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24
@@ -25,8 +25,6 @@
 #define SPEED_BYTES             172 /* plus 8 for each level */
 #define NEIGHBOUR_BYTES         20
 #define BOUNDARY_BYTES          28
-#define QUIESCED_BYTES          20 /* plus 8 for each boundary */
-#define RESTART_BYTES           20
 #define JOB_BYTES               16 /* plus those of the announcement */
 #define STORE_BYTES             28
 
@@ -51,13 +49,12 @@
 /* A process in a load, which is told in parts of LOAD_ONE. */
 #define LOAD_ONE 256u
 
-#define FEEDBACK_MAX   100
-#define LOADS_MAX      400
-#define GIVEN_UP_MAX   200
-#define RETURNED_MAX   200
-#define TEXT_MAX       400
-#define BOUNDARIES_MAX 64
-#define JOB_PART_MAX   (MESSAGE_MAX - JOB_BYTES)
+#define FEEDBACK_MAX 100
+#define LOADS_MAX    400
+#define GIVEN_UP_MAX 200
+#define RETURNED_MAX 200
+#define TEXT_MAX     400
+#define JOB_PART_MAX (MESSAGE_MAX - JOB_BYTES)
 /* More than a system passes to a program: words and environment are at most 6 MiB on Linux. */
 #define ANNOUNCEMENT_MAX (1u << 24)
 
@@ -91,9 +88,6 @@ enum message_type {
     MESSAGE_THREADS = 0x19,
     MESSAGE_NEIGHBOUR = 0x1a,
     MESSAGE_BOUNDARY = 0x1b,
-    MESSAGE_QUIESCE = 0x1c,
-    MESSAGE_QUIESCED = 0x1d,
-    MESSAGE_RESTART = 0x1e,
     MESSAGE_REPORT = 0x20,
     MESSAGE_REFILL = 0x21,
     MESSAGE_STATS = 0x22,
@@ -248,27 +242,6 @@ struct neighbour {
 struct boundary {
     uint64_t first;
     uint64_t offset; /* bytes */
-    uint16_t epoch;  /* epoch of the loop when the data were computed, modulo 2^16 */
-};
-
-/* A loop with dependencies stands still, as a worker was lost. */
-struct quiesce {
-    uint16_t epoch; /* epoch that begins with this message */
-    uint32_t rank;  /* rank that was lost */
-};
-
-/* The records are the boundaries whose boundary data a worker has completely; they are at message.records: see
- * record.h. */
-struct quiesced {
-    uint16_t epoch;
-    uint32_t rank; /* rank that stands still: a worker, or a master with all of its workers */
-};
-
-/* The loop goes on behind a boundary. */
-struct restart {
-    uint16_t epoch;
-    uint32_t rank;  /* rank of the worker whose boundary data of the boundary are wanted */
-    uint64_t first; /* iteration behind the boundary; 0: the loop begins again, and there is no such worker */
 };
 
 /* A part of an announcement; the bytes, `record_count` of them, at least one and at most
@@ -291,7 +264,7 @@ struct store_head {
     uint64_t first, count;
 };
 
-/* REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
+/* REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK, ITERATIONS_GIVEN_UP, LOADS and RETURNED end in
  * `record_count` records at message.records: see record.h.
  */
 struct report_head {
@@ -341,9 +314,6 @@ struct message {
         struct poison poison;
         struct neighbour neighbour;
         struct boundary boundary;
-        struct quiesce quiesce;
-        struct quiesced quiesced;
-        struct restart restart;
         struct recall recall;
         struct report_head report;
         struct refill_head refill;

@@ -133,16 +133,6 @@ void load_record_get(const unsigned char *records, unsigned i, struct load_recor
     *record = (struct load_record){wire_get32(in), wire_get16(in + 4)};
 }
 
-void boundary_record_put(unsigned char *records, unsigned i, uint64_t boundary_at)
-{
-    wire_put64(records + (size_t)i * BOUNDARY_RECORD_BYTES, boundary_at);
-}
-
-uint64_t boundary_record_get(const unsigned char *records, unsigned i)
-{
-    return wire_get64(records + (size_t)i * BOUNDARY_RECORD_BYTES);
-}
-
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX])
 {
     wire_put64(body, speed->round_trip_ns);

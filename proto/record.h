@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-size records at the end of REQUEST, ASSIGN, QUIESCED, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the
+/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the
  * body of SPEED. They are written and read in place, so that a message of many records needs no memory of its own and
  * others stay small. */
 #pragma once
@@ -13,7 +13,6 @@
 #define STATS_RECORD_BYTES    52
 #define FEEDBACK_RECORD_BYTES 40
 #define LOAD_RECORD_BYTES     6
-#define BOUNDARY_RECORD_BYTES 8
 #define SPEED_BODY_MAX        (SPEED_BYTES - HEADER_BYTES + 8 * LEVELS_MAX)
 
 struct done_record {
@@ -77,9 +76,6 @@ void feedback_record_put(unsigned char *records, unsigned i, const struct feedba
 void feedback_record_get(const unsigned char *records, unsigned i, struct feedback_record *record);
 void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
 void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
-/* A boundary: the first iteration behind it. */
-void boundary_record_put(unsigned char *records, unsigned i, uint64_t boundary_at);
-uint64_t boundary_record_get(const unsigned char *records, unsigned i);
 
 /* Makes the SPEED message of `speed`; its body is written to `body`, which the message borrows. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);

@@ -141,10 +141,6 @@ void supermaster_check(const struct supermaster *supermaster)
         assert(supermaster->sched_ready && "who serves has a technique");
         assert(!ledger_is_complete(&supermaster->ledger) && "who serves has something left");
         break;
-    case SUPERMASTER_QUIESCED:
-        assert(supermaster->config.distance > 0 && "only a loop with dependencies is quiesced");
-        assert(supermaster->service.state == SERVICE_QUIESCED && "while the loop stands still nobody is served");
-        break;
     case SUPERMASTER_ENDING:
         assert(supermaster->service.state == SERVICE_ENDING && "at the end nobody is served");
         break;

@@ -16,11 +16,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "QUIESCED", "ENDING", "GONE"};
+static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "ENDING", "GONE"};
 static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
-    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_QUIESCED | 1u << SUPERMASTER_ENDING,
-    [SUPERMASTER_QUIESCED] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
+    [SUPERMASTER_SERVING] = 1u << SUPERMASTER_ENDING,
     [SUPERMASTER_ENDING] = 1u << SUPERMASTER_GONE,
     [SUPERMASTER_GONE] = 0,
 };
@@ -168,7 +167,6 @@ static int make_room(struct supermaster *supermaster, const struct room *room)
 {
     const bool complete =
         make_room_here(supermaster, room) == 0 && supermaster_losses_make_room(supermaster, room) == 0 &&
-        supermaster_recovery_make_room(supermaster, room) == 0 &&
         supermaster_recalls_make_room(supermaster, room) == 0 && supermaster_joins_make_room(supermaster, room) == 0;
     return complete ? 0 : -1;
 }
@@ -299,7 +297,6 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_record_fini(supermaster);
     supermaster_deaths_fini(supermaster);
     supermaster_losses_fini(supermaster);
-    supermaster_recovery_fini(supermaster);
     supermaster_recalls_fini(supermaster);
     supermaster_places_fini(supermaster);
     supermaster_joins_fini(supermaster);
@@ -363,7 +360,6 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     case MESSAGE_FATAL: receive_fatal(supermaster, &message->fatal); break;
     case MESSAGE_THREADS: receive_threads(supermaster, &message->threads); break;
     case MESSAGE_DRAIN: supermaster_end(supermaster); break;
-    case MESSAGE_QUIESCED: supermaster_receive_quiesced(supermaster, message); break;
     case MESSAGE_BOUNDARY: supermaster_receive_boundary(supermaster, message); break;
     default: supermaster_refuse(supermaster, "sent a message that is not for it to send");
     }

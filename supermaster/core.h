@@ -230,33 +230,19 @@ void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
 /* Notes what was counted of recalls, here or by a master. */
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
-/* recovery.c: loops with dependencies that lose workers or masters */
-int supermaster_recovery_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
-void supermaster_recovery_fini(struct supermaster *supermaster);
-/* Tells all workers to quiesce, as this rank is lost. */
-void supermaster_quiesce(struct supermaster *supermaster, unsigned rank);
-/* Tells worker `w`, which was adopted while the loop stands still, of all losses: it has not heard of those since that
- * of its master. */
-void supermaster_quiesce_adopted(struct supermaster *supermaster, unsigned w);
-void supermaster_receive_quiesced(struct supermaster *supermaster, const struct message *message);
-/* Lets the loop go on where all workers are quiesced. */
-void supermaster_restart_if_due(struct supermaster *supermaster);
-/* Cuts the next chunk of a loop with dependencies, of about `want` iterations, which the technique has counted; granted
- * to `holder` unless it is done. False when nothing is free (or the run has failed). */
-bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
-
 /* points.c: boundary data that loops with dependencies are resumed from */
 /* Has a run that is resumed begin where it can; after the ledger. */
 void supermaster_points_init(struct supermaster *supermaster);
 /* Asks for the next recovery point. To be called in a step when it is due. */
 void supermaster_ask_for_point(struct supermaster *supermaster);
-/* Forgets the point that is coming, as the loop stands still. */
-void supermaster_forget_point(struct supermaster *supermaster);
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
 /* True if the boundary is that of which the earlier run has left the data. */
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
 /* Sends these data to rank `to`, which has the chunk behind the boundary, or whose worker has. */
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
+/* Cuts the next chunk of a loop with dependencies, of about `want` iterations, which the technique has counted; granted
+ * to `holder` unless it is done. False when nothing is free (or the run has failed). */
+bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
 /* overdue.c: masters whose workers all hang */
 /* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */

@@ -4,7 +4,8 @@
  * again.
  *
  * In a loop with dependencies boundary data that others need go with a worker, and what is known of whose chunks meet
- * goes with a master: then all are quiesced, and the loop goes on as recovery.c says.
+ * goes with a master. So the loss of one that was given chunks ends the run; its journal has a boundary from which the
+ * next run goes on (points.c).
  *
  * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
  * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
@@ -26,6 +27,7 @@ int supermaster_losses_make_room(struct supermaster *supermaster, const struct r
         grow_to(&losses->worker, room->workers.before, room->workers.now, sizeof *losses->worker) == 0 &&
         grow_to(&losses->master_left, before, now, sizeof *losses->master_left) == 0 &&
         grow_to(&losses->dismissed, before, now, sizeof *losses->dismissed) == 0 &&
+        grow_to(&losses->was_given, before, now, sizeof *losses->was_given) == 0 &&
         grow_to(&losses->heard_ns, before, now, sizeof *losses->heard_ns) == 0;
     return complete ? 0 : -1;
 }
@@ -35,6 +37,7 @@ void supermaster_losses_fini(struct supermaster *supermaster)
     free(supermaster->losses.worker);
     free(supermaster->losses.master_left);
     free(supermaster->losses.dismissed);
+    free(supermaster->losses.was_given);
     free(supermaster->losses.heard_ns);
     free(supermaster->losses.list);
 }
@@ -55,33 +58,73 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* Ends a run that loses one worker after the other with the same iterations; false where it does not. */
-static bool give_up_loop(struct supermaster *supermaster)
+/* Says which iterations have ended one run after the other; false where none have. */
+static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
     const struct poison_set *known = &supermaster->service.poisons;
-    struct error text;
+    char what[RANGE_TEXT_MAX];
     size_t i = 0;
     while (i < known->count && known->items[i].deaths < DEPENDENT_DEATHS_MAX)
         i++;
     if (i == known->count)
         return false;
-    const unsigned long long first = known->items[i].first, last = first + known->items[i].count - 1;
-    if (first == last)
-        error_set(&text,
-                  "%u workers were lost while they computed iteration %llu, and what depends on it cannot be computed",
-                  known->items[i].deaths, first);
-    else
-        error_set(&text,
-                  "%u workers were lost while they computed iterations %llu to %llu, and what depends on them cannot "
-                  "be computed",
-                  known->items[i].deaths, first, last);
-    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
+    const struct range range = {known->items[i].first, known->items[i].count};
+    supermaster_describe_range(&range, false, what);
+    error_set(text, "%u workers were lost while they computed %s, and what depends on %s cannot be computed",
+              known->items[i].deaths, what, range.count == 1 ? "it" : "them");
     return true;
+}
+
+/* Ends a loop with dependencies, as nobody else has what others need of the rank. */
+static void end_loop(struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned w = topology_worker(topology, rank);
+    struct error text;
+    if (!find_deadly(supermaster, &text)) {
+        const char *later = supermaster->config.journal ? "; --resume goes on from the last recovery point"
+                                                        : ", and without a journal nothing is left of it";
+        supermaster->losses.failed_by = LOSS_OF_BOUNDARIES;
+        if (topology_master(topology, rank) < topology->masters)
+            error_set(&text, "master rank %u was lost, without which the loop cannot go on: the run ends%s", rank,
+                      later);
+        else
+            error_set(&text,
+                      "worker rank %u on node %u was lost, and with it boundary data that others need: the run ends%s",
+                      rank, topology->worker_node[w], later);
+    }
+    supermaster_fail(supermaster, topology->supermaster, text.text);
+}
+
+/* True where the loss ends the run: the rank, or its master for its workers, was given chunks. A set has ranks that
+ * were lost before its job began. */
+static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned w = topology_worker(topology, rank);
+    unsigned m = topology_master(topology, rank);
+    if (supermaster->config.distance == 0 || supermaster->state != SUPERMASTER_SERVING)
+        return false;
+    if (m == topology->masters && supermaster->service.workers[w].present)
+        return supermaster->service.workers[w].chunks_assigned > 0;
+    m = m < topology->masters ? m : topology->master_of[w];
+    return supermaster->losses.was_given[m];
 }
 
 static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
+    struct trace_sink *trace = supermaster->service.trace;
+    losses->of_launch += !topology_has_joined(supermaster->config.topology, rank);
+    if (trace != NULL) {
+        *trace_next(trace) =
+            (struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST};
+        trace_note(trace);
+    }
+    if (is_fatal(supermaster, rank)) {
+        end_loop(supermaster, rank);
+        return;
+    }
     struct supermaster_loss *list = grow(losses->list, losses->count, &losses->capacity, sizeof *list);
     if (list == NULL) {
         supermaster_losses_fail_without_memory(supermaster);
@@ -89,15 +132,6 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     losses->list = list;
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
-    losses->of_launch += !topology_has_joined(supermaster->config.topology, rank);
-    struct trace_sink *trace = supermaster->service.trace;
-    if (trace != NULL) {
-        *trace_next(trace) =
-            (struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST};
-        trace_note(trace);
-    }
-    if (supermaster->config.distance > 0 && supermaster->state < SUPERMASTER_ENDING && !give_up_loop(supermaster))
-        supermaster_quiesce(supermaster, rank);
 }
 
 /* --- workers --- */
@@ -273,8 +307,6 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns,
                   supermaster->actions);
     supermaster_note_adopted(supermaster, w);
-    if (supermaster->state == SUPERMASTER_QUIESCED)
-        supermaster_quiesce_adopted(supermaster, w);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
     losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
@@ -368,7 +400,7 @@ static void fail_without_workers(struct supermaster *supermaster)
     const bool probed = supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING;
     const bool counted = supermaster_note_probe_deaths(supermaster);
     const bool all_left = supermaster->losses.workers_left > 0 && supermaster->losses.workers_lost == 0;
-    supermaster->losses.nobody_is_left = true;
+    supermaster->losses.failed_by = LOSS_OF_ALL;
     supermaster_fail(supermaster, supermaster->config.topology->supermaster,
                      counted ? "all workers are lost before the loop has begun: where the kernel ends them, "
                                "--isolate on keeps them; --resume goes on without a probe"
@@ -392,7 +424,6 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     supermaster->losses.look_again = false;
     supermaster_losses_take_news(supermaster, news);
     supermaster_take_back_if_alone(supermaster);
-    supermaster_restart_if_due(supermaster);
     if (!supermaster->losses.serve_due)
         return;
     supermaster->losses.serve_due = false;
@@ -415,7 +446,12 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 
 bool supermaster_is_deserted(const struct supermaster *supermaster)
 {
-    return supermaster->losses.nobody_is_left;
+    return supermaster->losses.failed_by == LOSS_OF_ALL;
+}
+
+bool supermaster_is_interrupted(const struct supermaster *supermaster)
+{
+    return supermaster->losses.failed_by == LOSS_OF_BOUNDARIES && supermaster->config.journal;
 }
 
 unsigned supermaster_loss_count(const struct supermaster *supermaster)
@@ -438,9 +474,6 @@ void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, st
         error_set(text, "master rank %u was lost; its workers go on with the supermaster", loss->rank);
     else if (loss->is_late)
         error_set(text, "worker rank %u on node %u had not left when all was done, and is not waited for", loss->rank,
-                  topology->worker_node[w]);
-    else if (supermaster->config.distance > 0)
-        error_set(text, "worker rank %u on node %u was lost; what depended on its chunk is computed again", loss->rank,
                   topology->worker_node[w]);
     else if (chunks == 0)
         error_set(text, "worker rank %u on node %u was lost", loss->rank, topology->worker_node[w]);

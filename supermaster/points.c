@@ -6,15 +6,18 @@
  * boundary data of the lowest chunk that is not done, the next one to be finished, and has them recorded, too: a
  * *recovery point*. It asks by a NEIGHBOUR that names itself as the rank behind the boundary, which a master passes on
  * to the worker of that chunk; a copy of the data comes up the tree as BOUNDARY messages when the chunk is finished.
- * Nothing depends on an answer: who has let the data go, or is lost, sends none, and another chunk is asked for in
- * time.
+ * Nothing depends on an answer: who has let the data go sends none, and another chunk is asked for in time.
  *
- * A run that is resumed goes on like a loop that has lost a worker (recovery.c): from a boundary whose data are there,
- * which is not behind the first iteration that is not done. What lies between is computed again for its boundary data
- * alone, and its results are dropped. Here the supermaster has the data, and sends them to whoever gets the chunk
- * behind the boundary. Without a point the loop begins again in this way, so that no run is wrong for the want of one.
+ * The loss of a rank ends the run (losses.c), as nobody else has its boundary data. A run that is resumed goes on from
+ * a boundary whose data are there, which is not behind the first iteration that is not done. What lies between is
+ * computed again for its boundary data alone, and so is what was done behind it: its results are the same, and are
+ * dropped (LEDGER_DUPLICATE). No chunk has both what is done and what is not, so that it is one or the other. The
+ * supermaster has the data, and sends them to whoever gets the chunk behind the boundary. Without a point the loop
+ * begins again in this way, so that no run is wrong for the want of one.
  *
  * Points cost at most a fiftieth of the time that one of them takes to come. */
+#include "common/service/poison.h"
+#include "common/service/service.h"
 #include "supermaster/core.h"
 
 /* The least time from one request to the next. */
@@ -28,7 +31,7 @@ void supermaster_points_init(struct supermaster *supermaster)
     const struct supermaster_config *config = &supermaster->config;
     supermaster->points.due_ns = config->journal && config->distance > 0 ? 0 : NEVER;
     supermaster->points.interval_ns = POINT_INTERVAL_NS;
-    supermaster->recovery.next = config->point_at > 0 ? config->point_at : config->first;
+    supermaster->points.next = config->point_at > 0 ? config->point_at : config->first;
 }
 
 /* --- asking --- */
@@ -74,11 +77,6 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
 
 /* --- recording --- */
 
-void supermaster_forget_point(struct supermaster *supermaster)
-{
-    supermaster->points.at = supermaster->points.bytes = 0;
-}
-
 /* Begins with the point whose first data these are, unless another one is on its way. */
 static void begin_point(struct supermaster *supermaster, const struct boundary *boundary)
 {
@@ -97,7 +95,7 @@ static void end_point(struct supermaster *supermaster)
     points->latest = points->at;
     points->interval_ns = POINT_TIMES * taken_ns > POINT_INTERVAL_NS ? POINT_TIMES * taken_ns : POINT_INTERVAL_NS;
     points->due_ns = due_ns + points->interval_ns;
-    supermaster_forget_point(supermaster);
+    points->at = points->bytes = 0;
 }
 
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message)
@@ -112,7 +110,7 @@ void supermaster_receive_boundary(struct supermaster *supermaster, const struct 
         supermaster_refuse(supermaster, "sent boundary data that cannot be");
         return;
     }
-    if (boundary->epoch != supermaster->recovery.number || supermaster->state != SUPERMASTER_SERVING)
+    if (supermaster->state != SUPERMASTER_SERVING)
         return;
     begin_point(supermaster, boundary);
     if (boundary->first != points->at || boundary->offset != points->bytes)
@@ -141,7 +139,7 @@ void supermaster_hand_point(const struct supermaster *supermaster, const struct 
                          .payload = PAYLOAD_INLINE,
                          .payload_data = config->point + sent,
                          .payload_bytes = bytes,
-                         .boundary = {neighbour->first, sent, supermaster->recovery.number},
+                         .boundary = {neighbour->first, sent},
                      });
     }
 }
@@ -149,4 +147,61 @@ void supermaster_hand_point(const struct supermaster *supermaster, const struct 
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour)
 {
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
+}
+
+/* --- cutting in order --- */
+
+/* The size of the next chunk of `left` iterations from `first` on: neither it nor the rest is below the distance,
+ * unless all of them are, or the loop ends with the rest. What lies behind the rest is done, or is given up. */
+static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
+{
+    const struct range *loop = &supermaster->ledger.loop;
+    const uint64_t least = supermaster->config.distance, count = want > least ? want : least;
+    const bool is_last = first - loop->first + left == loop->count;
+    return count < left && (is_last || left - count >= least) ? count : left;
+}
+
+/* The number of iterations to grant from `first` on. Where workers were lost with these one after the other it is the
+ * least, so that it becomes known which of them it is. */
+static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
+{
+    struct poison known;
+    const struct range range = {first, want > 0 ? want : 1};
+    poison_look(&supermaster->service.poisons, &range, &known);
+    return known.deaths >= ISOLATED_DEATHS ? 1 : want;
+}
+
+static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
+{
+    if (got > want)
+        sched_claim(&supermaster->sched, got - want);
+    else
+        sched_give_back(&supermaster->sched, want - got);
+}
+
+bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)
+{
+    struct points *points = &supermaster->points;
+    struct ledger *ledger = &supermaster->ledger;
+    int granted = 1;
+    if (ranges_length(&ledger->free) == 0) {
+        settle(supermaster, want, 0);
+        return false;
+    }
+    const struct range free = *ranges_at(&ledger->free, 0);
+    if (free.first > points->next) {
+        const uint64_t few = careful_want(supermaster, points->next, want), first = points->next;
+        *range = (struct range){first, piece_of(supermaster, first, free.first - first, few)};
+        settle(supermaster, want, 0);
+    } else {
+        const uint64_t few = careful_want(supermaster, free.first, want);
+        granted = ledger_grant(ledger, holder, piece_of(supermaster, free.first, free.count, few), range);
+        settle(supermaster, want, granted > 0 ? range->count : 0);
+    }
+    if (granted < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    if (granted <= 0)
+        return false;
+    points->next = range->first + range->count;
+    return true;
 }

@@ -195,6 +195,8 @@ static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
     status = led_job_settle(program->led, status);
+    if (led_job_is_interrupted(program->led))
+        status_tell_again();
     led_job_clear_away(program->led);
     metrics_file_free(program->metrics_file, status);
     control_free(program->control, status);

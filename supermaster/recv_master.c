@@ -32,7 +32,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 
 static void recv_master_receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
-    if (supermaster->state >= SUPERMASTER_QUIESCED)
+    if (supermaster->state >= SUPERMASTER_ENDING)
         return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->from);
@@ -117,6 +117,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         chunk_record_get(records, chunks - 1, &last);
         supermaster->largest_chunk = last.count > supermaster->largest_chunk ? last.count : supermaster->largest_chunk;
         supermaster_note_given(supermaster, m);
+        supermaster->losses.was_given[m] = true;
     }
     if (chunks == 0) {
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);

@@ -15,15 +15,8 @@
 #include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: waits for the speeds of the workers. SERVING. QUIESCED: in a loop with dependencies a rank was lost, and
- * not all are quiesced yet. ENDING: END is sent. GONE. */
-enum supermaster_state {
-    SUPERMASTER_GATHERING,
-    SUPERMASTER_SERVING,
-    SUPERMASTER_QUIESCED,
-    SUPERMASTER_ENDING,
-    SUPERMASTER_GONE
-};
+/* GATHERING: waits for the speeds of the workers. SERVING. ENDING: END is sent. GONE. */
+enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
 
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
@@ -134,6 +127,13 @@ enum worker_status {
     WORKER_IS_ORPHAN, /* the master is lost, and the worker has not come yet */
 };
 
+/* The loss that has ended the job. */
+enum fatal_loss {
+    LOSS_OF_NONE,
+    LOSS_OF_ALL,        /* no worker is left */
+    LOSS_OF_BOUNDARIES, /* in a loop with dependencies: with the rank went what others need */
+};
+
 /* A rank that was lost. */
 struct supermaster_loss {
     unsigned rank;
@@ -151,13 +151,14 @@ struct losses {
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
     bool *dismissed;         /* [masters] told to leave before the end; owned */
+    bool *was_given;         /* [masters] some chunk; owned */
     uint64_t *heard_ns;      /* [masters] last report, reissue, or grant to a master that had nothing; owned */
     uint64_t silence_ns;     /* longest time from such a moment to a report; 0: none yet */
     uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where no worker waits */
     bool late;               /* the run began without some worker's speed */
     bool look_again;         /* work may be free again, or no worker left: looked at by the end of the step */
     bool serve_due;          /* work is free again in this step */
-    bool nobody_is_left;     /* the job has failed, as all workers are lost */
+    unsigned failed_by;      /* enum fatal_loss */
     uint64_t reissued, duplicates;
     struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
     unsigned count;
@@ -197,14 +198,6 @@ struct joins {
     size_t unfit_capacity;
 };
 
-/* Recovery of a loop with dependencies when ranks are lost: see recovery.c. */
-struct recovery {
-    uint16_t number;                  /* number of the round: how many ranks were lost, modulo 2^16 */
-    bool *is_quiesced;                /* [masters] the master and all of its workers are quiesced; owned */
-    struct boundary_list checkpoints; /* boundaries whose data quiesced workers keep, by rank */
-    uint64_t next; /* the iteration behind all that is cut: the next chunk begins there, be it done */
-};
-
 /* Recovery points that are recorded: see points.c. */
 struct points {
     uint64_t due_ns;      /* when to ask for the next one; NEVER: not at all */
@@ -213,6 +206,7 @@ struct points {
     uint64_t bytes;       /* bytes of them that have come */
     uint64_t began_ns;    /* when the first of them came */
     uint64_t latest;      /* boundary that is recorded; 0: none */
+    uint64_t next;        /* the iteration behind all that is cut: the next chunk begins there, be it done */
 };
 
 /* Number of failures that are told one by one. */
@@ -352,7 +346,6 @@ struct supermaster {
     struct losses losses;
     struct recalls recalls;
     struct joins joins;
-    struct recovery recovery;
     struct points points;
     struct failures failures;
     struct given_up given_up; /* what of `ledger.failed` was given up, and why */
@@ -409,6 +402,8 @@ void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, s
 
 /* True for a job that has failed as all workers are lost. */
 bool supermaster_is_deserted(const struct supermaster *supermaster);
+/* True for a job that has failed as a rank was lost that others need, and goes on from its journal. */
+bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
 /* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no
  * reason. */

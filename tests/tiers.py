@@ -52,7 +52,7 @@ SMOKE = {
     # losses
     "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "an iteration that kills who computes it",
                "a line written by hand"],
-    "losses": ["a lost worker costs nothing but time"],
+    "losses": ["a lost rank costs a start"],
     "isolation": ["helpers that are killed are replaced"],
     "isolation_threads": ["an iteration that hangs is ended"],
     # tasks

@@ -10,9 +10,7 @@
  * Where a journal is kept the supermaster asks now and then for the data of a boundary: it is the receiver of a
  * NEIGHBOUR then, and all that the chunk hands over goes up when it is finished, in pieces that fit control messages. A
  * run that is resumed has its first chunk's boundary data from above in the same way.
- *
- * When another worker, or a master, is lost the loop is quiesced, and goes on from boundary data that were kept: they
- * are handed over once more, to whoever has the chunk behind them then. What comes of an earlier epoch is dropped. */
+ */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -83,7 +81,7 @@ static void send_copy(struct worker *worker, struct halo_send *halo_send, struct
                            .payload = PAYLOAD_INLINE,
                            .payload_data = (const unsigned char *)halo_send->data + sent,
                            .payload_bytes = bytes,
-                           .boundary = {halo_send->boundary_at, sent, worker->config.boundaries->epoch},
+                           .boundary = {halo_send->boundary_at, sent},
                        });
     }
     halo_send->copied = false;
@@ -101,7 +99,7 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
             .payload = bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA,
             .payload_data = (const unsigned char *)halo_send->data + halo_send->sent,
             .payload_bytes = bytes,
-            .boundary = {halo_send->boundary_at, halo_send->sent, worker->config.boundaries->epoch},
+            .boundary = {halo_send->boundary_at, halo_send->sent},
         };
         actions_send(actions, halo_send->to, &message);
     }
@@ -176,23 +174,6 @@ static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t 
     return halo_receive;
 }
 
-/* True where the data were sent before their sender was told to quiesce. A worker that has lost its master stands still
- * before it hears of the epoch that begins with that. */
-static bool is_late(const struct worker *worker, const struct boundary *boundary)
-{
-    return boundary->epoch != worker->config.boundaries->epoch || worker->state == WORKER_QUIESCED;
-}
-
-static void drop_late(unsigned from, const struct message *message, struct actions *actions)
-{
-    if (message->payload != PAYLOAD_DATA)
-        return;
-    actions_add(actions, &(struct action){
-                             .type = ACTION_BOUNDARY,
-                             .boundary = {.bytes = message->payload_bytes, .from = from, .is_late = true},
-                         });
-}
-
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions)
 {
     const struct boundary *boundary = &message->boundary;
@@ -202,10 +183,6 @@ int worker_take_boundary(struct worker *worker, unsigned from, const struct mess
     if (!can_send || boundary->first >= worker->config.end || boundary->offset > all ||
         message->payload_bytes > all - boundary->offset)
         return -1;
-    if (is_late(worker, boundary)) {
-        drop_late(from, message, actions);
-        return 0;
-    }
     struct halo_receive *halo_receive = expect_halo_receive(worker, boundary->first, from);
     if (halo_receive == NULL || halo_receive->from != from || halo_receive->bytes != boundary->offset)
         return -1;
@@ -260,56 +237,4 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     if (halo_send->copied)
         send_copy(worker, halo_send, actions);
     send_ready(worker, halo_send, actions);
-}
-
-/* Keeps the boundary data of finished chunks only, and has the executor give up the running chunk, as rank `lost` is.
- * Returns the number of boundaries, whose records are in the room of the step. */
-static unsigned keep_finished(struct worker *worker, unsigned lost, struct actions *actions)
-{
-    struct boundaries *boundaries = worker->config.boundaries;
-    struct actions_room *room = &actions->room;
-    unsigned kept = 0;
-    for (unsigned i = 0; i < boundaries->halo_send_count; i++) {
-        const struct halo_send halo_send = boundaries->halo_sends[i];
-        if (!halo_send.finished)
-            continue;
-        room->saved[kept] = halo_send.boundary_at;
-        boundary_record_put(room->boundaries, kept, halo_send.boundary_at);
-        boundaries->halo_sends[kept++] = (struct halo_send){
-            .boundary_at = halo_send.boundary_at, .finished = true, .data = halo_send.data, .bytes = halo_send.bytes};
-    }
-    boundaries->halo_send_count = kept;
-    boundaries->halo_receive_count = 0;
-    actions_add(actions, &(struct action){.type = ACTION_QUIESCE, .quiesce = {room->saved, kept, lost}});
-    return kept;
-}
-
-void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions)
-{
-    const unsigned kept = keep_finished(worker, quiesce->rank, actions);
-    worker->config.boundaries->epoch = quiesce->epoch;
-    actions_send(actions, worker->config.master,
-                 &(struct message){.type = MESSAGE_QUIESCED,
-                                   .quiesced = {quiesce->epoch, worker->config.rank},
-                                   .records = actions->room.boundaries,
-                                   .record_count = kept});
-}
-
-void worker_give_up_boundaries(struct worker *worker, unsigned master, struct actions *actions)
-{
-    keep_finished(worker, master, actions);
-}
-
-int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions)
-{
-    struct boundaries *boundaries = worker->config.boundaries;
-    bool wanted = restart->first > 0 && restart->rank == worker->config.rank;
-    const struct halo_send *kept = wanted ? find_halo_send(worker, restart->first) : NULL;
-    if (wanted && kept == NULL)
-        return -1;
-    if (wanted)
-        boundaries->halo_sends[0] = *kept;
-    boundaries->halo_send_count = wanted;
-    actions_add(actions, &(struct action){.type = ACTION_RESTART, .boundary_at = wanted ? restart->first : 0});
-    return 0;
 }

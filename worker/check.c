@@ -42,10 +42,6 @@ static void check_worker_state(const struct worker *worker)
         assert(worker->done_count == 0 && "no completion waits while there is nothing to compute");
         assert(worker->asked > 0 && "who has nothing to compute has asked");
         break;
-    case WORKER_QUIESCED:
-        assert(worker_is_dependent(worker) && "only a loop with dependencies is quiesced");
-        assert(worker->asked + worker->queue_count + worker->done_count == 0 && "who stands still has nothing");
-        break;
     case WORKER_STUCK: break;
     case WORKER_COMPUTING:
     case WORKER_LEAVING:

@@ -24,16 +24,15 @@
  * be. */
 #define HOLD_MAX_NS 1000000u
 
-static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING",  "COMPUTING",
-                                                 "QUIESCED", "STUCK",   "LEAVING", "GONE"};
+static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING", "COMPUTING",
+                                                 "STUCK",    "LEAVING", "GONE"};
 
 #define TO(state) (1u << WORKER_##state)
 static const unsigned worker_moves[] = {
-    [WORKER_STARTING] = TO(PROBING) | TO(ASKING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING),
-    [WORKER_PROBING] = TO(ASKING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING),
-    [WORKER_ASKING] = TO(COMPUTING) | TO(QUIESCED) | TO(STUCK) | TO(GONE),
-    [WORKER_COMPUTING] = TO(ASKING) | TO(COMPUTING) | TO(QUIESCED) | TO(STUCK) | TO(LEAVING) | TO(GONE),
-    [WORKER_QUIESCED] = TO(ASKING) | TO(STUCK) | TO(GONE),
+    [WORKER_STARTING] = TO(PROBING) | TO(ASKING) | TO(STUCK) | TO(LEAVING),
+    [WORKER_PROBING] = TO(ASKING) | TO(STUCK) | TO(LEAVING),
+    [WORKER_ASKING] = TO(COMPUTING) | TO(STUCK) | TO(GONE),
+    [WORKER_COMPUTING] = TO(ASKING) | TO(COMPUTING) | TO(STUCK) | TO(LEAVING) | TO(GONE),
     [WORKER_STUCK] = TO(GONE),
     [WORKER_LEAVING] = TO(GONE),
     [WORKER_GONE] = 0,
@@ -110,10 +109,10 @@ static void worker_flush(struct worker *worker, uint64_t now_ns, struct actions 
         request(worker, 0, NULL, now_ns, actions);
 }
 
-/* True where nothing runs and the state says so: asking, halted or stuck. */
+/* True where nothing runs and the state says so: asking or stuck. */
 static bool stands_idle(const struct worker *worker)
 {
-    return worker->state == WORKER_ASKING || worker->state == WORKER_QUIESCED || worker->state == WORKER_STUCK;
+    return worker->state == WORKER_ASKING || worker->state == WORKER_STUCK;
 }
 
 static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions *actions)
@@ -309,7 +308,6 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
             give_rest_back(true, actions);
         break;
     case WORKER_ASKING:
-    case WORKER_QUIESCED:
         REASON(worker->reasons, "leaves: END came, and it computes nothing");
         worker_leave(worker, now_ns, actions);
         break;
@@ -407,6 +405,8 @@ static void probed(struct worker *worker, const struct event *event, struct acti
 
 static void send_slice(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
+    if (worker->state == WORKER_STUCK)
+        return; /* the run fails */
     worker_flush(worker, now_ns, actions);
     worker->running_sent += chunk->count;
     worker_send_up(worker, actions,
@@ -453,6 +453,8 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
  * depend on one another this worker itself tries again, as it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
+    if (worker->state == WORKER_STUCK)
+        return; /* the run fails */
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
     struct message message = {
         .type = MESSAGE_ITERATIONS_FAILED,
@@ -566,70 +568,20 @@ static void adopt(const struct worker *worker, struct actions *actions)
 }
 
 /* Goes on with the supermaster. A worker that has been told to end tells the supermaster, too, what it is about to
- * finish. Where iterations depend on one another the supermaster quiesces the loop for the master's sake, and no result
- * of the running chunk would count: it is given up. */
+ * finish. Where iterations depend on one another the loss of the master ends the run, and no result of the running
+ * chunk would count. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
         return;
-    if (worker_is_dependent(worker) && worker->state == WORKER_COMPUTING) {
-        worker->idle_since_ns = now_ns;
-        worker_move(worker, WORKER_QUIESCED, actions);
-        worker_give_up_boundaries(worker, worker->config.master, actions);
-    }
+    if (worker_is_dependent(worker) && worker->state == WORKER_COMPUTING)
+        worker_be_stuck(worker, now_ns, actions);
     forget_master(worker, actions);
     adopt(worker, actions);
     if (worker->state == WORKER_ASKING)
         request(worker, 1, NULL, now_ns, actions);
     else if (worker->state == WORKER_STARTING)
         send_echo(worker, now_ns, actions);
-}
-
-/* Halts because another worker was lost, and what it held is needed: first tells what is finished, then gives up the
- * running chunk, unless it is finished, and all that was asked for. */
-static void receive_quiesce(struct worker *worker, uint64_t now_ns, const struct quiesce *quiesce,
-                            struct actions *actions)
-{
-    if (!worker_is_dependent(worker)) {
-        worker_refuse(worker, worker->config.master, "quiesced a loop without dependencies", actions);
-        return;
-    }
-    worker_flush(worker, now_ns, actions);
-    if (worker->state == WORKER_COMPUTING) {
-        REASON(worker->reasons, "gives [%" PRIu64 ", %" PRIu64 ") up: rank %u was lost, and the loop stands still",
-               worker->running.first, worker->running.first + worker->running.count, quiesce->rank);
-        worker->idle_since_ns = now_ns;
-    }
-    if (worker->state <= WORKER_PROBING && worker->behind_probe == WORKER_ASKING)
-        worker->behind_probe = WORKER_QUIESCED;
-    else if (worker->state == WORKER_ASKING || worker->state == WORKER_COMPUTING)
-        worker_move(worker, WORKER_QUIESCED, actions);
-    drop_queue(worker, actions);
-    worker_quiesce_boundaries(worker, quiesce, actions);
-}
-
-/* True where the worker waits for RESTART, or has no use for it any more. */
-static bool may_restart(const struct worker *worker)
-{
-    bool measures = worker->state <= WORKER_PROBING;
-    return worker->state == WORKER_QUIESCED || worker->state == WORKER_STUCK ||
-           (measures && worker->behind_probe == WORKER_QUIESCED);
-}
-
-static void receive_restart(struct worker *worker, uint64_t now_ns, const struct restart *restart,
-                            struct actions *actions)
-{
-    if (!worker_is_dependent(worker) || !may_restart(worker) || restart->epoch != worker->config.boundaries->epoch ||
-        worker_restart_boundaries(worker, restart, actions) < 0) {
-        worker_refuse(worker, worker->config.master, "lets a loop go on that cannot go on so", actions);
-        return;
-    }
-    if (worker->state <= WORKER_PROBING)
-        worker->behind_probe = WORKER_ASKING;
-    if (worker->state != WORKER_QUIESCED)
-        return;
-    worker_move(worker, WORKER_ASKING, actions);
-    request(worker, 1, NULL, now_ns, actions);
 }
 
 static void worker_receive_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions)
@@ -665,8 +617,6 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     case MESSAGE_ECHO: receive_echo(worker, event->now_ns, &event->message->echo, actions); break;
     case MESSAGE_NEIGHBOUR: worker_receive_neighbour(worker, &event->message->neighbour, actions); break;
     case MESSAGE_BOUNDARY: receive_boundary(worker, event, actions); break;
-    case MESSAGE_QUIESCE: receive_quiesce(worker, event->now_ns, &event->message->quiesce, actions); break;
-    case MESSAGE_RESTART: receive_restart(worker, event->now_ns, &event->message->restart, actions); break;
     case MESSAGE_RECALL: worker_receive_recall(worker, &event->message->recall, actions); break;
     default: worker_refuse(worker, event->from, "sent a message that a master does not send", actions);
     }

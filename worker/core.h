@@ -29,13 +29,6 @@ void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
-/* Quiesces: keeps the boundary data of finished chunks only, and tells the supermaster of them. Restarts: keeps of
- * these only the boundary from which the loop goes on, -1 where the worker has none there. */
-void worker_quiesce_boundaries(struct worker *worker, const struct quiesce *quiesce, struct actions *actions);
-/* Keeps the same data, and tells nobody yet: the master is lost. */
-void worker_give_up_boundaries(struct worker *worker, unsigned master, struct actions *actions);
-int worker_restart_boundaries(struct worker *worker, const struct restart *restart, struct actions *actions);
-
 /* recall.c: work that has not begun goes back */
 void worker_receive_recall(struct worker *worker, const struct recall *recall, struct actions *actions);
 /* The executor has cut the end off a chunk. */

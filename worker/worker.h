@@ -7,15 +7,13 @@
 #include "proto/message.h"
 
 /* STARTING: measures what a message round trip costs, where a speed is wanted. PROBING: times the probe iterations.
- * ASKING: has nothing to compute, and has asked. COMPUTING. QUIESCED: in a loop with dependencies a rank was lost, and
- * this one waits for RESTART. STUCK: has told a problem, and waits for END. LEAVING: computes on though a drain came.
- * GONE. */
+ * ASKING: has nothing to compute, and has asked. COMPUTING. STUCK: has told a problem, or has lost the master of
+ * a loop with dependencies, and waits for END. LEAVING: computes on though a drain came. GONE. */
 enum worker_state {
     WORKER_STARTING,
     WORKER_PROBING,
     WORKER_ASKING,
     WORKER_COMPUTING,
-    WORKER_QUIESCED,
     WORKER_STUCK,
     WORKER_LEAVING,
     WORKER_GONE
@@ -43,7 +41,7 @@ struct halo_receive {
     unsigned from; /* rank */
 };
 
-/* The number of complete sends that are kept: if the worker that received them is lost, the loop goes on from there. */
+/* The number of complete sends that are kept: the supermaster may ask for them late, for the journal. */
 #define HALO_SENDS_KEPT 2
 /* Slots for the chunks that wait, the running one and the one whose data it has reused, and one that is finished:
  * chunks finish in their order, so when the next one of this worker does, all data behind the finished one have been
@@ -58,7 +56,6 @@ struct boundaries {
     unsigned halo_send_count;
     struct halo_receive halo_receives[HALO_RECEIVES_MAX]; /* [halo_receive_count] */
     unsigned halo_receive_count;
-    uint16_t epoch; /* epoch of the loop: how often it was quiesced, modulo 2^16 */
 };
 
 struct worker_config {
@@ -93,7 +90,7 @@ struct worker {
     struct worker_config config;
     const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
     unsigned state;                    /* enum worker_state */
-    unsigned behind_probe; /* STARTING, PROBING: what comes then: ASKING, QUIESCED, or LEAVING where END has come */
+    unsigned behind_probe;             /* STARTING, PROBING: what comes then: ASKING, or LEAVING where END has come */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     unsigned queue_begun;      /* the oldest of them that the executor has already */

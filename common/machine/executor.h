@@ -55,8 +55,6 @@ struct executor_ops {
     void (*boundary_came)(struct executor *executor, uint64_t first, uint64_t offset, uint64_t bytes);
     void (*reuse)(struct executor *executor, uint64_t boundary_at);
     void (*release)(struct executor *executor, uint64_t boundary_at);
-    void (*quiesce)(struct executor *executor, const uint64_t *boundaries, unsigned count);
-    void (*restart)(struct executor *executor, uint64_t boundary_at);
 };
 
 struct executor {
@@ -207,7 +205,7 @@ static inline void executor_fini(struct executor *executor)
     executor->ops->fini(executor);
 }
 
-/* --- boundary data: see ACTION_BOUNDARY, _REUSE, _RELEASE, _QUIESCE and _RESTART --- */
+/* --- boundary data: see ACTION_BOUNDARY, _REUSE and _RELEASE --- */
 
 /* Copies boundary data that are here. */
 static inline void executor_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
@@ -242,18 +240,4 @@ static inline void executor_release(struct executor *executor, uint64_t boundary
 {
     assert(executor_is_dependent(executor));
     executor->ops->release(executor, boundary_at);
-}
-
-/* Gives up the running chunk and all boundary data but those of `boundaries`: some of them may still be sent, or come.
- */
-static inline void executor_quiesce(struct executor *executor, const uint64_t *boundaries, unsigned count)
-{
-    assert(executor_is_dependent(executor));
-    executor->ops->quiesce(executor, boundaries, count);
-}
-
-static inline void executor_restart(struct executor *executor, uint64_t boundary_at)
-{
-    assert(executor_is_dependent(executor));
-    executor->ops->restart(executor, boundary_at);
 }

@@ -157,10 +157,6 @@ enum action_type {
                         that begins there: its RUN is the next action, the data are complete, no RELEASE follows */
     ACTION_RELEASE,  /* the boundary data of the chunk that ended at `boundary_at` are not needed any more, except by
                         SENDs of them that are not over yet */
-    ACTION_QUIESCE,  /* in a loop with dependencies, when a rank is lost: the chunk that runs, if one does, is given
-                     up, and so are all boundary data, also those on their way, but for what is complete of
-                     `quiesce.boundaries`, which is saved. Nothing more is exchanged with rank `quiesce.lost` */
-    ACTION_RESTART,  /* from the saved boundary data keep those of `boundary_at` only; 0: none */
     ACTION_GROW,  /* look how many iterations the loop has by now, which may grow: EVENT_GROWN or FATAL follows before
                      any other event */
     ACTION_DROP,  /* take the rank `drop` for lost, which has sent what cannot be, and say why: EVENT_RANK_LOST of it
@@ -198,14 +194,8 @@ struct action {
             const void *data;       /* borrowed for the step; NULL: receive the data message of rank `from` */
             uint64_t bytes;
             unsigned from;
-            bool is_late; /* the data were computed before a QUIESCE: a data message is received and dropped */
         } boundary;
-        uint64_t boundary_at; /* REUSE, RELEASE, RESTART */
-        struct {
-            const uint64_t *boundaries; /* borrowed for the step */
-            unsigned count;
-            unsigned lost; /* rank */
-        } quiesce;
+        uint64_t boundary_at; /* REUSE, RELEASE */
         struct {
             const struct range *ranges; /* borrowed for the step */
             size_t count;
@@ -241,9 +231,7 @@ struct action_sink {
 struct actions_room {
     unsigned char completions[(ASKS_MAX - 1) * COMPLETION_BYTES];
     unsigned char speed[SPEED_BODY_MAX];
-    unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
     unsigned char returned[RETURNED_MAX * ASSIGN_RECORD_BYTES];
-    uint64_t saved[BOUNDARIES_MAX];
     struct error problem; /* text of a FATAL or ITERATIONS_FAILED */
     struct error refusal; /* text of a DROP */
 };

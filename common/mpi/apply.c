@@ -112,8 +112,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Takes boundary data that are here, or receives them to where the kernel wants them, or, where a QUIESCE has made them
- * late, to nowhere. */
+/* Takes boundary data that are here, or receives them to where the kernel wants them. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
@@ -123,33 +122,15 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         .first = action->boundary.first,
         .offset = action->boundary.offset,
         .bytes = action->boundary.bytes,
-        .is_late = action->boundary.is_late,
     };
-    void *room;
     assert(driver->link->runtime->exchanges);
-    if (inbound.is_late)
-        room = inbound.room = malloc(inbound.bytes);
-    else if (action->boundary.data == NULL)
-        room = executor_await_boundary(executor, inbound.first, inbound.offset, inbound.bytes);
-    else {
+    if (action->boundary.data != NULL) {
         executor_take_boundary(executor, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
         return;
     }
+    void *room = executor_await_boundary(executor, inbound.first, inbound.offset, inbound.bytes);
     if (room == NULL || net_await(&driver->link->net, &inbound, room) < 0)
         link_give_up(driver->link, "out of memory for boundary data");
-}
-
-/* Has the loop stand still, as a worker was lost. Boundary data that are still being sent are their receivers' to
- * drop. */
-static void apply_quiesce(struct driver *driver, const struct action *action)
-{
-    driver->link->runtime->degraded = true;
-    driver->releases.count = 0;
-    net_quiesce_inbound(&driver->link->net);
-    peers_move(&driver->link->runtime->peers, action->quiesce.lost, PEER_NAMED);
-    net_cancel_inbound(&driver->link->net, action->quiesce.lost);
-    driver->share.has_chunk = false;
-    executor_quiesce(driver->effects->executor, action->quiesce.boundaries, action->quiesce.count);
 }
 
 /* Looks whether the loop has grown; told behind the step. The kernel may have to read a file that is far away. */
@@ -213,8 +194,6 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_BOUNDARY: apply_boundary(driver, action); break;
     case ACTION_REUSE: executor_reuse(executor, action->boundary_at); break;
     case ACTION_RELEASE: driver_release(driver, action->boundary_at); break;
-    case ACTION_QUIESCE: apply_quiesce(driver, action); break;
-    case ACTION_RESTART: executor_restart(executor, action->boundary_at); break;
     case ACTION_DROP: link_drop(driver->link, action->drop.rank, action->drop.text); break;
     case ACTION_TAKEN: executor_sent(executor, action->taken); break;
     case ACTION_EXIT:

@@ -2,10 +2,10 @@
 /* Messages that wait until a far rank may be written to.
  *
  * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
- * watch one another: should the receiver be lost, that message may never be gone, and only a QUIESCE or an END from
- * above says so, as long as there is somebody above (send.c). Where it is the END of a job of a set the other ranks
- * stay, and nothing is waited for any more. So a worker that exchanges boundary data takes its messages while it waits,
- * looks for these two, and keeps all of them, in their order, for when it can answer. */
+ * watch one another: should the receiver be lost, that message may never be gone, and only an END from above says so,
+ * as long as there is somebody above (send.c). Where it is the END of a job of a set the other ranks stay, and nothing
+ * is waited for any more. So a worker that exchanges boundary data takes its messages while it waits, looks for an END,
+ * and keeps all of them, in their order, for when it can answer. */
 #include "common/mpi/deferred.h"
 
 #include "common/machine/topology.h"
@@ -74,8 +74,6 @@ void deferred_look(struct link *link)
     }
     if (link->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
         return;
-    if (message.type == MESSAGE_QUIESCE && message.quiesce.rank < link->runtime->ranks)
-        peers_move(peers, message.quiesce.rank, PEER_NAMED);
     if (message.type != MESSAGE_END)
         return;
     link->exchange_ends = link->expects_jobs;

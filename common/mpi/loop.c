@@ -224,7 +224,7 @@ static bool link_receive_boundary(struct link *link)
     if (!net_poll_inbound(&link->net, &arrived))
         return false;
     heartbeat_heard(&link->runtime->heartbeat, arrived.from);
-    if (arrived.is_late)
+    if (arrived.user == NULL)
         free(arrived.room);
     else
         executor_boundary_came(driver_of(arrived.user)->effects->executor, arrived.first, arrived.offset,
@@ -269,8 +269,7 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* a message that came in the meantime came before the event; a QUIESCE would make the event one of a chunk that
-         * is given up */
+        /* a message that came in the meantime came before the event */
         if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
             link_receive(link, 1);
         driver_step(driver, &event);

@@ -560,12 +560,6 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     return true;
 }
 
-void net_quiesce_inbound(struct net *net)
-{
-    for (unsigned i = 0; i < net->inbound_count; i++)
-        net->inbound[(net->inbound_first + i) % net->inbound_capacity].is_late = true;
-}
-
 void net_cancel_inbound(struct net *net, unsigned from)
 {
     unsigned kept = 0;

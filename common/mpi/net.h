@@ -66,11 +66,10 @@ struct collect {
 
 /* Boundary data that are on their way from another worker. */
 struct inbound {
-    struct net_user *user; /* borrowed; NULL: that of no job, and late */
+    struct net_user *user; /* borrowed; NULL: that of no job, and nobody wants the data */
     unsigned from;
     uint64_t first, offset, bytes;
-    bool is_late; /* the data are not wanted any more */
-    void *room;   /* room for late data that have no other place; owned */
+    void *room; /* room for data that nobody wants; owned */
     MPI_Request request;
     bool has_failed; /* with its sender */
 };
@@ -160,8 +159,7 @@ int net_await(struct net *net, const struct inbound *wanted, void *room);
 /* Takes the oldest awaited boundary data if they have arrived. The room of late data is the caller's to free. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
-/* Marks all boundary data on their way as late; and gives up those of a lost rank, whose room stays with MPI. */
-void net_quiesce_inbound(struct net *net);
+/* Gives up the boundary data on their way from a lost rank, whose room stays with MPI. */
 void net_cancel_inbound(struct net *net, unsigned from);
 
 /* True where data of a rank are still to come. */

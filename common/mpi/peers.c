@@ -2,11 +2,10 @@
 /* The life of the other ranks, as one rank sees it.
  *
  * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (heartbeat.c), the MPI library
- * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, a
- * QUIESCE names a lost rank, and a machine may take a peer for lost that sends what cannot be. All of them report an
- * event here; what is sent, what is taken and what the machine is told follows from the state alone, and no two
- * detectors can tell of the same end twice. A peer never goes back to a state before: a peer that was taken for lost
- * stays so, whatever it says.
+ * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, and
+ * a machine may take a peer for lost that sends what cannot be. All of them report an event here; what is sent, what is
+ * taken and what the machine is told follows from the state alone, and no two detectors can tell of the same end twice.
+ * A peer never goes back to a state before: a peer that was taken for lost stays so, whatever it says.
  *
  * Invariants: `ended` and `fenced` count the states that their names say; a peer is closed or lost at most once. */
 #include "common/mpi/peers.h"
@@ -23,7 +22,7 @@ static const char *const state_names[PEER_STATES] = {
 };
 
 static const char *const event_names[PEER_EVENTS] = {
-    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is named by a QUIESCE", "is lost",
+    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is lost",
 };
 
 /* The states, for the table. */
@@ -41,7 +40,6 @@ static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     [PEER_DIES]    = {UNWATCHED, DIED,      DIED,      GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
     [PEER_CLOSE]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, CLOSED,  CLOSED,  ILLEGAL, ILLEGAL, ILLEGAL},
     [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
-    [PEER_NAMED]   = {LOST,      LOST,      LOST,      LOST,    LOST,    LOST,    LOST,    FENCED,  LOST},
     [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    LOST,    ILLEGAL},
 };
 /* clang-format on */

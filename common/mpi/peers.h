@@ -27,7 +27,6 @@ enum peer_event {
     PEER_DIES,    /* a detector: it has ended, or is silent */
     PEER_CLOSE,   /* the loop deals with its end */
     PEER_FENCE,   /* the machine takes it for lost, though its process may be there */
-    PEER_NAMED,   /* a QUIESCE names it as lost */
     PEER_LOSE,    /* the machine is told of its loss */
 };
 #define PEER_EVENTS (PEER_LOSE + 1)

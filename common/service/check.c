@@ -174,7 +174,6 @@ void service_check(const struct service *service)
         assert(service->requeued[i].range.count > 0 && "something was returned");
     assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
     if (!service->dependent) {
-        assert(service->state != SERVICE_QUIESCED && "only a loop with dependencies is quiesced");
         assert(service->ends.count + service->beginnings.count == 0 && "independent chunks have no seams");
         return;
     }

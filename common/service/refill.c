@@ -74,9 +74,3 @@ void refills_take(struct refills *refills, uint64_t now_ns)
     refills->parked = false;
     set_low_water_mark(refills);
 }
-
-void refills_forget(struct refills *refills)
-{
-    refills->open = 0;
-    refills->arriving = refills->parked = false;
-}

@@ -97,6 +97,3 @@ void refills_ask(struct refills *refills, uint64_t now_ns);
 
 /* The last message of the oldest is here; one must be open. */
 void refills_take(struct refills *refills, uint64_t now_ns);
-
-/* Forgets the open refills, which will not be answered. */
-void refills_forget(struct refills *refills);

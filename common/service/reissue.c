@@ -91,9 +91,8 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct range rest = *range, piece;
     struct poison poison;
     bool any = false;
-    service_note_standstill(service);
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* no worker would compute it, or it has its own way: see quiesce.c */
+        return false; /* no worker would compute it, or the run ends */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {

@@ -13,10 +13,9 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const char *const service_state_names[] = {"SERVING", "QUIESCED", "ENDING"};
+static const char *const service_state_names[] = {"SERVING", "ENDING"};
 static const unsigned service_moves[] = {
-    [SERVICE_SERVING] = 1u << SERVICE_QUIESCED | 1u << SERVICE_ENDING,
-    [SERVICE_QUIESCED] = 1u << SERVICE_QUIESCED | 1u << SERVICE_SERVING | 1u << SERVICE_ENDING,
+    [SERVICE_SERVING] = 1u << SERVICE_ENDING,
     [SERVICE_ENDING] = 0,
 };
 static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves,
@@ -153,12 +152,10 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Commits a chunk of a loop with dependencies when all of it is stored. A chunk whose worker was lost, or gave it up,
- * is computed again. */
+/* Commits a chunk of a loop with dependencies when all of it is stored, unless its worker was lost meanwhile. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
-    service_note_standstill(service);
     if (grant->chunk != part->chunk)
         return;
     grant->digest = grant->stored > 0 ? grant->digest + part->digest : part->digest;
@@ -461,7 +458,8 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
     return 0;
 }
 
-void service_drop_unfinished(struct service *service, unsigned w)
+/* What the worker was assigned and has not finished is no longer with it. */
+static void service_drop_unfinished(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     for (unsigned i = 0; i < worker->slots; i++)
@@ -484,7 +482,6 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
     if (worker->gone)
         return 0;
     service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
-    service_note_standstill(service);
     service_forget_recall(service, w);
     worker->gone = true;
     service->aside -= worker->is_aside;

@@ -37,10 +37,10 @@
 
 /* Deaths of workers from which on iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
-/* Deaths of workers at which iterations are given up; where these depend on one another it takes more, as that ends the
- * run. */
+/* Deaths of workers at which iterations are given up. Where these depend on one another each death ends the run: as
+ * many starts as --restarts allows unless it is told otherwise. */
 #define DEATHS_MAX           3
-#define DEPENDENT_DEATHS_MAX 5
+#define DEPENDENT_DEATHS_MAX 4
 
 /* True if iterations that have seen so much are given up. */
 static inline bool deaths_are_too_many(const struct poison *poison, unsigned retries, bool are_dependent)
@@ -116,7 +116,6 @@ struct served {
     uint32_t chunks_assigned;
     bool present;      /* served here */
     bool gone;         /* said goodbye, or is lost */
-    bool quiesced;     /* stands still, as it was told to last */
     uint8_t recall;    /* enum recall_state */
     uint8_t owed;      /* RETURNEDs that are to come: one, or two where the second RECALL is that for everything */
     bool recalled_all; /* a RECALL for everything is unanswered */
@@ -170,9 +169,8 @@ struct loss {
     struct range running; /* range that the worker was computing, as far as is known */
 };
 
-/* SERVING. HALTED: in a loop with dependencies all are to stand still, see quiesce.c. ENDING: nobody is served any
- * more. Requests for chunks are listened to while it is SERVING only. */
-enum service_state { SERVICE_SERVING, SERVICE_QUIESCED, SERVICE_ENDING };
+/* ENDING: nobody is served any more, and requests for chunks are not listened to. */
+enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
 /* What an owner can get from elsewhere: chunks; nothing at present; or nothing, as all that is with others has begun.
  */
@@ -180,13 +178,12 @@ enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 /* News in a service that its owner is to look at: a set of bits, see service_take_news(). */
 enum service_news {
-    SERVICE_HAS_LOST = 1 << 0,    /* workers were lost: see service_take_loss() */
-    SERVICE_GAVE_UP = 1 << 1,     /* iterations were given up: see service_take_given_up() */
-    SERVICE_RETURNED = 1 << 2,    /* work came back, and nobody has got any of it yet */
-    SERVICE_COUNTED = 1 << 3,     /* chunks were handed out again, or results dropped: see service_take_counts() */
-    SERVICE_STOOD_STILL = 1 << 4, /* while HALTED: one more worker stands still, or one more result is stored */
-    SERVICE_NO_MEMORY = 1 << 5,   /* memory for lost work is out */
-    SERVICE_DIFFERED = 1 << 6,    /* results differed: see service_take_mismatch() */
+    SERVICE_HAS_LOST = 1 << 0,  /* workers were lost: see service_take_loss() */
+    SERVICE_GAVE_UP = 1 << 1,   /* iterations were given up: see service_take_given_up() */
+    SERVICE_RETURNED = 1 << 2,  /* work came back, and nobody has got any of it yet */
+    SERVICE_COUNTED = 1 << 3,   /* chunks were handed out again, or results dropped: see service_take_counts() */
+    SERVICE_NO_MEMORY = 1 << 4, /* memory for lost work is out */
+    SERVICE_DIFFERED = 1 << 5,  /* results differed: see service_take_mismatch() */
 };
 
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
@@ -279,7 +276,6 @@ struct service {
     uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
     struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
     struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
-    uint16_t epoch;                  /* epoch that began at the last QUIESCE */
 };
 
 /* -1 when memory is out. */
@@ -445,16 +441,6 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions);
 /* Passes boundary data of the journal on to the worker of the chunk that begins with them, if there still is one. */
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
-
-/* In a loop with dependencies: tells all workers to stand still; notes that one does, false where that is not what it
- * was told last; whether all do, and all that they have finished is stored; and has them go on. */
-void service_quiesce(struct service *service, const struct quiesce *quiesce, struct actions *actions);
-/* Tells worker `w`, which was adopted meanwhile, of a loss. */
-void service_tell_quiesce(const struct service *service, unsigned w, const struct quiesce *quiesce,
-                          struct actions *actions);
-bool service_take_quiesced(struct service *service, unsigned w, const struct quiesced *quiesced);
-bool service_is_quiesced(const struct service *service);
-void service_restart(struct service *service, const struct restart *restart, struct actions *actions);
 
 /* True when all workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);

@@ -38,18 +38,8 @@ static inline void service_note_rest(const struct service *service, enum trace_r
 /* service.c */
 void service_move(struct service *service, enum service_state state, const struct actions *actions);
 
-/* While QUIESCED: the owner is to look whether all are quiesced. */
-static inline void service_note_standstill(struct service *service)
-{
-    if (service->state == SERVICE_QUIESCED)
-        service->news |= SERVICE_STOOD_STILL;
-}
-
 /* service.c: makes room for a worker, which is served from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
-
-/* service.c: what the worker was assigned and has not finished is no longer with it. */
-void service_drop_unfinished(struct service *service, unsigned w);
 
 /* service.c: the worker, which asks for chunks, waits for them behind the others. */
 void service_enqueue(struct service *service, unsigned w);

@@ -686,6 +686,11 @@ bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal)
     return supermaster_is_deserted(&led->supermaster);
 }
 
+bool led_job_is_interrupted(const struct led_job *led)
+{
+    return supermaster_is_interrupted(&led->supermaster);
+}
+
 int led_job_end(struct led_job *led, int status)
 {
     const struct supermaster *supermaster = &led->supermaster;

@@ -107,6 +107,8 @@ struct given_up led_job_take_given_up(struct led_job *led);
 
 /* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */
 bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
+/* True for a job that has failed as it lost a rank, and that goes on from its journal. */
+bool led_job_is_interrupted(const struct led_job *led);
 
 /* The machine has exited with `status`: makes the final files, prints the summary and writes the report. Returns the
  * exit status of the job. */

@@ -546,6 +546,19 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
+/* True where the job has lost a rank that it needed: it begins again with those that are left, from its journal. */
+static bool begins_again(const struct set *set, const struct set_job *job, int status)
+{
+    return status == EXIT_STATUS_FAILED && led_job_is_interrupted(job->led) && !job->queued->is_cancelled &&
+           set->queue.mode != QUEUE_STOPPED;
+}
+
+static void begin_again(struct set *set, struct queue_job *queued)
+{
+    queue_put_back(&set->queue, queued);
+    queued->has_run = true;
+}
+
 /* The files have what the job has printed, and that it is over, before its journal is gone: a set that goes on with it
  * when this one is killed in between finds it done in one of the two. */
 static void end_job(struct set *set, struct set_job *job)
@@ -557,7 +570,10 @@ static void end_job(struct set *set, struct set_job *job)
     status = status_for_queue(set, job, led_job_settle(job->led, status));
     fflush(job->out);
     fflush(job->err);
-    note_over(set, queued, status);
+    if (begins_again(set, job, status))
+        begin_again(set, queued);
+    else
+        note_over(set, queued, status);
     queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */
     led_job_clear_away(job->led);
     keep_failures(set, job);

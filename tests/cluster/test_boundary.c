@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A worker of a loop with dependencies, step by step: when its boundary data leave, what it takes over itself, what it
- * keeps should another be lost, and what of others it does not believe. */
+ * keeps for the journal, and what of others it does not believe. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -278,135 +278,21 @@ START_TEST(data_may_come_from_above)
 }
 END_TEST
 
-static void quiesce(unsigned epoch, size_t count)
+/* It turns to the supermaster, and computes nothing that counts. */
+START_TEST(without_its_master_it_waits_for_the_end)
 {
-    hear(0, (struct message){.type = MESSAGE_QUIESCE, .quiesce = {(uint16_t)epoch, 3}}, count);
-}
-
-static void restart(unsigned epoch, uint64_t first, unsigned rank, size_t count)
-{
-    hear(0, (struct message){.type = MESSAGE_RESTART, .restart = {(uint16_t)epoch, rank, first}}, count);
-}
-
-/* Its last two actions: QUIESCE and QUIESCED. */
-static void assert_quiesced(unsigned epoch, unsigned count, const uint64_t *expected)
-{
-    const struct action *action = &actions.items[actions.length - 2];
-    const struct message *told = &actions.items[actions.length - 1].send.message;
-    ck_assert_int_eq(action->type, ACTION_QUIESCE);
-    ck_assert_uint_eq(action->quiesce.lost, 3);
-    ck_assert_uint_eq(action->quiesce.count, count);
-    ck_assert_int_eq(told->type, MESSAGE_QUIESCED);
-    ck_assert_uint_eq(told->quiesced.rank, RANK);
-    ck_assert_uint_eq(told->quiesced.epoch, epoch);
-    ck_assert_uint_eq(told->record_count, count);
-    for (unsigned i = 0; i < count; i++) {
-        ck_assert_uint_eq(action->quiesce.boundaries[i], expected[i]);
-        ck_assert_uint_eq(boundary_record_get(told->records, i), expected[i]);
-    }
-}
-
-START_TEST(a_quiesced_worker_goes_on_from_what_it_has_kept)
-{
+    enum { SUPERMASTER = WORKERS + 1 };
     begin_asking(0);
-    compute(1, 0, 1);
-    assign(2, 20, 30, 1);
-    come(4, 20, 0, 100, 1);
-    quiesce(1, 2);
-    assert_quiesced(1, 1, (uint64_t[]){10}); /* not 30, of which not all is there */
-    ck_assert_str_eq(worker_state_name(&worker), "QUIESCED");
-    ck_assert_uint_eq(boundaries.halo_receive_count, 0);
-    quiesce(2, 2); /* another is lost */
-    assert_quiesced(2, 1, (uint64_t[]){10});
-    restart(2, 10, RANK, 2);
-    assert_boundary(0, ACTION_RESTART, 10);
-    ck_assert_uint_eq(actions.items[1].send.message.request.asks, 1);
-    neighbour(10, 1, 1); /* all of it, once more */
-    assert_sends(0, 1, 10, 0, HALO_BYTES);
-    ck_assert_uint_eq(actions.items[0].send.message.boundary.epoch, 2);
-    end();
-}
-END_TEST
-
-START_TEST(what_a_worker_inherits_is_kept_while_it_runs)
-{
-    begin_asking(1);
-    assign(1, 0, 10, 2);
-    assign(2, 10, 20, 0);
-    ready(10, HALO_BYTES, 0);
-    finish(3);
-    quiesce(1, 2);
-    assert_quiesced(1, 1, (uint64_t[]){10});
-    restart(1, 10, RANK, 2);
-    assign(3, 10, 20, 3); /* REUSE, RUN, and it asks ahead */
-    end();
-    begin_asking(1);
-    assign(1, 0, 10, 2);
-    assign(2, 10, 20, 0);
-    ready(10, HALO_BYTES, 0);
-    finish(3);
-    ready(20, HALO_BYTES, 0);
-    finish(1);
-    quiesce(1, 2);
-    assert_quiesced(1, 1, (uint64_t[]){20});
-    end();
-}
-END_TEST
-
-START_TEST(what_is_not_wanted_is_let_go)
-{
-    begin_asking(0);
-    compute(1, 0, 1);
-    quiesce(1, 2);
-    restart(1, 30, 4, 2);
-    assert_boundary(0, ACTION_RESTART, 0);
-    ck_assert_uint_eq(boundaries.halo_send_count, 0);
-    quiesce(2, 2);
-    assert_quiesced(2, 0, NULL);
-    restart(2, 0, 0, 2); /* from the beginning */
-    end();
-}
-END_TEST
-
-START_TEST(data_of_an_earlier_round_are_dropped)
-{
-    begin_asking(0);
-    quiesce(1, 2);
-    restart(1, 0, 0, 2);
-    come(4, 30, 0, 100, 0);
-    come(4, 30, 0, INLINE_MAX + 1, 1); /* it is received, as it comes by itself */
-    ck_assert(actions.items[0].boundary.is_late);
-    ck_assert_uint_eq(boundaries.halo_receive_count, 0);
-    come(4, 30, 0, HALO_BYTES + 1, 1); /* so many there never were */
-    assert_dropped(4);
-    end();
-}
-END_TEST
-
-START_TEST(who_is_quiesced_asks_for_nothing)
-{
-    begin_asking(0);
-    quiesce(1, 2);
-    hear(0, (struct message){.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}, 2);
+    worker.config.supermaster = SUPERMASTER;
+    assign(1, 0, 10, 1);
+    step((struct event){.type = EVENT_RANK_LOST, .from = 0, .now_ns = 1500}, 1);
+    ck_assert_uint_eq(actions.items[0].send.to, SUPERMASTER);
+    ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_ADOPT);
+    ck_assert_uint_eq(actions.items[0].send.message.adopt.count, 0);
+    step((struct event){.type = EVENT_SLICE, .now_ns = 1600, .chunk = {.count = 5}}, 0);
+    finish(0);
+    hear(SUPERMASTER, (struct message){.type = MESSAGE_END, .end = {.drain = true, .degraded = true}}, 2);
     ck_assert_int_eq(actions.items[0].send.message.type, MESSAGE_GOODBYE);
-    end();
-}
-END_TEST
-
-START_TEST(restarts_that_cannot_be_are_refused)
-{
-    begin_asking(0);
-    restart(0, 0, 0, 1); /* it is not quiesced */
-    assert_dropped(0);
-    compute(1, 0, 1);
-    quiesce(1, 2);
-    restart(2, 10, RANK, 1); /* another round */
-    assert_dropped(0);
-    restart(1, 11, RANK, 1); /* it has nothing there */
-    assert_dropped(0);
-    worker.config.boundaries = NULL; /* iterations are independent */
-    quiesce(2, 1);
-    assert_dropped(0);
     end();
 }
 END_TEST
@@ -500,12 +386,7 @@ int main(void)
     tcase_add_test(all, nobody_is_behind_the_last_chunk);
     tcase_add_test(all, data_may_come_before_their_chunk);
     tcase_add_test(all, the_latest_that_were_sent_are_kept);
-    tcase_add_test(all, a_quiesced_worker_goes_on_from_what_it_has_kept);
-    tcase_add_test(all, what_a_worker_inherits_is_kept_while_it_runs);
-    tcase_add_test(all, what_is_not_wanted_is_let_go);
-    tcase_add_test(all, data_of_an_earlier_round_are_dropped);
-    tcase_add_test(all, who_is_quiesced_asks_for_nothing);
-    tcase_add_test(all, restarts_that_cannot_be_are_refused);
+    tcase_add_test(all, without_its_master_it_waits_for_the_end);
     tcase_add_test(all, an_end_is_not_kept_waiting);
     tcase_add_test(all, boundary_data_that_cannot_be_are_refused);
     tcase_add_test(all, a_copy_goes_up_when_the_chunk_is_finished);

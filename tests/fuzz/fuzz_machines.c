@@ -148,10 +148,6 @@ static void apply(void *context, const struct action *action)
                 action->boundary.from < bench->topology.ranks);
         break;
     case ACTION_REUSE: REQUIRE(bench->running == 0); break;
-    case ACTION_QUIESCE:
-        REQUIRE(action->quiesce.count <= BOUNDARIES_MAX);
-        bench->running = bench->reported = 0;
-        break;
     case ACTION_STORE:
     case ACTION_COLLECT: note_part(bench, action); break;
     case ACTION_JOURNAL: REQUIRE(action->journal.count > 0); break;

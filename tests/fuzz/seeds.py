@@ -69,20 +69,8 @@ def neighbour(first, rank):
     return header(0x1A, 0, 0, rank) + struct.pack("<Q", first)
 
 
-def boundary(first, offset, flags=2, tail=b"boundary", round=0):
-    return header(0x1B, flags, round) + struct.pack("<QQ", first, offset) + tail
-
-
-def quiesce(round, rank):
-    return header(0x1C, 0, round, rank)
-
-
-def quiesced(round, rank, *seams):
-    return header(0x1D, 0, round, rank) + struct.pack("<Q", len(seams)) + b"".join(struct.pack("<Q", seam) for seam in seams)
-
-
-def restart(round, rank, first):
-    return header(0x1E, 0, round, rank) + struct.pack("<Q", first)
+def boundary(first, offset, flags=2, tail=b"boundary"):
+    return header(0x1B, flags) + struct.pack("<QQ", first, offset) + tail
 
 
 def threads(count=4, longest=1.25, cov=0.5, cores=0, workers=0, processor=0):
@@ -116,9 +104,6 @@ MESSAGES = {
     "threads-below-mean": threads(longest=0.5), "threads-nan": threads(cov=float("nan")),
     "neighbour": neighbour(7, 5), "neighbour-first": neighbour(0, 5), "boundary": boundary(7, 16),
     "boundary-data": boundary(7, 16, 4, struct.pack("<Q", 32768)), "boundary-nothing": boundary(7, 16, 0, b""),
-    "boundary-round": boundary(7, 16, round=3), "quiesce": quiesce(3, 5), "quiesced": quiesced(3, 4, 5, 7), "quiesced-none": quiesced(1, 2),
-    "quiesced-zero": quiesced(3, 4, 0), "quiesced-many": quiesced(3, 4, *range(1, 66)), "restart": restart(3, 4, 7), "restart-first": restart(3, 0, 0),
-    "restart-nobody": restart(3, 4, 0),
     "boundary-overflow": boundary(7, 2**64 - 4), "boundary-long": boundary(7, 0, 2, bytes(2049)),
     "goodbye": header(0x15) + struct.pack("<QQQ", 5, 600, 7),
     "echo": header(0x16, 0, 0, 3), "report": header(0x20, 1, 2, 4) + struct.pack("<QQQ", 0, 9, 1) * 2,
@@ -469,16 +454,6 @@ LIVES = {
         (1, neighbour(99, 3)), (1, GOODBYE)),
     "master-dependent": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3), (40, 10, 6))), (0, neighbour(50, 4)),
         (6, ASK), (0, neighbour(30, 4)), (0, neighbour(30, 4)), (3, request(chunk=1)), (0, END), (3, GOODBYE)),
-    "central-quiesced": steps(CENTRAL, 1, DEPENDENT, 5, (1, ASK), (2, ASK), (3, ASK), (1, request(chunk=1)), (2, report(1)), (1, quiesced(1, 1, 5)),
-        (3, quiesced(1, 3)), (4, quiesced(1, 4)), (5, quiesced(1, 5)), (6, quiesced(1, 6)), (1, ASK), (3, ASK), (1, request(chunk=2)), *BYE),
-    "supermaster-quiesced": steps(SUPERMASTER, 8, DEPENDENT, 156, (1, report(1)), (2, report(1)), (1, header(0x26, 0, 0, 3) + bytes(24)), (2, quiesced(1, 4, 9)),
-        (2, quiesced(1, 2)), (1, quiesced(1, 1)), (1, report(1)), (2, report(1)), (2, quiesced(1, 2)), (1, GOODBYE)),
-    "master-quiesced": steps(MASTER, 0, DEPENDENT, 0, (3, ASK), (5, ASK), (0, refill((10, 10, 5), (20, 10, 3))), (0, quiesce(1, 4)), (3, request(chunk=1)),
-        (3, quiesced(1, 3, 20)), (5, quiesced(1, 5)), (6, quiesced(1, 6)), (0, restart(1, 3, 20)), (5, ASK), (0, refill((20, 10, 5))), (0, restart(1, 3, 20))),
-    "worker-quiesced": steps(WORKER, 0, DEPENDENT, 1, (1, given(1, 0, 10)), (1, neighbour(10, 6)), COMPUTED + 22, COMPUTED, (1, given(2, 20, 10)),
-        (4, boundary(20, 0)), (1, quiesce(1, 5)), (4, boundary(20, 8)), (6, boundary(30, 0, round=1)), (1, restart(1, 2, 10)), (1, neighbour(10, 3)),
-        (1, given(3, 30, 5)), (1, quiesce(2, 3)), (1, restart(2, 4, 7)), (1, END)),
-    "worker-late": steps(WORKER, 0, DEPENDENT, 1, (4, boundary(77, 0, 4, struct.pack("<Q", 32), round=1)), (5, boundary(77, 0, 4, struct.pack("<Q", 1000), round=1))),
     "central-points": steps(CENTRAL, 8, JOURNAL | DEPENDENT, 156, (1, ASK), (2, ASK), (1, request(chunk=1)), (1, boundary(2, 0)), TIMER,
                             (2, boundary(4, 0)), (2, request(chunk=1))),
     "worker-dependent": steps(WORKER, 0, DEPENDENT | AHEAD, 1, (4, boundary(10, 0)), (1, given(1, 10, 10)), (1, given(2, 20, 10)), COMPUTED + 22,

@@ -63,7 +63,7 @@ static int lead(void)
     for (const uint64_t end_ns = runtime_now() + LOOK_NS; runtime_now() < end_ns;)
         progress();
     printf("%u sends are not over, ", net.send_count);
-    peers_move(&runtime.peers, 1, PEER_NAMED);
+    peers_move(&runtime.peers, 1, PEER_FENCE);
     progress();
     printf("then %u\n", net.send_count);
     fflush(stdout);

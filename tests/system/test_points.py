@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Loops with dependencies that end early and are resumed from the recovery points in their journal: killed, drained, started again; whatever
-masters, workers and technique they go on with, output and checksum are those of an undisturbed run."""
+"""Loops with dependencies that end early and are resumed from the recovery points in their journal: killed, drained, without a rank that was lost,
+started again; whatever masters, workers and technique they go on with, output and checksum are those of an undisturbed run."""
 import os
 import signal
 
 from dependent import DITHER, HYDRO, swinging
+from faults import lines_with
 from journals import records_of_journal
 from launch import (HDSS, MASTER, SUPERMASTER, WORKER, descendants, finish, hurry, job, journal_is_over, main, ranks_of, report, run_job, start,
                     wait_until)
@@ -93,29 +94,42 @@ def test_a_drained_run_is_resumed():
         check(run_job(masters, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
 
-def lose_and_kill(process, program, points):
-    """Kills the first rank of the program, and the supermaster when the run has gone on without it."""
-    wait_for_points(process, points)
-    kill(ranks_of(process, program)[:1])
-    before = len(records_of_journal())
-    wait_until(lambda: len(records_of_journal()) > before + 6 or process.poll() is not None, 'that it goes on')
-    kill(ranks_of(process, SUPERMASTER))
-    finish(process)
-    hurry()
+def lose(process, program):
+    """Kills the first rank of the program."""
+    wait_for_points(process)
+    os.kill(ranks_of(process, program)[0], signal.SIGKILL)
+    return finish(process)
 
 
-def test_a_lost_worker_and_then_the_supermaster():
+def test_a_lost_rank_ends_the_run_which_is_resumed():
     build_wave()
-    process = start([HDSS, 'run', '--workers', '3', '--masters', '0', '--restarts', '0', *BY_FOURS, '--output', 'out.npy', *WAVE])
-    lose_and_kill(process, WORKER, 1)
-    check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
+    expected = swinging(POINTS, MOMENTS)
+    for masters, program, who in ((0, WORKER, 'worker rank 1 on node 0'), (2, MASTER, 'master rank 1'), (2, WORKER, 'worker rank 3 on node 0')):
+        unhurry()
+        result = lose(start([HDSS, 'run', '--workers', '4', '--masters', masters, '--restarts', '0', *BY_FOURS, '--output', 'out.npy', *WAVE]), program)
+        hurry()
+        assert result.status == 1 and report()['outcome'] == 'failed', result
+        assert len(lines_with(result, f'supermaster: {who} was lost')) == 1, result
+        assert len(lines_with(result, '--resume goes on from the last recovery point')) == 1, result
+        assert lines_with(result, 'hdss:') == ['hdss: the run has lost a rank that it needs; the same line with --resume goes on with what is stored'], result
+        check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
 
-def test_a_lost_master_and_then_the_supermaster():
+def test_a_run_that_loses_ranks_goes_on_by_itself():
     build_wave()
-    process = start([HDSS, 'run', '--workers', '4', '--masters', '2', '--restarts', '0', *BY_FOURS, '--output', 'out.npy', *WAVE])
-    lose_and_kill(process, MASTER, 2)
-    check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), swinging(POINTS, MOMENTS))
+    for masters, program in ((0, WORKER), (1, MASTER)):
+        unhurry()
+        process = start([HDSS, 'run', '--workers', '3', '--masters', masters, *BY_FOURS, '--output', 'out.npy', *WAVE])
+        for count in (2, 4):
+            wait_for_points(process, count)
+            victim = ranks_of(process, program)[0]
+            os.kill(victim, signal.SIGKILL)
+            wait_until(lambda: len(ranks_of(process, WORKER)) == 3 and victim not in ranks_of(process, program), 'another start')
+        hurry()
+        result = finish(process)
+        assert len(lines_with(result, 'the run has lost a rank that it needs: starting again where it was')) == 2, result
+        check(result, swinging(POINTS, MOMENTS))
+        assert result.out.count('checksum') == 1, result
 
 
 def test_a_run_goes_on_by_itself():

@@ -103,9 +103,9 @@ def test_the_last_row_is_left_out():
 
 def test_a_row_that_takes_workers_down_ends_the_run_by_name():
     for masters in (0, 2):
-        result = run(hdss(masters, 7, job(isolate='off') + ['at=50', 'mode=kill']))
-        assert result.status == 1 and report()['faults']['lost_workers'] == 5, result
-        assert any('5 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
+        result = run(hdss(masters, 3, job(isolate='off') + ['at=50', 'mode=kill']))
+        assert result.status == 1 and sum('starting again where it was' in line for line in result.err) == 3, result
+        assert any('4 workers were lost while they computed iteration 50, and what depends on it cannot be computed' in line for line in result.err), result
 
 
 def test_a_row_that_hangs_counts_as_crashed():
@@ -189,7 +189,7 @@ def check_kills(masters):
     found = helpers(process)
     os.kill(pids(process, WORKER)[1], signal.SIGKILL)
     result = finish(process)
-    assert result.status == 0 and report()['faults']['lost_workers'] == 1, result
+    assert result.status == 0 and any('starting again where it was' in line for line in result.err), result
     check_rows(rows=400)
     wait_until(lambda: not any(os.path.exists(f'/proc/{pid}') for pid in found), 'the end of the helpers')
 

@@ -79,7 +79,7 @@ def test_a_loop_with_dependencies_runs_alone():
         down(process)
 
 
-def test_a_loop_with_dependencies_survives_losses():
+def test_a_loop_with_dependencies_begins_again_without_a_lost_rank():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
     process = up('--workers', '4', '--masters', '2')
@@ -228,7 +228,7 @@ def test_what_a_set_cannot_have_is_refused():
 if __name__ == '__main__':
     sys.exit(main([
         test_a_loop_with_dependencies_runs_alone,
-        test_a_loop_with_dependencies_survives_losses,
+        test_a_loop_with_dependencies_begins_again_without_a_lost_rank,
         test_a_loop_with_dependencies_goes_on_from_its_recovery_points,
         test_options_of_a_job,
         test_options_of_a_job_with_masters,

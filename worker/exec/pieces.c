@@ -300,9 +300,7 @@ void pieces_look(struct pipeline *pipeline)
     if (died)
         exec_tell_overdue(exec, why);
     exec->remote.posted = pipeline->executor.is_away = false;
-    if (pipeline->shared.is_stale)
-        pipeline->shared.is_stale = false;
-    else if (died)
+    if (died)
         blame_piece(pipeline, why);
     else
         take_step(pipeline);

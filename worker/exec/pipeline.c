@@ -52,7 +52,7 @@ static bool is_probing(const struct pipeline *pipeline)
 struct halo *pipeline_find_seam(struct pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->halo_count; i++)
-        if (pipeline->halos[i].at == at && !pipeline->halos[i].is_saved)
+        if (pipeline->halos[i].at == at)
             return &pipeline->halos[i];
     return NULL;
 }
@@ -169,42 +169,6 @@ static void pipeline_release(struct executor *executor, uint64_t at)
     pipeline_drop_seam(pipeline_of(executor), at);
 }
 
-/* --- standing still --- */
-
-static void pipeline_quiesce(struct executor *executor, const uint64_t *halos, unsigned count)
-{
-    struct pipeline *pipeline = pipeline_of(executor);
-    for (unsigned i = pipeline->halo_count; i-- > 0;) {
-        struct halo *boundary_at = &pipeline->halos[i];
-        unsigned k = 0;
-        while (k < count && halos[k] != boundary_at->at)
-            k++;
-        if (k < count)
-            boundary_at->is_saved = true;
-        else if (boundary_at->is_own || boundary_at->awaited > 0)
-            abandon_halo(pipeline, boundary_at);
-        else
-            remove_halo(pipeline, boundary_at);
-    }
-    if (pipeline->chunk.running && pipeline->buffers[pipeline->filling].on_way > 0)
-        pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
-    pipeline->shared.is_stale = pipeline->exec.remote.posted;
-    pipeline->chunk.running = pipeline->chunk.died = false;
-}
-
-static void pipeline_restart(struct executor *executor, uint64_t at)
-{
-    struct pipeline *pipeline = pipeline_of(executor);
-    for (unsigned i = pipeline->halo_count; i-- > 0;) {
-        struct halo *boundary_at = &pipeline->halos[i];
-        if (!boundary_at->is_saved)
-            continue;
-        boundary_at->is_saved = false;
-        if (at == 0 || boundary_at->at != at)
-            abandon_halo(pipeline, boundary_at);
-    }
-}
-
 /* --- room for rows --- */
 
 /* Makes room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
@@ -306,9 +270,7 @@ static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t c
     pipeline->element_ns = 0;
     pipeline_drop_seam(pipeline, PROBE_BEFORE);
     pipeline_drop_seam(pipeline, PROBE_AFTER);
-    struct halo *after = pipeline_take_seam(pipeline, first + count);
-    if (after != NULL)
-        after->is_own = true;
+    pipeline_take_seam(pipeline, first + count);
 }
 
 static void pipeline_set_mark(struct executor *executor, uint64_t mark)
@@ -773,8 +735,7 @@ static void pipeline_check(const struct executor *executor)
         assert((boundary_at->awaited == 0 || boundary_at->announced > 0) &&
                "boundary data are announced before they come");
         for (unsigned k = 0; k < i; k++)
-            assert((pipeline->halos[k].at != boundary_at->at || pipeline->halos[k].is_saved != boundary_at->is_saved) &&
-                   "a seam is there once, and once set aside");
+            assert(pipeline->halos[k].at != boundary_at->at && "a seam is there once");
     }
     for (unsigned i = 0; i < EXEC_BUFFERS; i++)
         assert((pipeline->buffers[i].on_way == 0 || pipeline->buffers[i].bytes != NULL) &&
@@ -797,8 +758,6 @@ static const struct executor_ops pipeline_ops = {
     .boundary_came = pipeline_came,
     .reuse = pipeline_reuse,
     .release = pipeline_release,
-    .quiesce = pipeline_quiesce,
-    .restart = pipeline_restart,
 };
 
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config)

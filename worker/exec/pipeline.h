@@ -12,9 +12,6 @@
  * that runs and of others that ended here are kept until they are released, or reused by the next chunk if that is
  * computed here, too. Those from elsewhere may come before their chunk does.
  *
- * Where the loop is quiesced some of them are saved, and the others dropped: what may still be sent or received is kept
- * until the process ends.
- *
  * Where a helper runs the kernel (helper.h) a step is a command. Boundary data are copied into the memory that is
  * shared with it and out of it, as MPI may still send those of steps before; rows of results lie there, and leave from
  * there. A helper that dies takes what the kernel keeps of the chunk with it: the chunk is begun again, in pieces of as
@@ -41,9 +38,7 @@ struct halo {
     uint64_t bytes;      /* complete, from the first on */
     uint64_t announced;  /* complete when what is on its way has come */
     unsigned awaited;    /* data messages on their way */
-    bool is_own;         /* computed here: it may be being sent */
     bool is_kept;        /* MPI may read it until the process ends */
-    bool is_saved;       /* while the loop is quiesced */
 };
 
 /* Room for the records of a chunk. */
@@ -80,7 +75,6 @@ struct pipeline_shared {
     unsigned halo_in; /* the halo of the channel with the boundary data of the rows before the piece; the other gets the
                          piece's */
     uint64_t in_bytes;               /* boundary data of the chunk before that are in it, while its first piece runs */
-    bool is_stale;                   /* the step that runs is of a chunk that was given up */
     uint64_t piece_ns;               /* time of the piece's earlier steps */
     uint64_t earlier_ns, limit_rows; /* of that, what counts for the step that runs, and the rows whose time it has */
 };

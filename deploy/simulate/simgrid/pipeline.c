@@ -92,21 +92,6 @@ static void simulated_release(struct executor *executor, uint64_t at)
     (void)executor, (void)at; /* the data belong to all ranks */
 }
 
-/* Boundary data that others have kept are as good as what was on its way. */
-static void simulated_quiesce(struct executor *executor, const uint64_t *halos, unsigned count)
-{
-    struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
-    (void)halos, (void)count;
-    pipeline->halo_count = 0;
-    pipeline->work.running = pipeline->in_step = false;
-    simulated_self()->look_ns = NEVER;
-}
-
-static void simulated_restart(struct executor *executor, uint64_t at)
-{
-    (void)executor, (void)at; /* REUSE follows, or they are sent */
-}
-
 /* --- the chunk --- */
 
 static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
@@ -261,8 +246,6 @@ static const struct executor_ops simulated_pipeline_ops = {
     .boundary_came = simulated_boundary_came,
     .reuse = simulated_inherit,
     .release = simulated_release,
-    .quiesce = simulated_quiesce,
-    .restart = simulated_restart,
 };
 
 void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct simulated_run *run, unsigned w)

@@ -249,8 +249,6 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
     case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
-    case ACTION_QUIESCE: dependent_quiesce(cluster, rank, action); break;
-    case ACTION_RESTART: dependent_restart(cluster, rank, action->boundary_at); break;
     case ACTION_TAKEN: break; /* results are freed behind the step */
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:

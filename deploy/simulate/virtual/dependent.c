@@ -126,7 +126,6 @@ void dependent_fini(struct virtual_cluster *cluster)
         struct pipeline *pipeline = &cluster->pipelines[rank];
         free_halos(pipeline->received);
         free_halos(pipeline->kept);
-        free_halos(pipeline->saved);
         free(pipeline->records);
         free(pipeline->window);
     }
@@ -372,8 +371,6 @@ void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct
 {
     struct node *node = &cluster->nodes[rank];
     struct pipeline *pipeline = node->pipeline;
-    if (action->boundary.is_late)
-        return;
     uint64_t first = action->boundary.first, offset = action->boundary.offset, bytes = action->boundary.bytes;
     struct halo *halo = *virtual_dependent_find_halo(&pipeline->received, first);
     if (halo == NULL)
@@ -411,51 +408,4 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
     cluster->result.misled += halo == NULL || halo->filled < machines_boundary_bytes(&cluster->config) ||
                               (halo == pipeline->after && pipeline->runs);
     free(halo);
-}
-
-static void move_halo(struct halo **from, struct halo **to, uint64_t boundary_at)
-{
-    struct halo *halo = virtual_dependent_take_halo(from, boundary_at);
-    if (halo == NULL)
-        return;
-    halo->next = *to;
-    *to = halo;
-}
-
-static void drop_halos(struct halo **list)
-{
-    free_halos(*list);
-    *list = NULL;
-}
-
-/* A boundary that is saved is that of a finished chunk, reused by the running one, or aside already. */
-void dependent_quiesce(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
-{
-    struct node *node = &cluster->nodes[rank];
-    struct pipeline *pipeline = node->pipeline;
-    struct halo *saved = NULL;
-    for (unsigned i = 0; i < action->quiesce.count; i++) {
-        move_halo(&pipeline->saved, &saved, action->quiesce.boundaries[i]);
-        move_halo(&pipeline->kept, &saved, action->quiesce.boundaries[i]);
-        if (pipeline->runs && node->running.first == action->quiesce.boundaries[i])
-            move_halo(&pipeline->received, &saved, action->quiesce.boundaries[i]);
-        bool is_whole = saved != NULL && saved->boundary_at == action->quiesce.boundaries[i] &&
-                        saved->filled == machines_boundary_bytes(&cluster->config);
-        cluster->result.misled += !is_whole;
-    }
-    drop_halos(&pipeline->saved);
-    drop_halos(&pipeline->kept);
-    drop_halos(&pipeline->received);
-    pipeline->saved = saved;
-    pipeline->before = pipeline->after = NULL;
-    pipeline->runs = pipeline->waits = false;
-    node->running.generation++;
-}
-
-void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at)
-{
-    struct pipeline *pipeline = cluster->nodes[rank].pipeline;
-    cluster->result.misled += boundary_at > 0 && *virtual_dependent_find_halo(&pipeline->saved, boundary_at) == NULL;
-    move_halo(&pipeline->saved, &pipeline->kept, boundary_at);
-    drop_halos(&pipeline->saved);
 }

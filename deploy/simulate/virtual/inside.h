@@ -48,7 +48,6 @@ struct pipeline {
     struct boundaries boundaries; /* the worker's account of boundary data */
     struct halo *received;        /* for chunks that have not begun, and the running one; owned */
     struct halo *kept;            /* halos of the running chunk and of finished ones, until they are released; owned */
-    struct halo *saved;           /* halos of finished chunks, while the loop is quiesced; owned */
     struct halo *before;          /* halo before the running chunk; NULL where it is the loop's first */
     struct halo *after;           /* halo behind the running chunk; NULL where it is the loop's last */
     uint64_t *records;            /* [count] records of the running chunk; owned */
@@ -255,8 +254,6 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
-void dependent_quiesce(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
-void dependent_restart(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 
 /* --- store.c --- */
 

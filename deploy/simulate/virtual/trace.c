@@ -118,17 +118,6 @@ static void trace_message(const struct message *message, char *text, size_t size
                  message->boundary.offset, message->boundary.offset + message->payload_bytes,
                  payload_text(message->payload));
         break;
-    case MESSAGE_QUIESCE:
-        snprintf(text, size, "QUIESCE %u lost=%" PRIu32, message->quiesce.epoch, message->quiesce.rank);
-        break;
-    case MESSAGE_QUIESCED:
-        snprintf(text, size, "QUIESCED %u rank=%" PRIu32 " boundaries=%u", message->quiesced.epoch,
-                 message->quiesced.rank, message->record_count);
-        break;
-    case MESSAGE_RESTART:
-        snprintf(text, size, "RESTART %u %" PRIu64 " rank=%" PRIu32, message->restart.epoch, message->restart.first,
-                 message->restart.rank);
-        break;
     case MESSAGE_RECALL: snprintf(text, size, "RECALL waiting=%" PRIu32, message->recall.waiting); break;
     case MESSAGE_RETURNED: trace_returned(message, text, size); break;
     case MESSAGE_JOB:
@@ -233,10 +222,6 @@ void trace_action(const struct action *action, char *text, size_t size)
         break;
     case ACTION_REUSE: snprintf(text, size, "reuse %" PRIu64, action->boundary_at); break;
     case ACTION_RELEASE: snprintf(text, size, "release %" PRIu64, action->boundary_at); break;
-    case ACTION_QUIESCE:
-        snprintf(text, size, "quiesce boundaries=%u lost=%u", action->quiesce.count, action->quiesce.lost);
-        break;
-    case ACTION_RESTART: snprintf(text, size, "restart %" PRIu64, action->boundary_at); break;
     case ACTION_DROP: snprintf(text, size, "drop %u: %s", action->drop.rank, action->drop.text); break;
     case ACTION_TAKEN: snprintf(text, size, "taken"); break;
     case ACTION_EXIT: snprintf(text, size, "exit %d", action->exit.status); break;

@@ -502,58 +502,6 @@ START_TEST(nothing_is_computed_before_its_data_are_there)
 }
 END_TEST
 
-/* The chunk is given up, what is complete is set aside, and comes back where it is wanted; what is on its way may come
- * into memory that nothing else has meanwhile. */
-START_TEST(a_quiesce_gives_up_all_but_what_is_set_aside)
-{
-    uint64_t told[SYNC_MAX];
-    struct event event;
-    describe(40, 100, 1, 1);
-    open_one(10);
-    struct pipeline *pipeline = &run.pipeline[0];
-    executor_begin(&pipeline->executor, 0, 5, 0, false);
-    count_ready(told);
-    const uint64_t saved[] = {5};
-    executor_begin(&pipeline->executor, 10, 5, 0, false);
-    unsigned char *room = executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes);
-    executor_quiesce(&pipeline->executor, saved, 1);
-    ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
-    ck_assert_uint_eq(pipeline->halo_count, 1);
-    executor_quiesce(&pipeline->executor, saved, 1); /* another is lost */
-    memset(room, 1, 10 * loop.boundary_bytes);
-    ck_assert_ptr_ne(executor_await_boundary(&pipeline->executor, 10, 0, 10 * loop.boundary_bytes), room);
-    executor_restart(&pipeline->executor, 5);
-    executor_reuse(&pipeline->executor, 5);
-    executor_begin(&pipeline->executor, 5, 5, 0, false);
-    count_ready(told);
-    executor_quiesce(&pipeline->executor, (const uint64_t[]){10}, 1);
-    executor_restart(&pipeline->executor, 0);
-    ck_assert_uint_eq(pipeline->halo_count, 0);
-    close_workers();
-}
-END_TEST
-
-/* The data of a boundary that is set aside are not those that come for it in the next round. */
-START_TEST(what_is_set_aside_is_not_what_comes)
-{
-    uint64_t told[SYNC_MAX];
-    uint32_t zeros[100 * DISTANCE_MAX] = {0};
-    struct event event;
-    describe(40, 100, 1, 1);
-    open_one(10);
-    struct pipeline *pipeline = &run.pipeline[0];
-    executor_begin(&pipeline->executor, 0, 5, 0, false);
-    count_ready(told);
-    executor_quiesce(&pipeline->executor, (const uint64_t[]){5}, 1);
-    executor_take_boundary(&pipeline->executor, 5, 0, zeros,
-                           100 * loop.boundary_bytes); /* before it is told to go on */
-    executor_restart(&pipeline->executor, 0);
-    executor_begin(&pipeline->executor, 5, 5, 0, false);
-    ck_assert_int_ne(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
-    close_workers();
-}
-END_TEST
-
 START_TEST(a_mark_is_reached_by_the_work_that_is_done)
 {
     struct event event;
@@ -737,37 +685,6 @@ START_TEST(a_kernel_that_fails_in_a_helper_is_a_problem_said_once)
 }
 END_TEST
 
-/* The step that runs is of nobody any more; the next chunk waits for its end, and nothing of it is taken. */
-START_TEST(a_quiesce_does_not_wait_for_a_step)
-{
-    for (unsigned dies = 0; dies < 2; dies++) {
-        struct pipeline *pipeline = open_with_helper(40, 1, true);
-        shared->hold_at = 12;
-        shared->deaths[12] = (int)dies;
-        uint32_t zeros[100 * DISTANCE_MAX] = {0};
-        struct event event;
-        executor_begin(&pipeline->executor, 10, 5, 0, false);
-        executor_take_boundary(&pipeline->executor, 10, 0, zeros, 100 * loop.boundary_bytes);
-        while (!pipeline->exec.remote.posted || pipeline->chunk.from < 50)
-            executor_advance(&pipeline->executor, &event);
-        executor_quiesce(&pipeline->executor, NULL, 0);
-        executor_restart(&pipeline->executor, 0);
-        executor_begin(&pipeline->executor, 0, 40, 0, false);
-        ck_assert_int_eq(executor_advance(&pipeline->executor, &event), TURN_BLOCKED);
-        shared->hold_at = UINT64_MAX;
-        event = next_but_boundaries(pipeline);
-        ck_assert_int_eq(event.type, EVENT_FINISHED);
-        ck_assert_uint_eq(event.chunk.count, 40);
-        for (unsigned row = 0; row < 40; row++)
-            ck_assert_int_eq(
-                memcmp((const uint32_t *)event.chunk.data + 100 * row, expected[row], 100 * sizeof expected[0][0]), 0);
-        ck_assert_uint_eq(shared->helpers, 1 + dies);
-        executor_sent(&pipeline->executor, event.chunk.data);
-        close_workers();
-    }
-}
-END_TEST
-
 static struct pipeline *open_with_limit(uint64_t rows, uint64_t limit)
 {
     struct pipeline *pipeline = open_with_helper(rows, 1, true);
@@ -803,22 +720,6 @@ START_TEST(a_row_that_hangs_counts_as_one_that_kills)
     shared->hold_at = UINT64_MAX;
     assert_finishes(pipeline, 20);
     ck_assert_uint_eq(shared->helpers, before + 1 + RETRIES);
-}
-END_TEST
-
-/* Else the worker would wait for it for ever. */
-START_TEST(a_step_of_a_chunk_that_was_given_up_has_a_limit_too)
-{
-    struct pipeline *pipeline = open_with_limit(20, 200000000);
-    struct event event;
-    shared->hold_at = 12;
-    executor_begin(&pipeline->executor, 0, 20, 0, false);
-    while (!pipeline->exec.remote.posted || pipeline->chunk.from < 49)
-        executor_advance(&pipeline->executor, &event);
-    executor_quiesce(&pipeline->executor, NULL, 0);
-    executor_restart(&pipeline->executor, 0);
-    executor_begin(&pipeline->executor, 0, 12, 0, false);
-    assert_finishes(pipeline, 12);
 }
 END_TEST
 
@@ -889,8 +790,6 @@ int main(void)
     tcase_add_test(tcase, any_chunks_on_any_workers_equal_the_serial_loop);
     tcase_add_test(tcase, boundary_data_are_told_once_for_each_point);
     tcase_add_test(tcase, nothing_is_computed_before_its_data_are_there);
-    tcase_add_test(tcase, a_quiesce_gives_up_all_but_what_is_set_aside);
-    tcase_add_test(tcase, what_is_set_aside_is_not_what_comes);
     tcase_add_test(tcase, a_mark_is_reached_by_the_work_that_is_done);
     tcase_add_test(tcase, a_kernel_that_fails_is_a_problem_said_once);
     tcase_add_test(tcase, rows_are_probed);
@@ -899,9 +798,7 @@ int main(void)
     tcase_add_test(tcase, a_chunk_that_is_given_up_ends_when_its_data_have_come);
     tcase_add_test(tcase, a_row_that_others_need_ends_the_loop);
     tcase_add_test(tcase, a_kernel_that_fails_in_a_helper_is_a_problem_said_once);
-    tcase_add_test(tcase, a_quiesce_does_not_wait_for_a_step);
     tcase_add_test(tcase, a_row_that_hangs_counts_as_one_that_kills);
-    tcase_add_test(tcase, a_step_of_a_chunk_that_was_given_up_has_a_limit_too);
     tcase_add_test(tcase, a_helper_that_is_killed_between_steps_is_replaced);
     tcase_add_test(tcase, a_probe_in_a_helper_leaves_out_what_kills);
     tcase_add_test(tcase, a_probe_in_a_helper_is_ended);

@@ -281,7 +281,7 @@ START_TEST(to_a_lost_rank_nothing_is_waited_for)
     }
     const int before = begun_count;
     ck_assert_uint_eq(progress(), 0);
-    peers_move(&runtime.peers, 3, PEER_NAMED);
+    peers_move(&runtime.peers, 3, PEER_FENCE);
     begun[1].gone = true;
     progress();
     ck_assert_int_eq(begun[0].to, 3);
@@ -308,7 +308,7 @@ START_TEST(what_is_given_up_is_left_to_mpi)
     assert_begun(1, 1, TAG_DATA);
     send_small(1);
     assert_begun(2, 1, TAG_CONTROL);
-    peers_move(&runtime.peers, 1, PEER_NAMED);
+    peers_move(&runtime.peers, 1, PEER_FENCE);
     ck_assert(net_sent(&net, &sent));
     ck_assert(sent.payload == data && sent.is_kept);
     ck_assert(net_sent(&net, &sent));
@@ -327,7 +327,7 @@ START_TEST(data_that_wait_for_their_message_come_back)
 {
     struct ended_send sent;
     send_large(1);
-    peers_move(&runtime.peers, 1, PEER_NAMED);
+    peers_move(&runtime.peers, 1, PEER_FENCE);
     ck_assert(net_sent(&net, &sent));
     ck_assert(sent.payload == data && !sent.is_kept);
 }
@@ -418,9 +418,8 @@ static const struct effects effects;
 static struct link link_;
 static struct driver driver;
 static unsigned looks;
-/* What happens at the third look: the master tells that the far worker is lost, it dies, or it tells that the job is
- * over. */
-static enum { TELLS_OF_LOSS, DIES, ENDS_JOB } master_does;
+/* What happens at the third look: the master dies, or tells that the job is over. */
+static enum { DIES, ENDS_JOB } master_does;
 
 static uint64_t now(void)
 {
@@ -441,11 +440,11 @@ static void look_at_peers(struct runtime *runtime_, uint64_t now_ns)
 
 static bool find_message(struct net *net_, MPI_Status *status)
 {
-    const struct message quiesce = {.type = MESSAGE_QUIESCE, .quiesce = {1, FAR}}, end = {.type = MESSAGE_END};
+    const struct message end = {.type = MESSAGE_END};
     const bool has_come = looks == 3 && master_does != DIES && came_bytes == 0;
     status->MPI_SOURCE = MASTER;
     if (has_come)
-        came_bytes = (int)message_encode(master_does == ENDS_JOB ? &end : &quiesce, FIRST_JOB, net_->receive_bytes[0]);
+        came_bytes = (int)message_encode(&end, FIRST_JOB, net_->receive_bytes[0]);
     return has_come;
 }
 
@@ -500,16 +499,6 @@ static void end_link(void)
     deferred_fini(&link_.deferred);
 }
 
-START_TEST(a_worker_waits_for_room_until_it_is_told_of_a_loss)
-{
-    master_does = TELLS_OF_LOSS;
-    send_until_room_is_waited_for(false);
-    ck_assert_uint_eq(link_.net.send_count, 0);
-    ck_assert_uint_eq(link_.deferred.count, 1);
-    end_link();
-}
-END_TEST
-
 START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
 {
     const struct message adopt = {.type = MESSAGE_ADOPT};
@@ -527,7 +516,7 @@ START_TEST(a_worker_that_has_lost_its_master_waits_for_no_room)
     }
     ck_assert_int_eq(begun_count, 1 + 3 * ROOM);
     ck_assert_uint_eq(link_.net.send_count, 4 * ROOM + 1);
-    peers_move(&runtime.peers, FAR, PEER_NAMED);
+    peers_move(&runtime.peers, FAR, PEER_FENCE);
     link_progress_sends(&link_);
     ck_assert_uint_eq(link_.net.send_count, 0);
     ck_assert_uint_eq(link_.net.held_count, 0);
@@ -540,6 +529,7 @@ START_TEST(nobody_is_there_any_more_at_the_end_of_a_run)
     master_does = ENDS_JOB;
     send_until_room_is_waited_for(false);
     ck_assert_uint_eq(link_.net.send_count, 0);
+    ck_assert_uint_eq(link_.deferred.count, 1);
     end_link();
 }
 END_TEST
@@ -551,7 +541,7 @@ START_TEST(a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost)
     ck_assert(net_borrows(&net, &user));
     begun[0].gone = true;
     ck_assert(net_borrows(&net, &user));
-    peers_move(&runtime.peers, 1, PEER_NAMED);
+    peers_move(&runtime.peers, 1, PEER_FENCE);
     ck_assert(!net_borrows(&net, &user));
     ck_assert_ptr_eq(net_forget(&net, &user), data);
     ck_assert_ptr_null(net_forget(&net, &user));
@@ -568,7 +558,7 @@ START_TEST(all_are_there_behind_a_job_of_a_set_and_no_room_is_waited_for)
     ck_assert(!net_borrows(&link_.net, &driver.user));
     ck_assert_ptr_null(net_forget(&link_.net, &driver.user));
     driver.user.pending = 0; /* as the job is freed */
-    peers_move(&runtime.peers, FAR, PEER_NAMED);
+    peers_move(&runtime.peers, FAR, PEER_FENCE);
     link_progress_sends(&link_);
     ck_assert_uint_eq(link_.net.send_count, 0);
     ck_assert_uint_eq(driver.user.pending, 0);
@@ -587,7 +577,6 @@ int main(void)
     tcase_add_test(tests, a_message_waits_for_a_beat);
     tcase_add_test(tests, what_is_given_up_is_left_to_mpi);
     tcase_add_test(tests, data_that_wait_for_their_message_come_back);
-    tcase_add_test(tests, a_worker_waits_for_room_until_it_is_told_of_a_loss);
     tcase_add_test(tests, a_worker_that_has_lost_its_master_waits_for_no_room);
     tcase_add_test(tests, a_payload_is_borrowed_until_its_receiver_has_it_or_is_lost);
     tcase_add_test(tests, nobody_is_there_any_more_at_the_end_of_a_run);

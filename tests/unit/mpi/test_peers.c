@@ -90,30 +90,12 @@ START_TEST(a_fenced_peer_is_lost_once_and_its_end_is_none)
     peers_move(&peers, 1, PEER_WATCH);
     peers_move(&peers, 1, PEER_FENCE);
     peers_move(&peers, 2, PEER_FENCE);
-    peers_move(&peers, 2, PEER_NAMED); /* the machine has still to be told */
-    expect(2, PEER_FENCED);
     peers_move(&peers, 1, PEER_DIES);
     ck_assert(!peers_take_ended(&peers, &rank, &in_order));
     ck_assert(peers_take_fenced(&peers, &rank) && rank == 1);
     ck_assert(peers_take_fenced(&peers, &rank) && rank == 2);
     ck_assert(!peers_take_fenced(&peers, &rank));
     expect(1, PEER_LOST);
-}
-END_TEST
-
-START_TEST(a_peer_that_a_quiesce_names_is_lost_whatever_it_was)
-{
-    static const enum peer_event before[] = {PEER_WATCH, PEER_DISMISS, PEER_LEAVES};
-    unsigned rank;
-    bool in_order;
-    for (unsigned i = 0; i < 3; i++) {
-        peers_move(&peers, i, before[i]);
-        peers_move(&peers, i, PEER_NAMED);
-        expect(i, PEER_LOST);
-        peers_move(&peers, i, PEER_DIES);
-        expect(i, PEER_LOST);
-    }
-    ck_assert(!peers_take_ended(&peers, &rank, &in_order) && !peers_take_fenced(&peers, &rank));
 }
 END_TEST
 
@@ -134,8 +116,10 @@ END_TEST
 static const struct {
     enum peer_event before, event;
 } illegal[] = {
-    {PEER_WATCH, PEER_CLOSE}, {PEER_DISMISS, PEER_CLOSE}, {PEER_NAMED, PEER_CLOSE}, {PEER_FENCE, PEER_FENCE},
-    {PEER_NAMED, PEER_FENCE}, {PEER_WATCH, PEER_LOSE},    {PEER_NAMED, PEER_LOSE},
+    {PEER_WATCH, PEER_CLOSE},
+    {PEER_DISMISS, PEER_CLOSE},
+    {PEER_FENCE, PEER_FENCE},
+    {PEER_WATCH, PEER_LOSE},
 };
 
 START_TEST(peers_that_have_come_are_watched_as_others_are)
@@ -168,7 +152,6 @@ int main(void)
     tcase_add_test(all, an_end_is_taken_once_whoever_tells_of_it);
     tcase_add_test(all, only_the_end_of_a_watched_peer_is_taken);
     tcase_add_test(all, a_fenced_peer_is_lost_once_and_its_end_is_none);
-    tcase_add_test(all, a_peer_that_a_quiesce_names_is_lost_whatever_it_was);
     tcase_add_test(all, a_wrong_count_is_found);
     tcase_add_test(all, peers_that_have_come_are_watched_as_others_are);
     tcase_add_loop_test_raise_signal(all, an_illegal_move_ends_the_process, SIGABRT, 0,

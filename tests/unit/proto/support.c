@@ -18,7 +18,6 @@ static unsigned char chunk_records[REFILL_MAX * CHUNK_RECORD_BYTES];
 static unsigned char stats_records[STATS_MAX * STATS_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_MAX * FEEDBACK_RECORD_BYTES];
 static unsigned char load_records[LOADS_MAX * LOAD_RECORD_BYTES];
-static unsigned char boundaries[BOUNDARIES_MAX * BOUNDARY_RECORD_BYTES];
 static unsigned char failed_records[GIVEN_UP_MAX * ASSIGN_RECORD_BYTES];
 static unsigned char least_speed_body[SPEED_BODY_MAX], full_speed_body[SPEED_BODY_MAX];
 static unsigned char announcement[JOB_PART_MAX];
@@ -55,8 +54,6 @@ static void fill_memory(void)
         feedback_record_put(feedback_records, i,
                             &(struct feedback_record){i, i + 1, UINT64_MAX - i, ~(uint64_t)i, i * 7,
                                                       FLT_MAX / (float)(i + 1), UINT32_MAX - i});
-    for (unsigned i = 0; i < BOUNDARIES_MAX; i++)
-        boundary_record_put(boundaries, i, UINT64_MAX - i);
     for (uint32_t i = 0; i < LOADS_MAX; i++)
         load_record_put(load_records, i, &(struct load_record){UINT32_MAX - i, (uint16_t)(UINT16_MAX - i)});
 }
@@ -193,17 +190,6 @@ size_t samples_make(struct sample samples[SAMPLES_MAX])
          with_payload((struct message){.type = MESSAGE_BOUNDARY, .boundary = {1, 0}}, PAYLOAD_INLINE, 1)},
         {"BOUNDARY, INLINE_MAX bytes inline", with_payload(boundary, PAYLOAD_INLINE, INLINE_MAX)},
         {"BOUNDARY, data up to the last byte", with_payload(boundary, PAYLOAD_DATA, SLICE_MAX)},
-        {"BOUNDARY of the last round",
-         with_payload((struct message){.type = MESSAGE_BOUNDARY, .boundary = {1, 0, UINT16_MAX}}, PAYLOAD_INLINE, 1)},
-        {"QUIESCE", {.type = MESSAGE_QUIESCE, .quiesce = {UINT16_MAX, UINT32_MAX}}},
-        {"QUIESCED without boundaries", {.type = MESSAGE_QUIESCED, .quiesced = {1, 2}}},
-        {"QUIESCED with SEAMS_MAX seams",
-         {.type = MESSAGE_QUIESCED,
-          .quiesced = {UINT16_MAX, UINT32_MAX},
-          .records = boundaries,
-          .record_count = BOUNDARIES_MAX}},
-        {"RESTART from the beginning", {.type = MESSAGE_RESTART, .restart = {1, 0, 0}}},
-        {"RESTART from the last iteration", {.type = MESSAGE_RESTART, .restart = {2, UINT32_MAX, UINT64_MAX}}},
         {"GOODBYE of nothing", {.type = MESSAGE_GOODBYE}},
         {"GOODBYE of everything", {.type = MESSAGE_GOODBYE, .goodbye = {UINT64_MAX, UINT64_MAX - 1, UINT64_MAX - 2}}},
         {"REPORT of nothing", {.type = MESSAGE_REPORT}},
@@ -404,21 +390,6 @@ void assert_same_message(const struct message *got, const struct message *want)
     case MESSAGE_BOUNDARY:
         ck_assert_uint_eq(got->boundary.first, want->boundary.first);
         ck_assert_uint_eq(got->boundary.offset, want->boundary.offset);
-        ck_assert_uint_eq(got->boundary.epoch, want->boundary.epoch);
-        break;
-    case MESSAGE_QUIESCE:
-        ck_assert_uint_eq(got->quiesce.epoch, want->quiesce.epoch);
-        ck_assert_uint_eq(got->quiesce.rank, want->quiesce.rank);
-        break;
-    case MESSAGE_QUIESCED:
-        ck_assert_uint_eq(got->quiesced.epoch, want->quiesced.epoch);
-        ck_assert_uint_eq(got->quiesced.rank, want->quiesced.rank);
-        assert_same_records(got, want, BOUNDARY_RECORD_BYTES);
-        break;
-    case MESSAGE_RESTART:
-        ck_assert_uint_eq(got->restart.epoch, want->restart.epoch);
-        ck_assert_uint_eq(got->restart.rank, want->restart.rank);
-        ck_assert_uint_eq(got->restart.first, want->restart.first);
         break;
     case MESSAGE_JOB:
         ck_assert_uint_eq(got->job_part.offset, want->job_part.offset);

@@ -80,7 +80,6 @@ static const unsigned char inline_payload[] = {0xaa, 0xbb};
 static unsigned char completions[COMPLETION_BYTES], assign_records[ASSIGN_RECORD_BYTES];
 static unsigned char report_records[DONE_RECORD_BYTES], refill_records[CHUNK_RECORD_BYTES];
 static unsigned char feedback_records[FEEDBACK_RECORD_BYTES], load_records[LOAD_RECORD_BYTES];
-static unsigned char boundary_records[2 * BOUNDARY_RECORD_BYTES];
 static unsigned char speed_body[SPEED_BODY_MAX];
 
 static const struct {
@@ -167,16 +166,6 @@ static const struct {
       .boundary = {7, 16}}},
     {"BOUNDARY DATA at 7, 32768 bytes from byte 16 on",
      {.type = MESSAGE_BOUNDARY, .payload = PAYLOAD_DATA, .payload_bytes = 32768, .boundary = {7, 16}}},
-    {"BOUNDARY INLINE of epoch 3 at 7, from byte 16 on, `aabb`",
-     {.type = MESSAGE_BOUNDARY,
-      .payload = PAYLOAD_INLINE,
-      .payload_data = inline_payload,
-      .payload_bytes = sizeof inline_payload,
-      .boundary = {7, 16, 3}}},
-    {"QUIESCE of epoch 3, rank 5 was lost", {.type = MESSAGE_QUIESCE, .quiesce = {3, 5}}},
-    {"QUIESCED of epoch 3, rank 4, with boundaries 5 and 7",
-     {.type = MESSAGE_QUIESCED, .quiesced = {3, 4}, .records = boundary_records, .record_count = 2}},
-    {"RESTART of epoch 3 at 7, rank 4", {.type = MESSAGE_RESTART, .restart = {3, 4, 7}}},
     {"ECHO 2", {.type = MESSAGE_ECHO, .echo = {2}}},
     {"REPORT REFILL, 3 busy, [0, 5) digest 9",
      {.type = MESSAGE_REPORT, .records = report_records, .record_count = 1, .report = {.refill = true, .busy = 3}}},
@@ -226,8 +215,6 @@ START_TEST(every_vector_encodes_and_decodes)
     assign_record_put(assign_records, 0, 2, 3);
     done_record_put(report_records, 0, &(struct done_record){0, 5, 9});
     load_record_put(load_records, 0, &(struct load_record){5, 2 * LOAD_ONE});
-    boundary_record_put(boundary_records, 0, 5);
-    boundary_record_put(boundary_records, 1, 7);
     chunk_record_put(refill_records, 0, &(struct chunk_record){5, 2, 2});
     feedback_record_put(feedback_records, 0, &(struct feedback_record){5, 2, 300, 4000, 6, 1.5f, 16});
     speed_message(&(struct speed){.round_trip_ns = 9000,
@@ -280,7 +267,6 @@ static const struct {
     {"`PAYLOAD_MAX`", PAYLOAD_MAX},
     {"`LOADS_MAX`", LOADS_MAX},
     {"`LOAD_ONE`", LOAD_ONE},
-    {"`BOUNDARIES_MAX`", BOUNDARIES_MAX},
     {"`JOB_PART_MAX`", JOB_PART_MAX},
     {"`ANNOUNCEMENT_MAX`", ANNOUNCEMENT_MAX},
 };
@@ -331,9 +317,6 @@ static const struct {
     {MESSAGE_THREADS, "THREADS", THREADS_BYTES, 0},
     {MESSAGE_NEIGHBOUR, "NEIGHBOUR", NEIGHBOUR_BYTES, 0},
     {MESSAGE_BOUNDARY, "BOUNDARY", BOUNDARY_BYTES, 0},
-    {MESSAGE_QUIESCE, "QUIESCE", HEADER_BYTES, 0},
-    {MESSAGE_QUIESCED, "QUIESCED", QUIESCED_BYTES, BOUNDARY_RECORD_BYTES},
-    {MESSAGE_RESTART, "RESTART", RESTART_BYTES, 0},
     {MESSAGE_REPORT, "REPORT", HEADER_BYTES, DONE_RECORD_BYTES},
     {MESSAGE_REFILL, "REFILL", HEADER_BYTES, CHUNK_RECORD_BYTES},
     {MESSAGE_STATS, "STATS", HEADER_BYTES, STATS_RECORD_BYTES},
