@@ -193,15 +193,36 @@ def _is_own_folder(path: str) -> bool:
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.geteuid() and status.st_mode & 0o077 == 0
 
 
-def _sockets() -> Iterator[Tuple[str, str]]:
-    """(name, path) of the sockets of sets."""
+def sockets() -> Iterator[Tuple[str, str]]:
+    """(name, path) of the sockets of runs and sets, whether somebody listens or not."""
     for folder in folders():
         if not _is_own_folder(folder):
             continue
-        for file in sorted(os.listdir(folder)):
-            name = file[:-len(ENDING)]
-            if file.endswith(ENDING) and NAME.fullmatch(name):
-                yield name, os.path.join(folder, file)
+        try:
+            files = sorted(os.listdir(folder))
+        except OSError:  # the last one has gone, and the folder with it
+            continue
+        for file in files:
+            path = os.path.join(folder, file)
+            if file.endswith(ENDING) and not file.startswith('.') and _is_socket(path):
+                yield file[:-len(ENDING)], path
+
+
+def _is_socket(path: str) -> bool:
+    try:
+        return stat.S_ISSOCK(os.lstat(path).st_mode)
+    except OSError:
+        return False
+
+
+def is_set(name: str) -> bool:
+    """True for the name of a set, False for that of a run."""
+    return NAME.fullmatch(name) is not None
+
+
+def _sets() -> List[Tuple[str, str]]:
+    """(name, path) of the sockets of sets."""
+    return [(name, path) for name, path in sockets() if is_set(name)]
 
 
 def session_of(path: str) -> Optional[Dict[str, Any]]:
@@ -229,7 +250,7 @@ def find(name: Optional[str] = None) -> Optional[str]:
     """The socket of the set of that name; else of HDSS_SET, of the batch job, or of the only one that is up. None where
     there is no set; HdssError where the name is of none, or where several are up."""
     wanted = name or os.environ.get('HDSS_SET')
-    all_of_them = list(_sockets())
+    all_of_them = _sets()
     named = dict(reversed(all_of_them))
     if wanted:
         if wanted not in named:
