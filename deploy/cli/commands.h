@@ -28,7 +28,7 @@ struct command {
     const char *summary;
     /* Called with its own name as argv[0]; prints what it has to say, returns the exit status (enum exit_status). */
     int (*run)(int argc, char **argv);
-    void (*grammar)(struct grammar *grammar);
+    void (*grammar)(struct grammar *grammar); /* NULL for a program of its own: see outside.h */
 };
 
 extern const struct command commands[];
@@ -86,6 +86,9 @@ void pods_grammar(struct grammar *grammar);
 void alloc_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 void study_grammar(struct grammar *grammar);
+
+/* Runs a command that is a program of its own. */
+int command_outside(int argc, char **argv);
 
 /* Requests of the shells, which is no command for people: see complete.c. */
 int command_complete(int argc, char **argv);

@@ -8,6 +8,7 @@
 #include "deploy/cli/ask_control.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/outside.h"
 #include "deploy/cli/sets.h"
 #include "common/config/dca_options.h"
 #include "common/config/job.h"
@@ -21,6 +22,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The place of the cursor. */
@@ -343,6 +345,20 @@ static bool find_grammar(struct grammar *grammar, int argc, char *const *argv)
     return true;
 }
 
+/* Has the command complete the last of the words, of which the first is its name. */
+static void complete_outside(int argc, char *const *argv)
+{
+    static char complete[] = "--complete";
+    char **words = calloc((size_t)argc + 2, sizeof *words);
+    if (words == NULL)
+        return;
+    words[0] = argv[0];
+    words[1] = complete;
+    memcpy(words + 2, argv + 1, (size_t)(argc - 1) * sizeof *words);
+    outside_exec(words);
+    free(words);
+}
+
 static void complete(int argc, char *const *argv)
 {
     struct place place = {.word = argv[argc - 1]};
@@ -355,6 +371,10 @@ static void complete(int argc, char *const *argv)
             complete_command(&place);
         if (command == NULL)
             return;
+        if (command->grammar == NULL) {
+            complete_outside(argc - 1, argv + 1);
+            return;
+        }
         command->grammar(&place.grammar);
         is_found = true;
         argv++, argc--;

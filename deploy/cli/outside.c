@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: MIT */
+/* Commands that are programs of their own: see outside.h. */
+#include "deploy/cli/outside.h"
+
+#include "common/os/modules.h"
+#include "deploy/cli/colour.h"
+#include "deploy/cli/commands.h"
+
+#include <stdio.h>
+#include <unistd.h>
+
+void outside_exec(char *const *argv)
+{
+    char name[64], folder[PATH_MAX], path[PATH_MAX];
+    struct error error;
+    snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
+    if (program_folder(folder, &error) == 0 && program_find(folder, name, path, &error) == 0)
+        execv(path, argv);
+}
+
+int command_outside(int argc, char **argv)
+{
+    char program[64];
+    (void)argc;
+    outside_exec(argv);
+    snprintf(program, sizeof program, "hdss %.50s", argv[0]);
+    say_error(program,
+              "it takes Python 3.9 or later and the Python package of HDSS; install them (Debian: python3-hdss)");
+    return EXIT_STATUS_USAGE;
+}
