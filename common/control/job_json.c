@@ -124,7 +124,8 @@ static json_t *chunk_json(const struct rank_figures *rank)
                      "left", json_of_count(rank->left), "since_s", json_of_number(rank->since_s));
 }
 
-const char *control_rank_state_name(enum rank_state state)
+/* NULL for RANK_NOT_TOLD. */
+static const char *rank_state_name(enum rank_state state)
 {
     static const char *const names[] = {NULL, "serving", "computing", "waiting", "aside", "orphan", "lost", "left"};
     return names[state];
@@ -135,7 +136,7 @@ json_t *control_rank_json(const struct rank_figures *rank)
     json_t *object = json_object();
     json_object_set_new(object, "rank", json_of_count(rank->rank));
     json_object_set_new(object, "role", json_string(rank->is_master ? "master" : "worker"));
-    json_object_set_new(object, "state", text_or_null(control_rank_state_name(rank->state)));
+    json_object_set_new(object, "state", text_or_null(rank_state_name(rank->state)));
     json_object_set_new(object, "node", known_count(rank->node != RANK_NONE, rank->node));
     json_object_set_new(object, "host", text_or_null(rank->host));
     json_object_set_new(object, "done", known_count(rank->has_counts, rank->done));

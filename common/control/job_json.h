@@ -89,9 +89,6 @@ json_t *control_pod_json(const struct pod_figures *pod);
 
 const char *control_state_name(enum control_state state);
 
-/* NULL for RANK_NOT_TOLD. */
-const char *control_rank_state_name(enum rank_state state);
-
 /* The state of a job that has ended with this exit status. */
 enum control_state control_state_at_end(int status);
 

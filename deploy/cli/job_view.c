@@ -68,7 +68,6 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->lost = count_of(json, "lost");
     view->total = number_of(json, "total");
     view->left_s = number_of(json, "eta_s");
-    view->rate_now = number_of(json, "rate_now_per_s");
     view->soonest_s = number_of(json, "eta_soonest_s");
     view->latest_s = number_of(json, "eta_latest_s");
     view->status = status >= 0 && status < 256 ? (int)status : -1;
@@ -111,7 +110,6 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
                               .output = "",
                               .total = -1,
                               .left_s = -1,
-                              .rate_now = -1,
                               .soonest_s = -1,
                               .latest_s = -1,
                               .status = -1};
@@ -167,13 +165,15 @@ static const char *whole(char text[HUMAN_MAX], double number)
     return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
 }
 
-double job_view_percent(const struct job_view *view)
+/* The part that is done, in percent: 100 is only what is all. Of a job whose total is known and not 0. */
+static double percent_done(const struct job_view *view)
 {
     const double percent = 100 * (view->done + view->failed) / view->total;
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
-bool job_view_has_not_begun(const struct job_view *view)
+/* True for a job of a set of which nothing was begun, so that nobody knows how long it is. */
+static bool has_not_begun(const struct job_view *view)
 {
     return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
 }
@@ -181,7 +181,7 @@ bool job_view_has_not_begun(const struct job_view *view)
 void job_view_print_done(const struct job_view *view, struct text *text)
 {
     char done[HUMAN_MAX], total[HUMAN_MAX], failed[HUMAN_MAX];
-    if (job_view_has_not_begun(view)) {
+    if (has_not_begun(view)) {
         text_add(text, "nothing was begun");
         return;
     }
@@ -189,7 +189,7 @@ void job_view_print_done(const struct job_view *view, struct text *text)
     if (view->total >= 0)
         text_add(text, " of %s", whole(total, view->total));
     if (view->total > 0)
-        text_add(text, " (%.1f %%)", job_view_percent(view));
+        text_add(text, " (%.1f %%)", percent_done(view));
     if (view->failed > 0)
         text_add(text, ", %s given up", whole(failed, view->failed));
 }
@@ -234,7 +234,7 @@ static void make_row(struct row *row, const struct job_view *view)
     if (view->json == NULL)
         return;
     if (view->total > 0)
-        snprintf(row->cell[DONE], CELL_MAX, "%.0f %%", floor(job_view_percent(view)));
+        snprintf(row->cell[DONE], CELL_MAX, "%.0f %%", floor(percent_done(view)));
     else if (view->total < 0)
         snprintf(row->cell[DONE], CELL_MAX, "%s", human_si(text, view->done));
     if (view->rate > 0)
@@ -445,7 +445,7 @@ void job_view_print(const struct job_view *view, struct text *text)
     add_set_lines(view, text);
     add_command(text, json_object_get(view->json, "command"));
     add_line(text, "folder", view->folder);
-    if (!job_view_has_not_begun(view))
+    if (!has_not_begun(view))
         add_figures(view, text);
     add_line(text, "technique", view->technique);
     add_line(text, "topology", view->topology);

@@ -21,9 +21,9 @@ struct job_view {
     const char *kernel, *state, *folder, *technique, *topology, *output; /* empty where nothing is said */
     const char *name;                                                    /* that its user gave it; empty: none */
     double done, failed, rate, elapsed_s, workers, busy, lost;
-    double total, left_s;                 /* below 0: not known */
-    double rate_now, soonest_s, latest_s; /* rate of the last half minute, and the band of the end; likewise */
-    int status;                           /* below 0: the job is not over */
+    double total, left_s;       /* below 0: not known */
+    double soonest_s, latest_s; /* the band of the end; likewise */
+    int status;                 /* below 0: the job is not over */
 };
 
 struct job_list {
@@ -53,12 +53,6 @@ void job_view_print_port(json_t *session, struct text *text);
 
 /* True for what a job is called that is over. */
 bool job_state_is_over(const char *state);
-
-/* The part that is done, in percent: 100 is only what is all. Of a job whose total is known and not 0. */
-double job_view_percent(const struct job_view *view);
-
-/* True for a job of a set of which nothing was begun, so that nobody knows how long it is. */
-bool job_view_has_not_begun(const struct job_view *view);
 
 /* "4,000 of 10,000 (40.0 %)" */
 void job_view_print_done(const struct job_view *view, struct text *text);

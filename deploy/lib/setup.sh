@@ -22,7 +22,6 @@ needs=(
   "library  jansson        libjansson-dev  jansson-devel       jansson"
   "library  libxxhash      libxxhash-dev   xxhash-devel        xxhash"
   "library  libpng         libpng-dev      libpng-devel        libpng"
-  "library  ncursesw       libncurses-dev  ncurses-devel       ncurses"
   "library  check          check           check-devel         check"
 )
 

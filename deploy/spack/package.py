@@ -22,7 +22,6 @@ class Hdss(MesonPackage):
     variant("control", default=True, description="the control socket of a running job")
     variant("tls", default=True, description="pods that join over TCP")
     variant("munge", default=False, description="pods that join over TCP without the key of the set")
-    variant("curses", default=True, description="the screen of hdss top")
     variant("openmp", default=True, description="several threads in a worker")
     variant("python", default=True, description="kernels written in Python, and the package hdss for Python")
     variant("fortran", default=True, description="the modules hdss and DLS for MPI programs in Fortran")
@@ -41,8 +40,8 @@ class Hdss(MesonPackage):
     depends_on("libpng", when="+png")
     depends_on("openssl@1.1.1:", when="+tls")
     depends_on("munge", when="+munge")
-    depends_on("ncurses", when="+curses")
-    depends_on("python@3.9:", type=("build", "link", "run"), when="+python")
+    depends_on("python@3.9:", type=("build", "run"))
+    depends_on("python@3.9:", type="link", when="+python")
     depends_on("py-cloudpickle", type="run", when="+python")
     extends("python", when="+python")
     depends_on("simgrid@3.32: +smpi", when="+simgrid")
@@ -51,7 +50,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "control", "tls", "munge", "curses", "openmp", "python", "fortran", "simgrid"):
+        for part in ("png", "control", "tls", "munge", "openmp", "python", "fortran", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

@@ -33,7 +33,7 @@ def test_all_options_are_offered_and_no_others():
     for words, expected in ((['supermaster'], supermaster), (['master'], options_of(os.environ['MASTER'])),
                             (['worker'], options_of(os.environ['WORKER'])), (['hdss'], {'--help', '--version'}),
                             (['hdss', 'chunks'], options_of(HDSS, 'chunks')), (['hdss', 'study'], options_of(HDSS, 'study')), (['hdss', 'kernels'], options_of(HDSS, 'kernels')),
-                            (['hdss', 'techniques'], options_of(HDSS, 'techniques')), (['hdss', 'run'], options_of(HDSS, 'run') | supermaster),
+                            (['hdss', 'techniques'], options_of(HDSS, 'techniques')), (['hdss', 'top'], options_of(HDSS, 'top')), (['hdss', 'run'], options_of(HDSS, 'run') | supermaster),
                             (['hdss', 'simulate'], options_of(HDSS, 'simulate') | supermaster),
                             (['worker', '--dca', 'rma'], options_of(os.environ['WORKER']) | supermaster)):
         assert set(offered(*words, '--')) >= expected - {'--'} and set(offered(*words, '--')) <= expected | {'--help', '--version'}, words

@@ -183,6 +183,43 @@ def test_what_cannot_be_is_said():
         assert result.status == 2 and len(result.err) == 1 and '--once' in result.err[0], result
 
 
+def installed(prefix):
+    """The programs as they are below a prefix, without the package. Returns the path of hdss, and that of the package's folder."""
+    places = {}
+    with open(os.path.join(os.path.dirname(HDSS), 'hdss-top')) as file:
+        exec(next(line for line in file if line.startswith('PACKAGE, LIBEXEC = ')), places)
+    for folder in ('bin', 'libexec/hdss'):
+        os.makedirs(os.path.join(prefix, folder))
+    shutil.copy(HDSS, os.path.join(prefix, 'bin'))
+    return os.path.join(prefix, 'bin/hdss'), os.path.normpath(os.path.join(prefix, 'libexec/hdss', os.path.relpath(places['PACKAGE'], places['LIBEXEC'])))
+
+
+def test_without_python_it_says_what_to_install():
+    here()
+    hdss, package = installed('prefix')
+    program = 'prefix/libexec/hdss/hdss-top'
+
+    def lacks(words):
+        result = run([hdss, 'top', *words])
+        line = 'hdss top: it takes Python 3.9 or later and the Python package of HDSS; install them (Debian: python3-hdss)'
+        assert result.status == 2 and result.err == [line] and result.out == '', result
+    for words in ([], ['--help'], ['--once', 'night']):
+        lacks(words)
+    assert '\n  top ' in run([hdss, '--help']).out
+    shutil.copy(os.path.join(os.path.dirname(HDSS), 'hdss-top'), program)
+    lacks(['--once'])  # a program without its package
+    shutil.copytree(os.path.join(os.environ['SOURCE_ROOT'], 'deploy/python/hdss'), os.path.join(package, 'hdss'))
+    with open('json.py', 'w') as file:
+        file.write('raise SystemExit(7)\n')
+    result = run(['env', f'PYTHONPATH={os.getcwd()}', hdss, 'top', '--once'])  # modules of the user's are none of its
+    assert result.status == 0 and result.out.splitlines()[2:] == ['no run or set of yours is there on this machine'], result
+    with open(program) as file:
+        rest = file.read().partition('\n')[2]
+    with open(program, 'w') as file:
+        file.write('#!/nowhere/python3 -I\n' + rest)
+    lacks(['--once'])
+
+
 # --- on a screen ---
 
 def has_screen():
