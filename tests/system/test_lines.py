@@ -24,6 +24,8 @@ MASKS = ((re.escape(os.path.dirname(HDSS)), 'BIN'), (re.escape(os.environ['BUILD
 # What differs from run to run: times of day, durations and counts.
 NUMBERS = ((r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d.:Z+-]*', 'TIME'), (r'(?<![\w.])-?\d+(\.\d+)?(e[-+]?\d+)?( (ns|us|ms|s|min|h|k?B|MB)\b| ?[kMG]?/s)?(?!\w)', 'N'),
            ('[▏▎▍▌▋▊▉█]+', ''), (' +', ' '))
+# Lines of which a busy machine has more.
+BUSY = re.compile(r'\|   (recall |faults +\d+ reissued chunks?$)')
 
 
 def masked(text, masks):
@@ -37,7 +39,7 @@ def lines_of(mark, text, exact):
     lines = [f'{mark} {line}'.rstrip(' ') for line in masked(text, MASKS).splitlines()]
     if exact:
         return lines + ['\\'] * (text != '' and not text.endswith('\n'))
-    lines = [masked(line, NUMBERS) for line in lines if not line.startswith('|   recall ')]  # which a busy machine has more of
+    lines = [masked(line, NUMBERS) for line in lines if not BUSY.match(line)]
     return [line for line, before in zip(lines, [None, *lines]) if line != before]
 
 
