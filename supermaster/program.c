@@ -197,7 +197,7 @@ static int finish(struct program *program, int status)
     status = led_job_settle(program->led, status);
     if (led_job_is_interrupted(program->led))
         status_tell_again();
-    led_job_clear_away(program->led);
+    led_job_clear_away(program->led, status);
     metrics_file_free(program->metrics_file, status);
     control_free(program->control, status);
     elastic_close(&program->elastic);

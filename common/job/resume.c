@@ -240,6 +240,20 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
+/* The journal says that the run is over, and variable output is there: in its files, and in parts where these were not
+ * to be joined, or a kill has left them. What is wanted of it, or of a list that has become longer, may be the other.
+ */
+static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
+{
+    const int found = results_look(setup->job.output, &setup->loop, error);
+    const bool are_there = found == 0;
+    if (found < 0)
+        return -1;
+    resume->goes_on = !are_there && (has_more || !setup->job.joins);
+    resume->is_over = !has_more && are_there != setup->job.joins;
+    return 0;
+}
+
 /* The journal says that the run is over. Where its output has gone meanwhile all is to be made anew. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
@@ -259,10 +273,8 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
                          " when its run was complete; accepted: --overwrite to make it anew",
                          setup->job.output, bytes, resume->earlier.content.bytes);
     const bool is_longer = setup->count > before, has_more = is_longer || setup->loop.grows;
-    if (has_more && setup->collect && setup->loop.streams > 0) {
-        resume->goes_on = setup->job.joins; /* else the parts are there still */
-        return 0;
-    }
+    if (setup->collect && setup->loop.streams > 0)
+        return look_at_parts(resume, setup, has_more, error);
     if (has_more)
         return error_set(error,
                          "--resume: the run of %.150s is complete with %" PRIu64
@@ -640,13 +652,13 @@ void resume_end(struct resume *resume)
     resume_end_journal(resume, false);
 }
 
-void resume_conclude(struct resume *resume, const struct job_setup *setup)
+void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right)
 {
     struct error unused;
     const uint64_t bytes = results_bytes(setup->job.output, &setup->loop);
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
-    const bool is_kept = !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
+    const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
     resume_end_journal(resume, !is_kept); /* without room for the end there is none, and the files are whole */
 }
 

@@ -88,8 +88,9 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
 /* Closes the journal. */
 void resume_end(struct resume *resume);
 
-/* All is done, and the final files are made: the journal says so from now on, and is closed. */
-void resume_conclude(struct resume *resume, const struct job_setup *setup);
+/* All is done, and the final files are made: the journal says so from now on where the run is right, or is removed, and
+ * is closed. */
+void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
 /* The run does not begin: the journal as well, unless it is that of an earlier one. */
 void resume_give_up(struct resume *resume);

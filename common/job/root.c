@@ -314,10 +314,10 @@ int root_finish_output(struct root *root, int status)
 }
 
 /* The journal says first that the files are whole: what they were made from is nothing but left over then. */
-void root_clear_away(struct root *root)
+void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
-        resume_conclude(&root->resume, &root->setup);
+        resume_conclude(&root->resume, &root->setup, status == EXIT_STATUS_DONE);
         remove_parts(root);
     }
     if (root->output_lock >= 0)

@@ -19,12 +19,12 @@
 
 struct taken_file {
     int fd;
-    uint64_t at, end;
+    uint64_t at, end, piece;
 };
 
-/* Opens the file of a stream, behind its heading. Returns its bytes there, or -1 with one line. */
-static int64_t open_file(struct taken_file *file, const char *path, const struct hdss_stream *stream,
-                         struct error *error)
+/* Opens the file of a stream, behind its heading, to be dealt out to `count` iterations. -1 with one line. */
+static int open_file(struct taken_file *file, const char *path, const struct hdss_stream *stream, uint64_t count,
+                     struct error *error)
 {
     char name[PATH_MAX];
     struct stat found;
@@ -33,19 +33,23 @@ static int64_t open_file(struct taken_file *file, const char *path, const struct
     if (file->fd < 0 || fstat(file->fd, &found) < 0)
         return error_set(error, "%.200s: cannot read: %s", name, strerror(errno));
     file->end = (uint64_t)found.st_size;
-    return file->end >= file->at ? (int64_t)(file->end - file->at) : error_set(error, "%.200s: is cut off", name);
+    if (file->end < file->at || (count == 0 && file->end > file->at))
+        return error_set(error, "%.200s: is not what a complete run has left", name);
+    file->piece = count > 0 ? (file->end - file->at) / count + 1 : 1;
+    if (file->piece < PIECE_BYTES)
+        file->piece = PIECE_BYTES;
+    return 0;
 }
 
-/* Writes an entry of `count` iterations, the first of which has the next `piece` bytes of each file. -1 with one line.
- */
-static int write_entry(struct results_sink *sink, struct taken_file *files, uint64_t piece, uint64_t first,
-                       uint64_t count, struct error *error)
+/* Writes an entry of `count` iterations, the first of which has the next piece of each file. -1 with one line. */
+static int write_entry(struct results_sink *sink, struct taken_file *files, uint64_t first, uint64_t count,
+                       struct error *error)
 {
     const unsigned streams = sink->loop.streams;
     size_t lengths[HDSS_STREAMS_MAX], bytes = BLOCK_HEAD_BYTES + (size_t)count * block_entry_bytes(streams), at = bytes;
     for (unsigned s = 0; s < streams; s++) {
         const uint64_t left = files[s].end - files[s].at;
-        lengths[s] = (size_t)(left < piece ? left : piece);
+        lengths[s] = (size_t)(left < files[s].piece ? left : files[s].piece);
         bytes += lengths[s];
     }
     unsigned char *block = bytes <= BLOCK_MAX ? calloc(1, bytes) : NULL;
@@ -74,13 +78,12 @@ static bool are_read(const struct taken_file *files, unsigned streams)
     return s == streams;
 }
 
-static int write_all(struct results_sink *sink, struct taken_file *files, uint64_t piece, struct range range,
-                     struct error *error)
+static int write_all(struct results_sink *sink, struct taken_file *files, struct range range, struct error *error)
 {
     int result = 0;
     for (uint64_t count; result == 0 && range.count > 0; range.first += count, range.count -= count) {
         count = !are_read(files, sink->loop.streams) ? 1 : range.count < EMPTY_MAX ? range.count : EMPTY_MAX;
-        result = write_entry(sink, files, piece, range.first, count, error);
+        result = write_entry(sink, files, range.first, count, error);
     }
     return result;
 }
@@ -89,20 +92,14 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 {
     struct taken_file files[HDSS_STREAMS_MAX];
     struct results_sink sink;
-    uint64_t piece = PIECE_BYTES;
     unsigned opened = 0;
     int result = parts_create(path, loop, NULL, error);
     if (result != 0 || parts_open(&sink, path, loop, 0, error) < 0)
         return result != 0 ? result : -1;
-    while (result == 0 && opened < loop->streams) {
-        const int64_t bytes = open_file(&files[opened], path, &loop->stream[opened], error);
-        opened++;
-        result = bytes < 0 ? -1 : 0;
-        if (bytes > 0 && piece < (uint64_t)bytes / range.count + 1)
-            piece = (uint64_t)bytes / range.count + 1;
-    }
+    for (; result == 0 && opened < loop->streams; opened++)
+        result = open_file(&files[opened], path, &loop->stream[opened], range.count, error);
     if (result == 0)
-        result = write_all(&sink, files, piece, range, error);
+        result = write_all(&sink, files, range, error);
     while (opened > 0)
         if (files[--opened].fd >= 0)
             close(files[opened].fd);

@@ -904,10 +904,10 @@ int led_job_settle(struct led_job *led, int status)
     return join_costs(led, status);
 }
 
-void led_job_clear_away(struct led_job *led)
+void led_job_clear_away(struct led_job *led, int status)
 {
     enter(led);
-    root_clear_away(&led->root);
+    root_clear_away(&led->root, status);
 }
 
 void led_job_free(struct led_job *led)

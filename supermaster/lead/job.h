@@ -117,6 +117,6 @@ int led_job_end(struct led_job *led, int status);
 /* All ranks are through: settles what they have left. Returns the exit status of the job. */
 int led_job_settle(struct led_job *led, int status);
 
-/* Removes what a complete job does not need any more, its journal above all: from here on nothing but its output says
- * that it is done. */
-void led_job_clear_away(struct led_job *led);
+/* Removes what a complete job with this exit status does not need any more; its journal says from here on that it is
+ * over, or is removed where something is wrong with the run. */
+void led_job_clear_away(struct led_job *led, int status);

@@ -559,7 +559,7 @@ static void begin_again(struct set *set, struct queue_job *queued)
     queued->has_run = true;
 }
 
-/* The files have what the job has printed, and that it is over, before its journal is gone: a set that goes on with it
+/* The files have what the job has printed, and that it is over, before its own journal says so: a set that goes on with it
  * when this one is killed in between finds it done in one of the two. */
 static void end_job(struct set *set, struct set_job *job)
 {
@@ -575,7 +575,7 @@ static void end_job(struct set *set, struct set_job *job)
     else
         note_over(set, queued, status);
     queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */
-    led_job_clear_away(job->led);
+    led_job_clear_away(job->led, status);
     keep_failures(set, job);
     job_free(job);
     control_note_change(set->control);

@@ -66,6 +66,27 @@ def test_a_complete_run_is_complete_whoever_asks():
         assert file.read() == before
 
 
+def test_what_is_wrong_is_not_complete():
+    """Results that are in doubt."""
+    line = [HDSS, 'run', '--workers', '2', '--output', 'out.npy', 'synthetic', 'iterations=50', 'mean=0', 'wrong=10', '--verify', '1']
+    assert run(line).status == 1 and not os.path.exists('out.npy.journal')
+    assert run([*line, '--resume'], begins_anew=False).status == 2
+
+
+def test_parts_and_files_are_made_of_one_another():
+    """A list that becomes longer each time is joined or not."""
+    joins = {True: [], False: ['--join', 'no']}
+    for last, way in enumerate((False, True, True, False, False, True), 3):
+        with open('list', 'w', encoding='ascii') as file:
+            file.writelines(f'echo {task}\n' for task in range(last))
+        for times in range(2):
+            done = run([HDSS, 'run', '--workers', '2', '--resume', '--output', 'out', *joins[way], 'exec', 'tasks=list', 'shell=yes'], begins_anew=False)
+            assert done.status == 0 and bool(lines_with(done, 'nothing is left to do')) == (times == 1), (last, way, done)
+        assert way != os.path.exists('out.parts'), os.listdir('.')
+    with open('out', encoding='ascii') as file:
+        assert file.read().split() == [str(task) for task in range(8)]
+
+
 def test_an_output_whose_folder_goes_is_not_called_done():
     os.mkdir('folder')
     process = start([HDSS, 'run', '--workers', '2', '--output', 'folder/out', 'exec', f'command={UNTIL_HURRY}; echo {{}}', 'shell=yes', 'count=10'])

@@ -142,7 +142,7 @@ static void look_back_and_create(void)
 static void end_with(int status)
 {
     ck_assert_int_eq(root_finish_output(&root, status), status);
-    root_clear_away(&root);
+    root_clear_away(&root, status);
 }
 
 START_TEST(a_run_that_ended_early_is_refused_or_resumed)
@@ -255,7 +255,7 @@ START_TEST(an_output_that_is_gone_is_a_failure)
     ck_assert_int_eq(root_finish_output(&root, EXIT_STATUS_DONE), EXIT_STATUS_FAILED);
     ck_assert_str_eq(root.error.text, "out.npy: was removed while the run wrote it: its results are not whole");
     ck_assert(!root.complete);
-    root_clear_away(&root);
+    root_clear_away(&root, EXIT_STATUS_FAILED);
     ck_assert_int_eq(root.output_lock, -1);
 }
 END_TEST
