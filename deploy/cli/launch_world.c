@@ -223,7 +223,8 @@ static bool family_runs(const struct family *family)
 
 /* The launcher gets SIGTERM when this process is killed, which may not be enough: a script does not pass it on, and an
  * mpirun may be stuck between ranks that have not met yet. So another process waits for the end of this one, gives the
- * launcher some time, and kills what is left. */
+ * launcher some time, and kills what is left: all below the launcher, and its group, in which is what a script has
+ * started that has ended at once. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -238,13 +239,16 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
     while (getppid() == parent)
         sigwait(&all, &number);
     const int64_t end_ms = launch_clock_ms() + REAPER_WAIT_MS;
+    bool is_group_told = false;
     do {
         if (process_runs(process_state(launcher))) {
             family.count = 0;
             add_family(launcher, &family);
-        }
+        } else if (!is_group_told) /* not twice to an mpirun, which ends without its ranks then */
+            is_group_told = kill(-launcher, SIGTERM) == 0;
         poll(NULL, 0, REAPER_LOOK_MS);
-    } while (family_runs(&family) && launch_clock_ms() < end_ms);
+    } while ((family_runs(&family) || kill(-launcher, 0) == 0) && launch_clock_ms() < end_ms);
+    kill(-launcher, SIGKILL);
     for (unsigned i = 0; i < family.count; i++)
         kill(family.pids[i], SIGKILL);
     _exit(EXIT_STATUS_DONE);

@@ -171,11 +171,11 @@ def test_of_a_launcher_that_is_killed_nothing_stays():
 
 
 def test_of_a_command_that_is_killed_nothing_stays():
-    """Before its ranks have met, where one of them was lost and its launcher takes no notice of a signal, as a script that waits for mpirun; and when
-    they have."""
-    for has_begun in (False, True):
+    """Before its ranks have met, where one of them was lost and its launcher, a script that waits for mpirun, takes no notice of a signal or ends at once;
+    and when they have."""
+    for has_begun, script in ((False, 'trap "" TERM; '), (True, 'trap "" TERM; '), (True, '')):
         clear()
-        process = start(hdss('--workers', '2', '--mpirun', program('deaf', 'trap "" TERM; mpirun "$@"; exit $?')))
+        process = start(hdss('--workers', '2', '--mpirun', program('deaf', script + 'mpirun "$@"; exit $?')))
         wait_until(lambda: ranks_of(process, WORKER), 'a worker')
         if has_begun:
             wait_for_records()
