@@ -70,7 +70,9 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
         return false;
     const struct range range = {known->items[i].first, known->items[i].count};
     supermaster_describe_range(&range, false, what);
-    error_set(text, "%u workers were lost while they computed %s, and what depends on %s cannot be computed",
+    error_set(text,
+              "%u workers were lost while they computed %s, and what depends on %s cannot be computed; --overwrite "
+              "begins anew",
               known->items[i].deaths, what, range.count == 1 ? "it" : "them");
     return true;
 }
@@ -82,7 +84,7 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     const unsigned w = topology_worker(topology, rank);
     struct error text;
     if (!find_deadly(supermaster, &text)) {
-        const char *later = supermaster->config.journal ? "; --resume goes on from the last recovery point"
+        const char *later = supermaster->config.journal ? "; its last recovery point is kept"
                                                         : ", and without a journal nothing is left of it";
         supermaster->losses.failed_by = LOSS_OF_BOUNDARIES;
         if (topology_master(topology, rank) < topology->masters)
@@ -108,6 +110,7 @@ static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
     if (m == topology->masters && supermaster->service.workers[w].present)
         return supermaster->service.workers[w].chunks_assigned > 0;
     m = m < topology->masters ? m : topology->master_of[w];
+    assert(m < topology->masters && "a worker that is absent has a master");
     return supermaster->losses.was_given[m];
 }
 

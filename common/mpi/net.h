@@ -156,7 +156,8 @@ int net_collected(struct net *net, struct collect *collect);
 /* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest awaited boundary data if they have arrived. The room of late data is the caller's to free. */
+/* Takes the oldest awaited boundary data if they have arrived. The room of data that nobody wants is the caller's to
+ * free. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
 /* Gives up the boundary data on their way from a lost rank, whose room stays with MPI. */

@@ -559,8 +559,8 @@ static void begin_again(struct set *set, struct queue_job *queued)
     queued->has_run = true;
 }
 
-/* The files have what the job has printed, and that it is over, before its own journal says so: a set that goes on with it
- * when this one is killed in between finds it done in one of the two. */
+/* The files have what the job has printed, and that it is over, before its own journal says so: a set that goes on with
+ * it when this one is killed in between finds it done in one of the two. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;

@@ -561,7 +561,7 @@ START_TEST(lost_workers_are_counted_over_runs)
         ck_assert_int_eq(result.status, EXIT_STATUS_FAILED);
         ck_assert_str_eq(result.supermaster->failure.text,
                          "4 workers were lost while they computed iteration 0, and what depends on it cannot be "
-                         "computed");
+                         "computed; --overwrite begins anew");
         ck_assert_uint_eq(result.deaths->count, 1);
         ck_assert_uint_eq(result.deaths->items[0].deaths, DEPENDENT_DEATHS_MAX);
         ck_assert(!supermaster_is_interrupted(result.supermaster));

@@ -110,7 +110,7 @@ def test_a_lost_rank_ends_the_run_which_is_resumed():
         hurry()
         assert result.status == 1 and report()['outcome'] == 'failed', result
         assert len(lines_with(result, f'supermaster: {who} was lost')) == 1, result
-        assert len(lines_with(result, '--resume goes on from the last recovery point')) == 1, result
+        assert len(lines_with(result, 'its last recovery point is kept')) == 1, result
         assert lines_with(result, 'hdss:') == ['hdss: the run has lost a rank that it needs; the same line with --resume goes on with what is stored'], result
         check(run_job(1, 3, [*BY_FOURS, '--resume', '--output', 'out.npy', *WAVE]), expected)
 
