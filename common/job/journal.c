@@ -25,22 +25,17 @@
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
-    file->fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+    file->fd = file_open_locked(path, O_RDWR);
     if (file->fd < 0 && (errno == ENOENT || errno == ENOTDIR))
         return JOURNAL_ABSENT;
-    if (file->fd < 0)
-        file->fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file->fd < 0 && errno != EWOULDBLOCK)
+        file->fd = file_open_locked(path, O_RDONLY);
+    if (file->fd < 0 && errno == EINVAL)
+        return error_set(error, "%.200s: is not a journal, nor a regular file", path), JOURNAL_UNUSABLE;
+    if (file->fd < 0 && errno == EWOULDBLOCK)
+        return error_set(error, "%.200s: another run is writing it", path), JOURNAL_IN_USE;
     if (file->fd < 0 || fstat(file->fd, &status) < 0)
         return error_set(error, "%.200s: %s", path, strerror(errno)), JOURNAL_FAILED;
-    if (!S_ISREG(status.st_mode))
-        return error_set(error, "%.200s: is not a journal, nor a regular file", path), JOURNAL_UNUSABLE;
-    /* While file_lock() waits for another run that run may write more, or remove or replace the file. */
-    if (!file_lock(file->fd) || fstat(file->fd, &status) < 0)
-        return error_set(error, "%.200s: another run is writing it", path), JOURNAL_IN_USE;
-    if (status.st_nlink == 0) {
-        close(file->fd);
-        return journal_load(file, path, error);
-    }
     file->size = (size_t)status.st_size;
     file->bytes = malloc(file->size + 1);
     if (file->bytes == NULL || file_read_at(file->fd, file->bytes, file->size, 0) != 0)

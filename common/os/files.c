@@ -19,6 +19,8 @@
 /* Time for which a lock is waited for, and between two tries. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
+/* Times that a file is opened which is replaced while its lock is waited for. */
+#define OPEN_TRIES 100
 
 static char *read_stream(FILE *file, const char *path, struct error *error)
 {
@@ -291,6 +293,35 @@ bool file_lock(int fd)
         nanosleep(&nap, NULL);
     }
     return true;
+}
+
+bool file_is_at(int fd, const char *path)
+{
+    struct stat ours, there;
+    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
+           ours.st_ino == there.st_ino;
+}
+
+int file_open_locked(const char *path, int flags)
+{
+    for (int tries = 0; tries < OPEN_TRIES; tries++) {
+        struct stat found;
+        const int fd = open(path, flags | O_CLOEXEC | O_NONBLOCK);
+        if (fd < 0)
+            return -1;
+        const int reason = fstat(fd, &found) < 0     ? errno
+                           : !S_ISREG(found.st_mode) ? EINVAL
+                           : !file_lock(fd)          ? EWOULDBLOCK
+                                                     : 0;
+        if (reason == 0 && file_is_at(fd, path))
+            return fd;
+        close(fd);
+        errno = reason;
+        if (reason != 0)
+            return -1;
+    }
+    errno = EWOULDBLOCK; /* others replace it all the time */
+    return -1;
 }
 
 void file_close_from(int first)

@@ -58,6 +58,14 @@ int file_sync_name(const char *path);
 bool file_lock(int fd);
 bool file_lock_now(int fd); /* does not wait */
 
+/* True if the path leads to the open file. */
+bool file_is_at(int fd, const char *path);
+
+/* Opens a regular file with `flags` and locks it as file_lock() does. If it was removed or replaced while its lock was
+ * waited for, what the path leads to by then is opened. The descriptor, the caller's to close, or -1 with errno:
+ * EWOULDBLOCK if another process holds the lock, EINVAL if the file is not a regular one. */
+int file_open_locked(const char *path, int flags);
+
 /* Closes all descriptors from this one on: one by one where the kernel (before 5.9) cannot do it at once.
  * Calls nothing that could take a lock or allocate. */
 void file_close_from(int first);

@@ -3,6 +3,7 @@
 #include "common/results/intact.h"
 
 #include "common/os/clock.h"
+#include "common/os/files.h"
 
 #include <sys/stat.h>
 #include <time.h>
@@ -34,16 +35,9 @@ int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *e
     return intact_check(sink->fd, sink->path, bytes, error);
 }
 
-bool intact_is_same(int fd, const char *path)
-{
-    struct stat ours, there;
-    return fstat(fd, &ours) == 0 && stat(path, &there) == 0 && ours.st_dev == there.st_dev &&
-           ours.st_ino == there.st_ino;
-}
-
 int intact_check_name(int fd, const char *path, struct error *error)
 {
-    if (intact_is_same(fd, path))
+    if (file_is_at(fd, path))
         return 0;
     return intact_refuse(path, access(path, F_OK) < 0 ? "was removed" : "was replaced by another file", error);
 }

@@ -20,7 +20,5 @@ int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *e
 /* At the end: whether the open file is the one of that name. -1 with one line. */
 int intact_check_name(int fd, const char *path, struct error *error);
 
-bool intact_is_same(int fd, const char *path);
-
 /* -1 with one line that says what was done to the file, as "was removed". */
 int intact_refuse(const char *path, const char *what, struct error *error);

@@ -180,26 +180,15 @@ static int parts_read_run(const char *path, unsigned streams, uint32_t *run, str
     return 0;
 }
 
-/* Opens and locks the file of the run, which may be replaced before the lock is there. `*lock` is the caller's to
- * close, -1 where there is none. -1 with one line where another run has it. */
+/* Opens and locks the file of the run. `*lock` is the caller's to close, -1 if there is none. -1 with one line if
+ * another run has it. */
 static int lock_run(const char *path, int *lock, struct error *error)
 {
     char file[PATH_MAX];
-    file_in(path, RUN_FILE, file);
-    for (*lock = -1;;) {
-        int fd = open(file, O_RDWR | O_CLOEXEC | O_NONBLOCK);
-        if (fd < 0)
-            return 0; /* absent, or nobody can go on with it: refused where it is read or made */
-        if (!file_lock(fd)) {
-            close(fd);
-            return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
-        }
-        if (intact_is_same(fd, file)) {
-            *lock = fd;
-            return 0;
-        }
-        close(fd);
-    }
+    *lock = file_open_locked(file_in(path, RUN_FILE, file), O_RDWR);
+    if (*lock < 0 && errno == EWOULDBLOCK)
+        return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
+    return 0; /* one that is absent, or that nobody can go on with, is refused where it is read or made */
 }
 
 static void parts_unlock(int lock)

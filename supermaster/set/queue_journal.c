@@ -146,20 +146,17 @@ int queue_journal_commit(struct queue_journal *journal, bool sync, struct error 
 static int read_file(struct queue_journal *journal, struct queue_damage *damage, struct error *error)
 {
     struct stat status;
-    journal->fd = open(journal->path, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+    journal->fd = file_open_locked(journal->path, O_RDWR | O_NOFOLLOW);
+    if (journal->fd < 0 && errno == ENOENT)
+        return 0;
+    if (journal->fd < 0 && errno == EINVAL)
+        return error_set(error, "%.200s: is not a regular file", journal->path);
+    if (journal->fd < 0 && errno == EWOULDBLOCK)
+        return error_set(error, "%.200s: another set is writing it", journal->path);
     if (journal->fd < 0)
-        return errno == ENOENT ? 0 : fail(journal, "cannot open", error);
+        return fail(journal, "cannot open", error);
     if (fstat(journal->fd, &status) < 0)
         return fail(journal, "cannot read", error);
-    if (!S_ISREG(status.st_mode))
-        return error_set(error, "%.200s: is not a regular file", journal->path);
-    /* While file_lock() waits for another set that set may write more, or remove or replace the file. */
-    if (!file_lock(journal->fd) || fstat(journal->fd, &status) < 0)
-        return error_set(error, "%.200s: another set is writing it", journal->path);
-    if (status.st_nlink == 0) {
-        close(journal->fd);
-        return read_file(journal, damage, error);
-    }
     const size_t size = (size_t)status.st_size;
     unsigned char *bytes = malloc(size + 1);
     int result = bytes != NULL ? file_read_at(journal->fd, bytes, size, 0) : -1;
