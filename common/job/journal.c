@@ -136,14 +136,14 @@ static int journal_make_room(struct journal *journal, size_t size)
 static size_t records_size(const struct journal *journal)
 {
     size_t ranges = ranges_length(&journal->done);
-    size_t size = (ranges > 0 ? journal_record_size(ranges) : 0) + (journal->is_over ? journal_record_size(0) : 0) +
+    size_t size = (ranges > 0 ? journal_record_size(ranges) : 0) +
                   (journal->deaths.count + journal->growth_count) * journal_record_size(1);
     for (unsigned i = 0; i < journal->point_count; i++)
         size += journal_point_size(journal->points[i].bytes);
     return size;
 }
 
-/* Writes the head, the growths, one record of all that is done, the deaths, the recovery points, and the end. */
+/* Writes the head, the growths, one record of all that is done, the deaths, and the recovery points. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
@@ -161,8 +161,6 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
         *crc = journal_deaths_put(&journal->deaths.items[i], *crc, journal->bytes + at);
     for (unsigned i = 0; i < journal->point_count; at += journal_point_size(journal->points[i++].bytes))
         *crc = journal_point_put(&journal->points[i], *crc, journal->bytes + at);
-    if (journal->is_over)
-        *crc = journal_end_put(journal->final_bytes, *crc, journal->bytes + at);
     return file_write_at(fd, journal->head, journal->head_bytes, 0) < 0 ||
                    file_write_at(fd, journal->bytes, records, journal->head_bytes) < 0 ||
                    (journal->sync && fdatasync(fd) < 0)
@@ -409,14 +407,13 @@ int journal_append_point(struct journal *journal, const struct journal_point *po
 
 int journal_end(struct journal *journal, uint64_t bytes, struct error *error)
 {
+    const size_t size = journal_record_size(0);
     assert(journal_is_complete(journal) && "what is over is done");
-    if (journal->fd < 0)
-        return error_set(error, "%.200s: an earlier write failed", journal->path);
     while (journal->point_count > 0)
         drop_point(journal, 0);
-    journal->is_over = true;
-    journal->final_bytes = bytes;
-    return replace(journal, error);
+    if (prepare_record(journal, size, error) < 0 || replace(journal, error) < 0)
+        return -1;
+    return write_record(journal, size, journal_end_put(bytes, journal->crc, journal->bytes), error);
 }
 
 bool journal_is_complete(const struct journal *journal)

@@ -62,8 +62,6 @@ struct journal {
     struct journal_point points[JOURNAL_POINTS]; /* [point_count] ascending; their data owned */
     unsigned point_count;
     uint64_t digest;
-    bool is_over;         /* journal_end() was called, with .. */
-    uint64_t final_bytes; /* .. so many */
     uint32_t crc;         /* CRC of the last record */
     uint64_t size;        /* bytes of the good part of the file */
     unsigned char *bytes; /* room for the record that is written; owned */
@@ -91,8 +89,8 @@ int journal_append_deaths(struct journal *journal, const struct poison *deaths, 
 /* Records a recovery point, unless it is of no use beside those that are. As journal_append(). */
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
-/* Writes the journal anew, with the end: all is recorded, and the final files, of so many bytes, are made. -1 with one
- * line, and the file is as it was. */
+/* Writes the journal anew, as short as it can be, and then the end: the whole loop is recorded, and the final files, of
+ * so many bytes, are made. -1 with one line, and the file has no end. */
 int journal_end(struct journal *journal, uint64_t bytes, struct error *error);
 
 /* True if the whole loop is recorded. */

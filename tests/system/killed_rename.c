@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* For the tests of sets: preloaded, a process is killed when the journal of a job says that it is over: it is given its
- * name for the second time. */
+/* For the tests of sets: preloaded, a process is killed when it writes that a job is over into the journal of the job,
+ * which gets its name for the second time then. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <signal.h>
