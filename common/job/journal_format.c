@@ -225,10 +225,10 @@ static int add_growth(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Takes the end, before which all has to be done. 0, or -1 with the reason. */
+/* Takes the end, which may stand only behind records of the whole loop. 0, or -1 with the reason. */
 static int add_end(struct journal_content *content, const unsigned char *record, enum journal_decoded *reason)
 {
-    content->bytes = wire_get64(record + DIGEST_AT);
+    content->final_bytes = wire_get64(record + DIGEST_AT);
     content->is_over = ranges_total(&content->done) == journal_loop(&content->head).count;
     if (!content->is_over)
         *reason = JOURNAL_CONTRADICTS;

@@ -111,9 +111,9 @@ struct journal_content {
     struct journal_point *points; /* [point_count] as they were written, borrowing from the bytes; the list is owned */
     size_t point_count, point_room;
     uint64_t digest;
-    bool is_over;   /* there is an end, which says .. */
-    uint64_t bytes; /* .. that the final files had so many */
-    size_t valid;   /* bytes that are good; what follows is torn or corrupted */
+    bool is_over;         /* the journal has an end */
+    uint64_t final_bytes; /* of the final files, as the end says */
+    size_t valid;         /* bytes that are good; what follows is torn or corrupted */
 };
 
 enum journal_decoded {

@@ -4,7 +4,6 @@
 
 #include "common/config/params.h"
 #include "common/os/say.h"
-#include "common/results/parts.h"
 #include "common/results/results.h"
 #include "common/service/poison.h"
 #include "common/service/service.h"
@@ -240,9 +239,8 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
-/* The journal says that the run is over, and variable output is there: in its files, and in parts where these were not
- * to be joined, or a kill has left them. What is wanted of it, or of a list that has become longer, may be the other.
- */
+/* The run that is resumed is complete, and has variable output. That is in its final files, or in its parts if they
+ * were not to be joined or a kill has left them. This run may want the other of the two, or more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -254,7 +252,7 @@ static int look_at_parts(struct resume *resume, const struct job_setup *setup, b
     return 0;
 }
 
-/* The journal says that the run is over. Where its output has gone meanwhile all is to be made anew. */
+/* Looks at a run whose journal has an end. If its output has gone since, this run begins anew. -1 with one line. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count;
@@ -267,11 +265,11 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
         return 0;
     }
     const uint64_t bytes = setup->collect ? results_bytes(setup->job.output, &setup->loop) : 0;
-    if (bytes != resume->earlier.content.bytes)
+    if (bytes != resume->earlier.content.final_bytes)
         return error_set(error,
                          "--resume: %.150s has %" PRIu64 " bytes in all its files, and had %" PRIu64
                          " when its run was complete; accepted: --overwrite to make it anew",
-                         setup->job.output, bytes, resume->earlier.content.bytes);
+                         setup->job.output, bytes, resume->earlier.content.final_bytes);
     const bool is_longer = setup->count > before, has_more = is_longer || setup->loop.grows;
     if (setup->collect && setup->loop.streams > 0)
         return look_at_parts(resume, setup, has_more, error);
@@ -366,7 +364,7 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
 {
     const struct ranges *done = &resume->earlier.content.done;
     uint64_t digest;
-    if (!setup->collect || setup->loop.streams == 0 || ranges_total(done) == 0 || resume->goes_on)
+    if (!setup->collect || setup->loop.streams == 0 || ranges_total(done) == 0)
         return 0;
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
@@ -455,11 +453,9 @@ static int check_free(const struct resume *resume, const struct job_setup *setup
 {
     if (setup->job.earlier != JOB_EARLIER_REFUSE || resume->has_begun)
         return 0;
-    const struct hdss_loop *loop = &setup->loop;
-    for (unsigned s = 0; s < (loop->streams > 0 ? loop->streams : 1); s++) {
+    for (unsigned i = 0; i < results_files(&setup->loop); i++) {
         char file[PATH_MAX];
-        const char *path =
-            loop->streams > 0 ? parts_stream_file(setup->job.output, loop->stream[s].ending, file) : setup->job.output;
+        const char *path = results_file(setup->job.output, &setup->loop, i, file);
         if (holds_something(path))
             return error_set(error, "%.200s is there already; accepted: --overwrite to replace it, or another name",
                              path);
@@ -519,9 +515,9 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
         return 0;
     }
     size_t dropped = resume->earlier.size - resume->earlier.content.valid;
-    if (!resume->goes_on && forget_missing(resume, setup, err, name, error) < 0)
+    if (forget_missing(resume, setup, err, name, error) < 0)
         return -1;
-    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED && !resume->goes_on &&
+    if (setup->job.earlier == JOB_EARLIER_RESUME_FAILED &&
         (forget_failed(resume, setup, error) < 0 || forgive_deaths(resume, error) < 0))
         return -1;
     if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
@@ -659,7 +655,7 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    resume_end_journal(resume, !is_kept); /* without room for the end there is none, and the files are whole */
+    resume_end_journal(resume, !is_kept); /* one that cannot get its end is removed: the files are complete */
 }
 
 void resume_give_up(struct resume *resume)

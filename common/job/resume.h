@@ -19,9 +19,9 @@ struct resume {
     bool grows;                                     /* more iterations may come while it runs */
     struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
     bool resumed;
-    bool is_over;   /* with it: all is done, and the final files are there: there is nothing to begin */
-    bool goes_on;   /* with it: the final files are there, and the list has become longer since */
-    bool has_begun; /* there is a journal with nothing done: its run has just begun to make the output */
+    bool is_over;   /* resumed, and the run is complete: all that is wanted of it is there, and nothing is to begin */
+    bool goes_on;   /* resumed, and the run is complete: its final files are there, and parts are to be made of them */
+    bool has_begun; /* a journal is there that has no end: its run makes the output */
     struct journal journal;
     unsigned char *point; /* [point_bytes] boundary data of the recovery point that is coming; owned */
     uint64_t point_bytes;
@@ -88,8 +88,8 @@ bool resume_is_given_up(const struct resume *resume, const struct job_setup *set
 /* Closes the journal. */
 void resume_end(struct resume *resume);
 
-/* All is done, and the final files are made: the journal says so from now on where the run is right, or is removed, and
- * is closed. */
+/* All is done, and the final files are made. Writes the end of the journal if the run is right, removes the journal if
+ * not, and closes it. */
 void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
 /* The run does not begin: the journal as well, unless it is that of an earlier one. */

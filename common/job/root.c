@@ -313,7 +313,7 @@ int root_finish_output(struct root *root, int status)
     return status;
 }
 
-/* The journal says first that the files are whole: what they were made from is nothing but left over then. */
+/* First the journal gets its end: from then on nobody needs what the final files were made from. */
 void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {

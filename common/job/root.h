@@ -100,9 +100,9 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
  * calls something failed. */
 int root_finish_output(struct root *root, int status);
 
-/* Has the journal of a complete run with this exit status say so, or removes it where something is wrong with the run,
- * and removes the records that the final file was made from. Called when all ranks have left: a run that is killed
- * before that can still be resumed, with nothing to do. */
+/* After a complete run with this exit status: writes the end of its journal, or removes the journal if the status is
+ * not 0, and removes what the final files were made from. Called when all ranks have left: a run that is killed before
+ * that can still be resumed, with nothing to do. */
 void root_clear_away(struct root *root, int status);
 
 /* Completes the report (version, kernel, times of day, output, what follows), prints the summary and writes the report.

@@ -57,8 +57,8 @@ void parts_remove(const char *path);
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Hands over all that is in the folder; `by_heads` also entries whose blocks are not what their heads say, with NULL
- * for the block. -1 with one line. */
+/* Hands over all that is in the folder. With `by_heads` also entries whose blocks are not what their heads say: their
+ * block is NULL. -1 with one line. */
 int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, parts_taker *take, void *context,
                 struct error *error);
 
@@ -85,8 +85,12 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 /* Holds the parts as results_hold() in results.h does. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds to `found` what of `done` is there and sound, or has a head, or is sound and is called failed, and sets the sum
- * of the digests of what is sound. -1 with one line. */
-enum parts_wanted { PARTS_SOUND, PARTS_WITH_HEAD, PARTS_FAILED };
+/* Adds to `found` the iterations of `done` that are wanted, and sets the sum of the digests of those that are sound.
+ * Nothing is found if there are no parts. -1 with one line. */
+enum parts_wanted {
+    PARTS_SOUND,     /* as they were written */
+    PARTS_WITH_HEAD, /* with a head, be their bytes there or not */
+    PARTS_FAILED     /* sound, and called failed */
+};
 int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,
                struct ranges *found, uint64_t *digest, struct error *error);

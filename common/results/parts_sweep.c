@@ -30,7 +30,7 @@ struct sweep {
     size_t count, capacity;
     struct piece *pieces; /* pieces of the group that is looked at; owned */
     size_t piece_count, piece_capacity;
-    bool by_heads; /* entries count whose blocks are not what their heads say */
+    bool by_heads; /* hand over entries whose blocks are not what their heads say, too */
     parts_taker *take;
     void *context;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Parts of a run that is complete, made again of its files. Where the bytes of one iteration end in them nobody knows
- * any more, and nobody has to: they are joined in order, and none of the iterations has failed. So the first ones have
- * a piece of each file, and the others nothing. */
+/* Makes the parts of a complete run again from its final files. These do not tell where the bytes of one iteration end.
+ * Nobody needs to know: the parts are joined in order again, and none of the iterations has failed. So the first
+ * iterations get a piece of each file, and the others nothing. */
 #include "common/os/files.h"
 #include "common/results/parts.h"
 
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a file that an iteration has, unless there are too few iterations for that. */
+/* Bytes of a piece; more if there are not enough iterations for all pieces. */
 #define PIECE_BYTES (UINT64_C(16) << 20)
-/* Iterations that one entry has, where they have no bytes. */
+/* Iterations without bytes that one entry has at most. */
 #define EMPTY_MAX UINT64_C(65536)
 
 struct taken_file {

@@ -103,15 +103,23 @@ void results_remove(const char *path, const struct hdss_loop *loop)
         records_remove(path);
 }
 
+unsigned results_files(const struct hdss_loop *loop)
+{
+    return results_is_variable(loop) ? loop->streams : 1;
+}
+
+const char *results_file(const char *path, const struct hdss_loop *loop, unsigned i, char file[PATH_MAX])
+{
+    return results_is_variable(loop) ? parts_stream_file(path, loop->stream[i].ending, file) : path;
+}
+
 uint64_t results_bytes(const char *path, const struct hdss_loop *loop)
 {
     char file[PATH_MAX];
     struct stat found;
     uint64_t bytes = 0;
-    if (!results_is_variable(loop))
-        return stat(path, &found) == 0 ? (uint64_t)found.st_size : 0;
-    for (unsigned s = 0; s < loop->streams; s++)
-        if (stat(parts_stream_file(path, loop->stream[s].ending, file), &found) == 0)
+    for (unsigned i = 0; i < results_files(loop); i++)
+        if (stat(results_file(path, loop, i, file), &found) == 0)
             bytes += (uint64_t)found.st_size;
     return bytes;
 }
@@ -131,11 +139,10 @@ static int sync_file(const char *path, struct error *error)
 int results_sync_files(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     char file[PATH_MAX];
-    for (unsigned s = 0; s < loop->streams; s++) {
-        if (sync_file(parts_stream_file(path, loop->stream[s].ending, file), error) < 0)
+    for (unsigned i = 0; i < results_files(loop); i++)
+        if (sync_file(results_file(path, loop, i, file), error) < 0)
             return -1;
-    }
-    return results_is_variable(loop) ? 0 : sync_file(path, error);
+    return 0;
 }
 
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error)

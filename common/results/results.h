@@ -19,6 +19,7 @@
 #include "common/util/ranges.h"
 #include "hdss/kernel.h"
 
+#include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -68,12 +69,16 @@ int results_look_again(const char *path, const struct hdss_loop *loop, int lock,
 /* True if the file itself, or what is written for it during a run, is there. */
 bool results_exist(const char *path, const struct hdss_loop *loop);
 
+/* The number of the final files, and the path of the i-th of them, which is `path` or stands in `file`. */
+unsigned results_files(const struct hdss_loop *loop);
+const char *results_file(const char *path, const struct hdss_loop *loop, unsigned i, char file[PATH_MAX]);
+
 /* Bytes of the final files, as far as they are there. */
 uint64_t results_bytes(const char *path, const struct hdss_loop *loop);
 
-/* Makes of the final files of variable output, which hold the iterations of `range`, what they were made from, as a run
- * that has done these leaves it, so that others behind them can follow. Where it fails they stay. 0, -1 with one line,
- * or RESULTS_NO_ROOM. */
+/* Makes the parts of a complete run again from its final files, which hold the iterations of `range`: as if that run
+ * had ended early, so that others can go on behind them. The final files stay. For variable output only. 0, -1 with one
+ * line, or RESULTS_NO_ROOM. */
 int results_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
 
 /* Opens what results_create() made, perhaps on another node; `writer` is another number for each rank that does. -1
@@ -119,9 +124,9 @@ void results_remove(const char *path, const struct hdss_loop *loop);
 enum { RESULTS_COMPLETE, RESULTS_LACKS = 3 };
 int results_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* For variable output: finds the part of `done` that is there and as it was written, and the sum of its digests. Who
- * reads the parts while the run goes on may have given their bytes back: `by_heads` their heads suffice. -1 with one
- * line. */
+/* For variable output: finds the part of `done` that is there and as it was written, and the sum of its digests. With
+ * `by_heads` the head of an entry is enough: a program that reads the parts while the run goes on may have given their
+ * bytes back. -1 with one line. */
 int results_find_sound(const char *path, const struct hdss_loop *loop, const struct ranges *done, bool by_heads,
                        struct ranges *sound, uint64_t *digest, struct error *error);
 

@@ -329,8 +329,8 @@ START_TEST(an_end_is_believed_where_all_is_done)
         journal_deaths_put(&(struct poison){30, 20, 1, 0, 0}, crc, bytes + at); /* behind the end */
         ck_assert_int_eq(decode_exactly(&content, at + journal_record_size(1)),
                          missing ? JOURNAL_CONTRADICTS : JOURNAL_GOOD);
-        ck_assert(missing || (content.is_over && content.bytes == 77 && content.digest == 5 && content.valid == at &&
-                              content.deaths.count == 0));
+        ck_assert(missing || (content.is_over && content.final_bytes == 77 && content.digest == 5 &&
+                              content.valid == at && content.deaths.count == 0));
         journal_content_fini(&content);
         ck_assert_int_eq(decode_exactly(&content, at - 1), JOURNAL_GOOD); /* torn */
         ck_assert(!content.is_over && content.valid == at - journal_record_size(0));
