@@ -405,8 +405,6 @@ static void probed(struct worker *worker, const struct event *event, struct acti
 
 static void send_slice(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
-    if (worker->state == WORKER_STUCK)
-        return; /* the run fails */
     worker_flush(worker, now_ns, actions);
     worker->running_sent += chunk->count;
     worker_send_up(worker, actions,
@@ -453,8 +451,6 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
  * depend on one another this worker itself tries again, as it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
-    if (worker->state == WORKER_STUCK)
-        return; /* the run fails */
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
     struct message message = {
         .type = MESSAGE_ITERATIONS_FAILED,
@@ -483,8 +479,6 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
 static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk,
                            struct actions *actions)
 {
-    if (worker->state == WORKER_STUCK)
-        return; /* the run fails */
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
@@ -622,9 +616,15 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     }
 }
 
+/* True for what the running chunk yields: of a worker that is stuck nothing of it counts, as the run fails. */
+static bool is_of_chunk(const struct event *event)
+{
+    return event->type == EVENT_SLICE || event->type == EVENT_ITERATIONS_FAILED || event->type == EVENT_FINISHED;
+}
+
 void worker_step(struct worker *worker, const struct event *event, struct actions *actions)
 {
-    if (worker->state == WORKER_GONE)
+    if (worker->state == WORKER_GONE || (worker->state == WORKER_STUCK && is_of_chunk(event)))
         return;
     actions->event = event;
     switch (event->type) {
