@@ -383,11 +383,10 @@ void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
     queue->running_open += is_incomplete(job);
 }
 
-void queue_put_back(struct queue *queue, struct queue_job *job)
+void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
 {
-    const bool had_run = job->has_run;
     let_wait(queue, job);
-    job->has_run = had_run;
+    job->has_run = has_run;
     job->began_s = 0;
     if (!job->is_in_heap)
         note_ready(queue, job);

@@ -56,7 +56,7 @@ struct queue_job {
     uint32_t id; /* 1, 2, .. as they are submitted */
     enum queue_state state;
     bool is_cancelled; /* asked to end while it runs */
-    bool has_run;      /* began before, and was stopped with the set: goes on from its own journal */
+    bool has_run;      /* began before, and was interrupted: goes on from its own journal */
     bool is_alone;     /* known to run beside no other; not in the journal, as its words say so each time it begins */
     int status;        /* exit status once it is over, else -1 */
     uint32_t
@@ -131,8 +131,8 @@ void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* The job, which was about to run, waits again, as if it had not begun. */
-void queue_put_back(struct queue *queue, struct queue_job *job);
+/* The job, which was about to run or has lost a rank that it needs, waits to begin again; `has_run` as in queue_job. */
+void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
 /* The job, which runs, has ended with this exit status. Returns whether it is over: one that a stopped set has drained,
  * and nobody has cancelled, waits for the next set. `job` may be forgotten with the next submission or end. */

@@ -359,7 +359,7 @@ static void end_load(struct set *set, struct set_job *job)
         control_note_change(set->control);
         return;
     }
-    queue_put_back(&set->queue, queued);
+    queue_put_back(&set->queue, queued, queued->has_run);
     if (set->queue.mode == QUEUE_STOPPED)
         job_free(job); /* for the next set */
     else
@@ -546,21 +546,16 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* True where the job has lost a rank that it needed: it begins again with those that are left, from its journal. */
+/* True if the job has lost a rank that it needs, and is to begin again from its journal with the ranks that are left.
+ */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
     return status == EXIT_STATUS_FAILED && led_job_is_interrupted(job->led) && !job->queued->is_cancelled &&
            set->queue.mode != QUEUE_STOPPED;
 }
 
-static void begin_again(struct set *set, struct queue_job *queued)
-{
-    queue_put_back(&set->queue, queued);
-    queued->has_run = true;
-}
-
-/* The files have what the job has printed, and that it is over, before its own journal says so: a set that goes on with
- * it when this one is killed in between finds it done in one of the two. */
+/* What the job has printed is in its files, and its end in the queue's journal, before the job's own journal has that
+ * end: if this set is killed in between, the next one finds the job done in one of the two journals. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -571,7 +566,7 @@ static void end_job(struct set *set, struct set_job *job)
     fflush(job->out);
     fflush(job->err);
     if (begins_again(set, job, status))
-        begin_again(set, queued);
+        queue_put_back(&set->queue, queued, true);
     else
         note_over(set, queued, status);
     queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */

@@ -117,7 +117,7 @@ static int put_back(unsigned jobs, bool is_chain)
     for (struct queue_job *job; (job = queue_next(&queue)) != NULL; over++) {
         queue_begun(&queue, job, 0);
         queue_next(&queue);
-        queue_put_back(&queue, job);
+        queue_put_back(&queue, job, job->has_run);
         job = queue_next(&queue);
         queue_begun(&queue, job, 0);
         queue_over(&queue, job, EXIT_SUCCESS, 0);

@@ -409,16 +409,16 @@ START_TEST(a_job_is_put_back)
     for (unsigned i = 0; i < 20; i++) {
         begin(1);
         begin(2);
-        queue_put_back(&queue, i % 2 == 0 ? first : second);
+        queue_put_back(&queue, i % 2 == 0 ? first : second, false);
         queue_check(&queue);
         ck_assert_ptr_eq(queue_next(&queue), i % 2 == 0 ? first : second);
-        queue_put_back(&queue, i % 2 == 0 ? second : first);
+        queue_put_back(&queue, i % 2 == 0 ? second : first, false);
         queue_check(&queue);
         ck_assert_ptr_eq(queue_next(&queue), first);
         ck_assert(!first->has_run && first->began_s == 0);
     }
     begin(1);
-    queue_put_back(&queue, first);
+    queue_put_back(&queue, first, false);
     queue_cancel(&queue, first, 300);
     ck_assert_int_eq(first->state, QUEUE_CANCELLED);
     begin(2);
