@@ -18,7 +18,7 @@ WIDTH, SUMMARY_COLUMN = 79, 25
 
 
 class Refusal(Exception):
-    """What the user has to type otherwise, in one line."""
+    """The user has typed something wrong. The text says in one line what to type."""
 
 
 class Option(NamedTuple):
@@ -151,6 +151,6 @@ def _option_row(option: Option) -> str:
 
 
 def _nearest(word: str, names: Sequence[str]) -> Optional[str]:
-    """The name that is meant by a slip."""
+    """The name that was probably meant; None if no name is near."""
     begun = [name for name in names if len(word) > 2 and name.startswith(word)]
     return next(iter(begun or difflib.get_close_matches(word, names, 1)), None)

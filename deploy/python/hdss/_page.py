@@ -16,7 +16,7 @@ class Look(enum.Enum):
 
 
 def short(text: str, most: int) -> str:
-    """At most so many columns of the text, of which the last are ".." where it is longer."""
+    """The text in at most so many columns: one that is longer is cut, and ends in ".."."""
     return text if len(text) <= most else '..'[:most] if most <= 2 else text[:most - 2] + '..'
 
 
@@ -153,7 +153,7 @@ def _fit(widths: Dict[str, int], columns: Sequence[Column], width: int) -> None:
 
 
 def _add_row(page: Page, columns: Sequence[Column], widths: Dict[str, int], row: Optional[Row]) -> None:
-    """None: the headings."""
+    """Adds a row, or the headings if it is None."""
     at = 0
     page.line()
     for column in columns:

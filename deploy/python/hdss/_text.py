@@ -27,12 +27,12 @@ def plain(text: str) -> str:
 
 
 def _decimals(value: float) -> int:
-    """Those of three significant digits."""
+    """Decimals with which the value has three significant digits."""
     return 2 if value < 9.995 else 1 if value < 99.95 else 0
 
 
 def _whole(value: float) -> float:
-    """Halves go away from 0, as round() of C has it."""
+    """Rounds to a whole number, halves away from 0, as round() of C does."""
     return math.floor(value + 0.5)
 
 

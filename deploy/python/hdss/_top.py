@@ -44,6 +44,11 @@ class Refused(Exception):
     """It has answered with an error, or with what is none of ours."""
 
 
+def _sessions() -> Dict[str, str]:
+    """The socket of each session by its name; if two folders have one of a name, the first."""
+    return dict(reversed(list(_control.sockets())))
+
+
 class Line:
     """A session, and the connection to it. One that has not answered is waited for only shortly the next time, so that it does not hold up the others."""
 
@@ -59,7 +64,7 @@ class Line:
         self.control.close()
 
     def _wait(self, timeout: float) -> None:
-        """How long the next answer is waited for."""
+        """Sets how long the next answer is waited for."""
         if timeout != self.timeout:
             self.control.close()
             self.control, self.timeout = _control.Control(self.path, timeout), timeout
@@ -100,7 +105,7 @@ class Gather:
 
     def look(self, model: Model, ui: Ui, all_ranks: bool) -> None:
         model.clock = time.strftime('%H:%M:%S')
-        there = {name: path for name, path in reversed(list(_control.sockets())) if self.only in (None, name)}
+        there = {name: path for name, path in _sessions().items() if self.only in (None, name)}
         self.lines.update({name: Line(name, path) for name, path in there.items() if name not in self.lines})
         model.clear_jobs()
         for name, line in sorted(self.lines.items(), key=lambda item: numbers_in(item[0])):
@@ -181,7 +186,7 @@ class Gather:
         return after if has_more and isinstance(after, int) else 0
 
     def _tell_what_ended(self, model: Model) -> None:
-        """How a job ended that ran the last time, and does not any more."""
+        """Notes how those jobs ended that ran the last time, and do not any more."""
         listed = {job.id for job in model.jobs}
         for job in self.running:
             if job in listed:
@@ -216,7 +221,7 @@ class Gather:
 
 def _find(word: str) -> Tuple[str, str]:
     """(session, ID) of the set or the job; the ID is empty for a set. Refusal where there is none."""
-    sessions = dict(reversed(list(_control.sockets())))
+    sessions = _sessions()
     if _control.is_set(word) and word in sessions:
         return word, ''
     name, slash, number = word.rpartition('/')
@@ -360,7 +365,7 @@ class Screen:
 
     @property
     def size(self) -> Tuple[int, int]:
-        """(lines, columns)"""
+        """Lines and columns of the terminal."""
         return self._window.getmaxyx()
 
     def show(self, page: Page) -> None:

@@ -215,7 +215,7 @@ class Model:
         self.clock = ''
 
     def clear_jobs(self) -> None:
-        """Before they are told anew."""
+        """Forgets sessions and jobs, which are told anew."""
         self.sessions, self.jobs = [], []
 
     def clear_looked(self) -> None:

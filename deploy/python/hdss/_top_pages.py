@@ -135,7 +135,7 @@ class Ui:
         return list(ranks)
 
     def _folded(self, model: Model, ranks: Sequence[Rank]) -> List[Entry]:
-        """Each group before its workers, without those of groups that are closed."""
+        """Lists each group, and behind it its workers if it is open."""
         workers: dict[int, List[Rank]] = {number: [] for number in model.sums.groups}
         for rank in ranks:
             workers[rank.group].append(rank)
@@ -147,7 +147,7 @@ class Ui:
         return rows
 
     def _select(self, row: int) -> None:
-        """That row, or the last one where there are fewer."""
+        """Selects that row, or the last one if there are fewer."""
         self.selected = max(min(row, len(self.rows) - 1), 0)
         if not self.is_inside:
             job = self._entry()
@@ -205,7 +205,7 @@ class Ui:
         return Act.LOOK
 
     def _ask(self, model: Model) -> None:
-        """Whether to cancel the job at hand."""
+        """Asks whether to cancel the job that is selected, or looked into."""
         entry = model.looked if self.is_inside else self._entry()
         job = entry if isinstance(entry, Job) else None
         self.asks = job is not None and not job.is_over and not (self.is_inside and model.looked_is_gone)

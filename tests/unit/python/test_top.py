@@ -16,7 +16,7 @@ from launch import main
 SET = {'ranks': {'masters': 0, 'workers': 4}, 'jobs': {'waiting': 250, 'running': 2, 'done': 1000, 'failed': 5, 'cancelled': 2}}
 JOBS = [
     {'id': 7, 'name': 'day', 'kernel': 'mandelbrot', 'state': 'running', 'done': 5000, 'total': 10000, 'rate_per_s': 1234.5, 'rate_now_per_s': 1100,
-     'elapsed_s': 4, 'eta_s': 25.05, 'eta_soonest_s': 20.2, 'eta_latest_s': 31, 'workers': 4, 'busy': 3, 'lost': 1, 'folder': '/data/work/pictures',
+     'elapsed_s': 4, 'eta_s': 25.05, 'eta_soonest_s': 20.2, 'eta_latest_s': 31, 'workers': 4, 'busy': 3, 'lost': 1, 'folder': '/data/pictures',
      'submitted': 'a', 'began': 'b'},
     {'id': 12, 'name': None, 'kernel': 'exec', 'state': 'running', 'done': 12345, 'total': None, 'rate_per_s': 50, 'elapsed_s': 200, 'eta_s': None,
      'workers': 4, 'busy': 4, 'folder': '/srv', 'submitted': 'a', 'began': 'b'},
@@ -83,7 +83,7 @@ hdss top, 12:00:00
 set night: 4 workers, 2 running, 250 waiting, 1,007 over
 
 ID        NAME  KERNEL      STATE                                       DONE      RATE         ETA  BETWEEN           BUSY  LOST  FOLDER
-night/7   day   mandelbrot  running   ###############                   50 %  1.10 k/s      25.1 s  20 to 31 s         3/4     1  /data/work/pictures
+night/7   day   mandelbrot  running   ###############                   50 %  1.10 k/s      25.1 s  20 to 31 s         3/4     1  /data/pictures
 night/12        exec        running                                   12.3 k      50/s                                 4/4        /srv
 night/13        exec        waiting                                                                                               /srv
 run-99                      silent
