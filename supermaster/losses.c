@@ -58,7 +58,7 @@ static void supermaster_losses_fail_without_memory(struct supermaster *supermast
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
 }
 
-/* Says which iterations have ended one run after the other; false where none have. */
+/* Writes which iterations have lost a worker so often that they are given up. False if there are none. */
 static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
     const struct poison_set *known = &supermaster->service.poisons;
@@ -77,7 +77,7 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
     return true;
 }
 
-/* Ends a loop with dependencies, as nobody else has what others need of the rank. */
+/* Ends a loop with dependencies that has lost a rank: nobody else has the boundary data that others need of it. */
 static void end_loop(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -98,8 +98,8 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-/* True where the loss ends the run: the rank, or its master for its workers, was given chunks. A set has ranks that
- * were lost before its job began. */
+/* True if the loss ends the run: the rank was given chunks, or the master of the rank was. In a set a rank may have
+ * been lost before the job began. */
 static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;

@@ -6,14 +6,14 @@
  * boundary data of the lowest chunk that is not done, the next one to be finished, and has them recorded, too: a
  * *recovery point*. It asks by a NEIGHBOUR that names itself as the rank behind the boundary, which a master passes on
  * to the worker of that chunk; a copy of the data comes up the tree as BOUNDARY messages when the chunk is finished.
- * Nothing depends on an answer: who has let the data go sends none, and another chunk is asked for in time.
+ * Nothing depends on an answer: a worker that has let the data go sends none, and later another chunk is asked for.
  *
  * The loss of a rank ends the run (losses.c), as nobody else has its boundary data. A run that is resumed goes on from
- * a boundary whose data are there, which is not behind the first iteration that is not done. What lies between is
- * computed again for its boundary data alone, and so is what was done behind it: its results are the same, and are
- * dropped (LEDGER_DUPLICATE). No chunk has both what is done and what is not, so that it is one or the other. The
- * supermaster has the data, and sends them to whoever gets the chunk behind the boundary. Without a point the loop
- * begins again in this way, so that no run is wrong for the want of one.
+ * a boundary whose data the journal has, and which is not behind the first iteration that is not done. The iterations
+ * from there on that are done are computed again, as others need their boundary data; their results are the same, and
+ * are dropped (LEDGER_DUPLICATE). A chunk has either iterations that are done or others, never both. The supermaster
+ * sends the data to the rank that gets the chunk behind the boundary. Without a recovery point the run goes on from the
+ * beginning of the loop in this way.
  *
  * Points cost at most a fiftieth of the time that one of them takes to come. */
 #include "common/service/poison.h"
@@ -161,8 +161,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* The number of iterations to grant from `first` on. Where workers were lost with these one after the other it is the
- * least, so that it becomes known which of them it is. */
+/* The number of iterations to grant from `first` on. It is the least if several workers were lost while they computed
+ * these: then it becomes known which iteration it is. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

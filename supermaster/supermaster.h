@@ -131,7 +131,7 @@ enum worker_status {
 enum fatal_loss {
     LOSS_OF_NONE,
     LOSS_OF_ALL,        /* no worker is left */
-    LOSS_OF_BOUNDARIES, /* in a loop with dependencies: with the rank went what others need */
+    LOSS_OF_BOUNDARIES, /* in a loop with dependencies: others need the boundary data of the rank */
 };
 
 /* A rank that was lost. */
@@ -151,7 +151,7 @@ struct losses {
     unsigned orphans;        /* workers of lost masters that have not come yet */
     uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
     bool *dismissed;         /* [masters] told to leave before the end; owned */
-    bool *was_given;         /* [masters] some chunk; owned */
+    bool *was_given;         /* [masters] has got a chunk; owned */
     uint64_t *heard_ns;      /* [masters] last report, reissue, or grant to a master that had nothing; owned */
     uint64_t silence_ns;     /* longest time from such a moment to a report; 0: none yet */
     uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where no worker waits */
@@ -206,7 +206,7 @@ struct points {
     uint64_t bytes;       /* bytes of them that have come */
     uint64_t began_ns;    /* when the first of them came */
     uint64_t latest;      /* boundary that is recorded; 0: none */
-    uint64_t next;        /* the iteration behind all that is cut: the next chunk begins there, be it done */
+    uint64_t next;        /* the first iteration of the next chunk, which may be done already */
 };
 
 /* Number of failures that are told one by one. */
@@ -402,7 +402,7 @@ void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, s
 
 /* True for a job that has failed as all workers are lost. */
 bool supermaster_is_deserted(const struct supermaster *supermaster);
-/* True for a job that has failed as a rank was lost that others need, and goes on from its journal. */
+/* True if the job failed as it lost a rank that others need, and can go on from its journal. */
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
 /* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no

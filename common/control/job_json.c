@@ -124,7 +124,7 @@ static json_t *chunk_json(const struct rank_figures *rank)
                      "left", json_of_count(rank->left), "since_s", json_of_number(rank->since_s));
 }
 
-/* NULL for RANK_NOT_TOLD. */
+/* Returns NULL for RANK_NOT_TOLD. */
 static const char *rank_state_name(enum rank_state state)
 {
     static const char *const names[] = {NULL, "serving", "computing", "waiting", "aside", "orphan", "lost", "left"};

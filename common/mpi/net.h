@@ -66,7 +66,7 @@ struct collect {
 
 /* Boundary data that are on their way from another worker. */
 struct inbound {
-    struct net_user *user; /* borrowed; NULL: that of no job, and nobody wants the data */
+    struct net_user *user; /* borrowed; NULL: nobody wants the data, as its job is over */
     unsigned from;
     uint64_t first, offset, bytes;
     void *room; /* room for data that nobody wants; owned */
@@ -156,8 +156,7 @@ int net_collected(struct net *net, struct collect *collect);
 /* Receives boundary data, of a data message that was announced, at `room`. -1 when memory is out. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
-/* Takes the oldest awaited boundary data if they have arrived. The room of data that nobody wants is the caller's to
- * free. */
+/* Takes the oldest awaited boundary data if they have arrived. If nobody wants them the caller frees their room. */
 bool net_poll_inbound(struct net *net, struct inbound *arrived);
 
 /* Gives up the boundary data on their way from a lost rank, whose room stays with MPI. */

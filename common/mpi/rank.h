@@ -102,5 +102,5 @@ int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, uns
 /* True for the one rank of the node that says why the run ends. */
 bool runtime_claim_report(struct runtime *runtime);
 
-/* Ends this process, as a rank was lost. */
+/* Ends this process after the loss of a rank. */
 _Noreturn void runtime_exit_alone(struct runtime *runtime);

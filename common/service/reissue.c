@@ -92,7 +92,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* no worker would compute it, or the run ends */
+        return false; /* nobody is served any more, or the loss ends the run */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {

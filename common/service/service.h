@@ -37,8 +37,8 @@
 
 /* Deaths of workers from which on iterations are run in a child process. */
 #define ISOLATED_DEATHS 2
-/* Deaths of workers at which iterations are given up. Where these depend on one another each death ends the run: as
- * many starts as --restarts allows unless it is told otherwise. */
+/* Deaths of workers at which iterations are given up. In a loop with dependencies each death ends the run, and the
+ * number is that of the starts that --restarts allows by default. */
 #define DEATHS_MAX           3
 #define DEPENDENT_DEATHS_MAX 4
 

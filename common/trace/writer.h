@@ -9,7 +9,7 @@
 
 /* What a form needs beside the rows. */
 struct trace_writer {
-    FILE *file;                          /* of a name of its own, until the trace is complete; borrowed */
+    FILE *file;                          /* the trace, under its unfinished name; borrowed */
     const struct trace_about *about;     /* borrowed */
     unsigned master;                     /* rank whose rows come */
     uint64_t shift_ns;                   /* to be taken off its times for those of the trace, modulo 2^64 */
@@ -18,7 +18,7 @@ struct trace_writer {
     unsigned rank_end;
 };
 
-/* A form. */
+/* A form of traces. */
 struct trace_format {
     const char *ending;
     void (*begin)(struct trace_writer *writer); /* before the rows, when the origin is known */

@@ -180,8 +180,8 @@ static void show_nothing(struct launch_plan *launch_plan)
 
 /* --- the whole --- */
 
-/* In a dry run also what of an earlier one is gone on with, for which its output may have to be read; else a line where
- * that one has done all. */
+/* Looks at what an earlier run has left. A dry run also finds out how much of it can be believed, for which the output
+ * may have to be read. If the earlier run is complete one line says so. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *setup = &launch_plan->setup;

@@ -7,8 +7,7 @@
 
 /* Looks at all that the rank will look at that leads the run, with its own code, and fills lineup->shown for a dry run.
  * The line-up must be composed. What is launched again is not looked at again: what the failed run has left is for the
- * leader to judge. -1 with one line; CHECK_IS_OVER after a line where an earlier run, which is to be resumed, has done
- * all. */
+ * leader to judge. -1 with one line. CHECK_IS_OVER with one line if the run that is to be resumed is complete. */
 #define CHECK_IS_OVER 1
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 

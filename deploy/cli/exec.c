@@ -568,7 +568,7 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-/* True where nobody reads the output any more, as behind `| head`: no reason to say anything. */
+/* True if nobody reads the output any more, as behind `| head`. That is not told as an error. */
 static bool reader_is_gone(const struct exec_run *run)
 {
     struct pollfd polled = {.fd = run->out};

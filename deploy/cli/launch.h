@@ -33,7 +33,7 @@ enum launch_wish {
     LAUNCH_GOES_ON,
     LAUNCH_DRAINS, /* the ranks are asked to drain */
     LAUNCH_ENDS,   /* the launcher is asked to end its ranks, and is killed with them where it does not */
-    LAUNCH_KILLS,  /* it is given up, and killed with them at once: nothing that they do is of use */
+    LAUNCH_KILLS,  /* the launcher and its ranks are killed at once: nobody wants their results */
 };
 
 enum launch_stage {

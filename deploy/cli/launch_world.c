@@ -23,18 +23,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time that a launcher and all below it have to end when this process has been killed, and the pause between two
- * looks. */
+/* When this process was killed, the launcher and all processes below it get REAPER_WAIT_MS to end. The reaper looks at
+ * them each REAPER_LOOK_MS. */
 enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
 
 struct real_world {
     struct launch_world world; /* first: a pointer to it is one to all */
     int signals;               /* signalfd */
     sigset_t before;           /* the mask of signals, as it was */
-    pid_t launcher, reaper;    /* `reaper` ends the launcher where this process is killed; -1: there is none */
+    pid_t launcher, reaper;    /* the process that ends the launcher if this one is killed; -1: none */
 };
 
-/* A process and all below it, as far as there is room. */
+/* A process and the processes below it; more than there is room for are left out. */
 struct family {
     pid_t pids[4096];
     unsigned count;
@@ -221,10 +221,10 @@ static bool family_runs(const struct family *family)
     return i < family->count;
 }
 
-/* The launcher gets SIGTERM when this process is killed, which may not be enough: a script does not pass it on, and an
- * mpirun may be stuck between ranks that have not met yet. So another process waits for the end of this one, gives the
- * launcher some time, and kills what is left: all below the launcher, and its group, in which is what a script has
- * started that has ended at once. */
+/* The kernel sends SIGTERM to the launcher when this process is killed. That may not be enough: a script does not pass
+ * the signal on, and mpirun may be stuck while its ranks are in MPI_Init. So another process, the reaper, waits for the
+ * end of this one, gives the launcher some time, and kills all processes below it and in its process group. If the
+ * launcher is a script that has ended at once, the programs that it started are found in that group alone. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -244,7 +244,7 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
         if (process_runs(process_state(launcher))) {
             family.count = 0;
             add_family(launcher, &family);
-        } else if (!is_group_told) /* not twice to an mpirun, which ends without its ranks then */
+        } else if (!is_group_told) /* a second SIGTERM makes mpirun end without its ranks */
             is_group_told = kill(-launcher, SIGTERM) == 0;
         poll(NULL, 0, REAPER_LOOK_MS);
     } while ((family_runs(&family) || kill(-launcher, 0) == 0) && launch_clock_ms() < end_ms);

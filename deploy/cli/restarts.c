@@ -3,8 +3,8 @@
 #include "deploy/cli/restarts.h"
 #include "common/config/job.h"
 #include "common/job/journal.h"
-#include "common/util/error.h"
 #include "common/service/poison.h"
+#include "common/util/error.h"
 #include "common/util/ranges.h"
 
 #include <stdbool.h>

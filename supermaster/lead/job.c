@@ -361,19 +361,24 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     return result;
 }
 
-/* An exit status, after a line where it is another than EXIT_STATUS_DONE. */
+/* Has the machine and the files made that the job needs. -1 with one line for wrong use; RESULTS_NO_ROOM. */
+static int make_ready(struct led_job *led)
+{
+    if (root_read_precedence(&led->root) < 0 || init_machine(led) < 0)
+        return -1;
+    note_costs_ranks(led);
+    return open_files(led);
+}
+
+/* Returns an exit status as led_job_prepare() does. */
 static int prepare(struct led_job *led)
 {
     struct root *root = &led->root;
     int result = check_verify_lineup(led) < 0 || root_check(root, true) < 0 ? -1 : 0;
     if (result == 0 && root->resume.is_over)
         return HELLO_STATUS_HELP;
-    if (result == 0 && (root_read_precedence(root) < 0 || init_machine(led) < 0))
-        result = -1;
-    if (result == 0) {
-        note_costs_ranks(led);
-        result = open_files(led);
-    }
+    if (result == 0)
+        result = make_ready(led);
     if (result != 0)
         say(root->err, "%s: %s", root->name, root->error.text);
     return result == 0 ? EXIT_STATUS_DONE : result == RESULTS_NO_ROOM ? EXIT_STATUS_FAILED : EXIT_STATUS_USAGE;

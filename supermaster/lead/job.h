@@ -64,7 +64,7 @@ int led_job_read(struct led_job *led, int argc, char **argv);
 
 /* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
  * Says what is wrong, and what is to be noted. Returns an exit status: EXIT_STATUS_DONE, or that of a job that does not
- * begin; HELLO_STATUS_HELP after a line where nothing is left to do. `topology` is borrowed for the life of the job. */
+ * begin; HELLO_STATUS_HELP with one line if nothing is left to do. `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
 /* The command line for the others, with what was found here: who reads files must find the same in them, and who does
@@ -107,7 +107,7 @@ struct given_up led_job_take_given_up(struct led_job *led);
 
 /* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */
 bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
-/* True for a job that has failed as it lost a rank, and that goes on from its journal. */
+/* True if the job failed as it lost a rank that others need, and can go on from its journal. */
 bool led_job_is_interrupted(const struct led_job *led);
 
 /* The machine has exited with `status`: makes the final files, prints the summary and writes the report. Returns the
@@ -117,6 +117,5 @@ int led_job_end(struct led_job *led, int status);
 /* All ranks are through: settles what they have left. Returns the exit status of the job. */
 int led_job_settle(struct led_job *led, int status);
 
-/* Removes what a complete job with this exit status does not need any more; its journal says from here on that it is
- * over, or is removed where something is wrong with the run. */
+/* As root_clear_away(). */
 void led_job_clear_away(struct led_job *led, int status);
