@@ -517,13 +517,12 @@ static int launch_with_pods(const struct launch_plan *launch_plan, const struct 
     return status;
 }
 
-/* Launches the line once. A set that has failed by itself is lost as well, as where all of its workers are: of it that
- * is said already. */
+/* Launches the line once. A set that has failed by itself is lost as well, as one is whose workers are. */
 static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
     const int status = launch_with_pods(launch_plan, line, how);
     how->asked |= how->is_asked();
-    if (launch_plan->serves && launch_plan->restarts > 0 && status == EXIT_STATUS_FAILED && how->begun &&
+    if (launch_plan->serves && !launch_plan->is_pod && status == EXIT_STATUS_FAILED && how->begun &&
         how->lost[0] == '\0')
         snprintf(how->lost, sizeof how->lost, "the set has failed");
     return status;

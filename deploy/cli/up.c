@@ -51,7 +51,7 @@ struct up_request {
     uint64_t idle_s;          /* 0: the set waits for ever */
     const char *chunk_time;   /* borrowed; NULL: not given */
     unsigned at_once;         /* jobs; 0: not given */
-    bool group_even, group_given;
+    bool group_even, group_given, restarts_given;
     bool foreground, until_eof, resumes, is_json;
 };
 
@@ -106,8 +106,11 @@ static const struct option_row up_rows[] = {
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
     {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
      TAKES_FLAG(struct up_request, resumes)},
-    {"restarts", 0, "N", NULL, "start a set that was lost again, with --resume, N times at most (default 0)",
-     TAKES_INTEGER(struct up_request, plan.restarts, 0, RESTARTS_MAX)},
+    {"restarts", 0, "N", NULL,
+     "start a set again, with --resume, that has lost its supermaster or all workers, N times at most (default 3, with "
+     "--until-eof 0)",
+     TAKES_INTEGER(struct up_request, plan.restarts, 0, RESTARTS_MAX),
+     .given = offsetof(struct up_request, restarts_given)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
      "whoever can connect to HOST; not encrypted (default: there is no port)",
@@ -472,6 +475,8 @@ static int start_set(struct up_request *request, struct error *error)
         return EXIT_STATUS_USAGE;
     }
     request->foreground |= request->until_eof;
+    if (request->until_eof && !request->restarts_given) /* the program at the other end has lost its jobs */
+        request->plan.restarts = 0;
     job_init(&request->plan.setup.job); /* for the time that ranks have to drain */
     request->plan.serves = true;
     request->plan.threads = 1;
@@ -485,7 +490,6 @@ int command_up(int argc, char **argv)
     struct up_request request = {.plan = LINEUP_DEFAULT};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
-    request.plan.restarts = 0;
     const int result = options_parse(&up_options, argc, argv, &request, NULL, &error);
     if (result > 0)
         status = show_page(program, &up_options, result);

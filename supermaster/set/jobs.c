@@ -499,7 +499,7 @@ void set_stop(struct set *set)
 void set_desert(struct set *set)
 {
     if (!set->is_deserted)
-        fprintf(stderr, "supermaster: all workers are lost: the set ends; `hdss up --resume` goes on with its jobs\n");
+        fprintf(stderr, "supermaster: all workers are lost: the set ends\n");
     set->is_deserted = true;
     queue_stop(&set->queue);
 }

@@ -236,7 +236,7 @@ def test_a_set_that_is_killed_goes_on_with_open_jobs():
     if not python_is_there():
         return 'built without Python'
     here()
-    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    process = start([HDSS, 'up', '--workers', '2', '--restarts', '0', '--foreground'])
     assert process.stdout.readline() == 'main is up\n'
     well(['submit', '--open', '--output', 'kept', 'exec', 'command=sh -c "echo {} >> ran; echo {}"'])
     well(['submit', '--open', '--output', 'lines', 'python:mine.lines'])

@@ -219,7 +219,7 @@ def test_a_pod_that_is_cut_off_comes_back():
 
 def test_pods_wait_for_a_set_that_was_lost():
     here()
-    there = start([HDSS, 'up', '--foreground', '--listen', '127.0.0.1:0', '--pods-only'])
+    there = start([HDSS, 'up', '--foreground', '--restarts', '0', '--listen', '127.0.0.1:0', '--pods-only'])
     wait_until(lambda: os.path.exists('hdss/main/pods') and run([HDSS, 'pods']).status == 0, 'the set')
     pod = start([*JOIN, '--workers', '2', '--wait', '120', 'main'])
     try:

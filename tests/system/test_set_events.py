@@ -254,7 +254,7 @@ class Set:
             raise Wrong('status', 'too many launches')
         masters, workers = self.life.lineups[self.launches]
         foreground = self.life.foreground[self.launches]
-        words = ['up', '--workers', workers, '--masters', masters, *(['--resume'] if self.launches > 0 else [])]
+        words = ['up', '--workers', workers, '--masters', masters, '--restarts', '0', *(['--resume'] if self.launches > 0 else [])]
         words += ['--jobs-at-once', self.life.at_once] if self.life.at_once else []
         words += ['--state', SMALL_STATE(self.life.number)] if SMALL else []
         self.launches += 1

@@ -20,7 +20,7 @@ WAVES = [*BY_FOURS, '--output', 'out.npy', '--overwrite', *WAVE]
 def up(*words):
     """The set's process, which is to be ended by down()."""
     here()
-    process = start([HDSS, 'up', '--foreground', *words])
+    process = start([HDSS, 'up', '--foreground', '--restarts', '0', *words])
     assert process.stdout.readline() == 'main is up\n', finish(process)
     return process
 
