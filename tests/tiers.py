@@ -4,7 +4,8 @@
 quick  after an edit (`deploy/selftest quick`): unit, cluster and seeds of what was linked anew, and the rules of tests/tidy
 gate   before a submission (`deploy/selftest`, and what CI runs): all that is deterministic, under sanitizers, with fresh seeds; the fixed seeds; the
        rules; SMOKE, and the system tests of what has changed; a line over MPICH; quickstart on one bare root
-all    before a release (`deploy/selftest --all`): every test with every compiler, MPI library and system that is there
+all    before a release (`deploy/selftest --all`): every test; the deterministic ones with every compiler and under sanitizers, and these with SMOKE on
+       each bare Debian and under sanitizers; those of MPI over MPICH
 
 A test that this file does not name belongs to quick, gate and all if its suite is deterministic, else to all, and to the gate when its area changes.
 """

@@ -3,8 +3,9 @@
 # Debian 12 and 13 as debootstrap leaves them, from the component main alone, without updates:
 #
 #   bare.sh quickstart RESULTS BUILD SUITE   deploy/quickstart, from `git archive HEAD` and with an empty environment, has to come to its picture
-#   bare.sh all RESULTS BUILD SUITE          then the tests run there as well, and from Debian 13, which has Open MPI 5, a pod joins a set of this machine
+#   bare.sh all RESULTS BUILD SUITE CHOSEN   then the tests run there as well, and from Debian 13, which has Open MPI 5, a pod joins a set of this machine
 #
+# CHOSEN is the file of tests/lib/launch.py that says which functions of the system tests run: of the others none does.
 # SUITE is bookworm or trixie; BUILD is a build folder of this machine, for the checksum and the set. Leaves results in the folder RESULTS, as Meson's logs
 # have them. All that happens in a root happens in a mount and a process namespace: with the first process of a namespace its mounts and its other
 # processes go.
@@ -82,9 +83,10 @@ bare_quickstart() {
   fi
 }
 
-# Runs the tests in the root of suite $2 in the folder $1, in the build folder that quickstart has left: as root, as some need namespaces.
+# Runs the tests in the root of suite $2 in the folder $1, in the build folder that quickstart has left: as root, as some need namespaces. All but the system
+# tests, and of these those that the file $3 names.
 bare_tests() {
-  local folder=$1/$2 checkout
+  local folder=$1/$2 chosen=$3 checkout names
   checkout=$(bare_home "$2")/hdss
   bare_claim "$folder"
   bare_mount "$folder"
@@ -92,8 +94,14 @@ bare_tests() {
   bare_run "$folder" root env DEBIAN_FRONTEND=noninteractive apt-get -y -q --no-install-recommends install iproute2 >/dev/null
   # shellcheck disable=SC2016 # for the shell in the root
   bare_run "$folder" root bash -c 'cd "$0" && meson configure build -Dtests=true && ninja -C build' "$checkout"
-  bare_run "$folder" root meson test -C "$checkout/build" --no-rebuild --logbase testlog-bare --timeout-multiplier 3 --num-processes 4 \
-    --suite unit --suite cluster --suite seeds --suite system || true
+  cp "$chosen" "$folder/tmp/chosen.json"
+  mapfile -t names < <(python3 -c 'import json, sys
+with open(sys.argv[1]) as chosen, open(sys.argv[2]) as tests:
+    only = json.load(chosen)["only"]
+    print(*{test["name"] for test in json.load(tests) if {"unit", "cluster", "seeds"} & set(test["suite"]) or test["name"] in only}, sep="\n")' \
+    "$chosen" "$folder$checkout/build/meson-info/intro-tests.json")
+  bare_run "$folder" root env HDSS_TEST_CHOSEN=/tmp/chosen.json HDSS_TEST_TIMEOUT=360 meson test -C "$checkout/build" --no-rebuild --logbase testlog-bare \
+    --timeout-multiplier 3 --num-processes 4 "${names[@]}" || true
   [ -s "$folder$checkout/build/meson-logs/testlog-bare.json" ]
 }
 
@@ -236,15 +244,15 @@ bare_test_together() {
   bare_record "$1/quickstart.json" "a set with a pod from a bare trixie" "$result" "$text"
 }
 
-# Runs the tests in the root of the suite $2; their log becomes tests.json in the folder $1.
+# Runs the tests in the root of the suite $2, of the system tests what the file $3 names; their log becomes tests.json in the folder $1.
 bare_test() {
-  bare_start bare_tests "$bare_folder" "$2"
+  bare_start bare_tests "$bare_folder" "$2" "$3"
   bare_wait
   cp "$bare_folder/$2$(bare_home "$2")/hdss/build/meson-logs/testlog-bare.json" "$1/tests.json"
 }
 
 bare_main() {
-  local what=$1 results=$2 build=$3 suite=$4 text obstacle mirror='' http_proxy=${http_proxy:-}
+  local what=$1 results=$2 build=$3 suite=$4 chosen=${5:-} text obstacle mirror='' http_proxy=${http_proxy:-}
   local hdss=$build/deploy/hdss
   trap bare_end EXIT
   trap 'exit 143' TERM
@@ -270,7 +278,7 @@ bare_main() {
   fi
   [ "$what" = all ] || return 0
   [ "$suite" != trixie ] || bare_test_together "$results" "$hdss"
-  bare_test "$results" "$suite"
+  bare_test "$results" "$suite" "$chosen"
 }
 
 if [ "${BASH_SOURCE[0]}" = "$0" ]; then

@@ -440,7 +440,7 @@ class Selftest:
         self.all_of_mpich()
         self.all_of_sanitizers()
         for suite in ("bookworm", "trixie"):
-            self.guarded("bare", self.bare, "all", suite)
+            self.guarded("bare", self.bare, "all", suite, self.choice_file("bare", tiers.SMOKE)["HDSS_TEST_CHOSEN"])
         self.fuzz()
 
     def all_of_gcc(self):
@@ -485,8 +485,9 @@ class Selftest:
             return
         self.guarded("sanitizers", lambda: self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=10)))
         self.guarded("sanitizers", self.run_all_seeds, build, WITH_LEAKS)
-        env = {**WITHOUT_LEAKS, **self.choice_file("sanitizers", {})}
-        self.guarded("sanitizers", lambda: self.take(build.test(self.of_suites(build, "system"), "system under sanitizers", SYSTEM_AT_ONCE, env, 6)))
+        env = {**WITHOUT_LEAKS, **self.choice_file("sanitizers", tiers.SMOKE)}
+        names = [name for name in self.of_suites(build, "system") if name in tiers.SMOKE]
+        self.guarded("sanitizers", lambda: self.take(build.test(names, "system under sanitizers", SYSTEM_AT_ONCE, env, 6)))
 
     def fuzz(self):
         if not house.shutil.which("clang"):
