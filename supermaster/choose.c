@@ -4,9 +4,8 @@
  * begins; whoever begins another loop in the same run decides again, by then with the pace at which each worker really
  * went. Where no iteration may be run only to be timed there are no probes: the loop begins with the technique of its
  * kernel, and finished chunks decide, when each worker has done some and again when there are four times as many. */
-#include "supermaster/core.h"
-
 #include "supermaster/choose.h"
+
 #include "common/config/run_spec.h"
 #include "common/machine/topology.h"
 #include "common/predict/choose.h"
@@ -15,6 +14,7 @@
 #include "common/sched/sched.h"
 #include "common/util/grow.h"
 #include "proto/message.h"
+#include "supermaster/core.h"
 #include "supermaster/supermaster.h"
 
 #include <assert.h>
@@ -108,7 +108,8 @@ static void choose_by_finished(struct supermaster *supermaster, const struct sch
     supermaster_change_technique(supermaster, supermaster_choose(supermaster));
 }
 
-void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
+/* Notes how long a chunk took. May choose the technique anew, by what is finished. */
+static void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
 {
     struct pace *pace = &supermaster->chooser->paces[feedback->worker];
     pace->iterations += feedback->iterations;
@@ -140,4 +141,65 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
         supermaster->powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;
+}
+
+/* --- Measurements of the workers' chunks, on their way to a technique that learns: in the central topology from the
+ * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
+
+static double supermaster_learn_seconds(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
+void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback)
+{
+    const struct sched_feedback measured = {
+        .worker = w,
+        .chunks = feedback->chunks,
+        .iterations = feedback->iterations,
+        .compute_s = supermaster_learn_seconds(feedback->compute_ns),
+        .wait_s = supermaster_learn_seconds(feedback->wait_ns),
+        .deviation_s = (double)feedback->deviation_ns / 1e9,
+        .samples = feedback->samples,
+    };
+    if (supermaster->sched_ready && supermaster->seat[w] != NO_SEAT) {
+        struct sched_feedback seated = measured;
+        seated.worker = supermaster->seat[w];
+        sched_feedback(&supermaster->sched, &seated);
+    }
+    if (supermaster->chooser != NULL)
+        supermaster_note_pace(supermaster, &measured);
+}
+
+/* -1 with one line for what cannot be. */
+static int supermaster_learn_take_record(struct supermaster *supermaster, unsigned m,
+                                         const struct feedback_record *record, struct error *error)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, record->worker);
+    if (w == topology->workers || topology->master_of[w] != m)
+        return error_set(error, "sent feedback of rank %u, which is not a worker of this master", record->worker);
+    if (record->iterations > supermaster->ledger.loop.count)
+        return error_set(error, "sent feedback of %llu iterations, which are more than the loop has",
+                         (unsigned long long)record->iterations);
+    struct stats_record *measured = &supermaster->statistics[w].measured;
+    measured->chunks += record->chunks;
+    measured->iterations += record->iterations;
+    measured->compute_ns += record->compute_ns;
+    measured->wait_ns += record->wait_ns;
+    supermaster_learn(supermaster, w, record);
+    return 0;
+}
+
+void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct error error;
+    struct feedback_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        feedback_record_get(message->records, i, &record);
+        if (supermaster_learn_take_record(supermaster, m, &record, &error) == 0)
+            continue;
+        supermaster_refuse(supermaster, error.text);
+        return;
+    }
 }

@@ -40,27 +40,19 @@ void supermaster_claim_what_was_free(struct supermaster *supermaster);
 /* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
-/* places.c: techniques that say which iterations */
+/* grant.c: techniques that say which iterations */
 void supermaster_places_fini(struct supermaster *supermaster);
-/* Grants of the `want` iterations that the technique has placed for worker `w` those that lie together, and gives it
- * back the others. False where memory is out, which fails the run, or `want` is 0. */
-bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
-                            struct range *range);
 
-/* timesteps.c: one loop after the other */
+/* grant.c: one loop after the other */
 int supermaster_steps_init(struct supermaster *supermaster); /* -1 when memory is out; after the ledger */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_steps_fini(struct supermaster *supermaster);
 /* Free iterations of the step at hand. */
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
-/* Notes what was cut for worker `w`. */
-void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count);
-/* The loop, which has one step, has grown. */
-void supermaster_grow_step(struct supermaster *supermaster);
 /* Begins the next step where this one is done. */
 void supermaster_next_step(struct supermaster *supermaster);
 
-/* growth.c: loops that grow while they run */
+/* grant.c: loops that grow while they run */
 /* When to look whether the loop has grown; NEVER where it does not, or this is told. */
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
 /* At EVENT_TIMER: looks where it is due. */
@@ -69,7 +61,7 @@ void supermaster_look_for_growth(struct supermaster *supermaster);
 void supermaster_look_at_once(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
-/* waits.c: iterations that wait for others */
+/* dependencies.c: iterations that wait for others */
 int supermaster_waits_init(struct supermaster *supermaster); /* -1 when memory is out; after the deaths */
 void supermaster_waits_fini(struct supermaster *supermaster);
 /* Iterations are done, or done and called failed by the kernel; only where some wait for others. */
@@ -80,24 +72,18 @@ void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, 
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
-/* record.c: the journal */
+/* grant.c: the journal */
 int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
 void supermaster_record_fini(struct supermaster *supermaster);
-/* Notes a committed range for the next group. */
-void supermaster_record(struct supermaster *supermaster, const struct done_record *done);
 /* Has the group recorded when it is due or full, or the last. */
 void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
 
-/* deaths.c: deaths that are kept in the journal */
+/* failures.c: deaths that are kept in the journal */
 /* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
-/* True if later iterations need these. */
-bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first, uint64_t count);
 /* Ends a run, before it begins, in which iterations have died too often before that later ones need. */
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* True if the first of these iterations has died so often, as far as that is kept, that it is given up. */
-bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count);
 /* Counts that all workers are lost, if none has sent its speed and they may have died of what they probed; returns
  * whether that is so. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
@@ -107,7 +93,7 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
 /* The iterations are done. */
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
-/* learn.c: what is measured while it runs */
+/* choose.c: what is measured while it runs */
 /* Tells the technique what worker `w` measured. */
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
 void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
@@ -116,17 +102,15 @@ void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, c
 int supermaster_chooser_init(struct supermaster *supermaster);                               /* -1 when memory is out */
 int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
 void supermaster_chooser_fini(struct supermaster *supermaster);
-/* Notes how long a chunk took. May choose the technique anew, by what is finished. */
-void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback);
 /* Decides by what is measured at this moment. */
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
-/* loads.c: --weighting acp */
+/* workers.c: --weighting acp */
 /* Tells the technique the load of worker `w`, for which a chunk is cut next, and notes it for the report. */
 void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
 
-/* gather.c: speeds and powers */
+/* workers.c: speeds and powers */
 /* Levels of a worker whose speed is not known, and not waited for before the loop begins. */
 #define SPEED_WAIVED UINT32_MAX
 
@@ -149,7 +133,7 @@ void supermaster_change_technique(struct supermaster *supermaster, const struct 
 void supermaster_recount_workers(struct supermaster *supermaster);
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
-/* recv_master.c */
+/* masters.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* Notes the range cut for master `m` in a loop with dependencies, or for the supermaster's own service where that is
  * the number of masters: the place where chunks of another holder end is kept for NEIGHBOURs. */
@@ -214,13 +198,9 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
 }
 
-/* recall.c: work that has not begun moves from master to master */
+/* masters.c: work that has not begun moves from master to master */
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_recalls_fini(struct supermaster *supermaster);
-void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall);
-void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* Master `m` was given chunks: it has again what may be recalled. */
-void supermaster_note_given(struct supermaster *supermaster, unsigned m);
 /* Behind a step in which masters were given chunks: has some recalled for those that got none. */
 void supermaster_look_at_recalls(struct supermaster *supermaster);
 /* Master `m` has left, or is told to: it answers no RECALL. */
@@ -230,7 +210,7 @@ void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
 /* Notes what was counted of recalls, here or by a master. */
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
-/* points.c: boundary data that loops with dependencies are resumed from */
+/* dependencies.c: boundary data that loops with dependencies are resumed from */
 /* Has a run that is resumed begin where it can; after the ledger. */
 void supermaster_points_init(struct supermaster *supermaster);
 /* Asks for the next recovery point. To be called in a step when it is due. */
@@ -244,11 +224,7 @@ void supermaster_hand_point(const struct supermaster *supermaster, const struct 
  * to `holder` unless it is done. False when nothing is free (or the run has failed). */
 bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
-/* overdue.c: masters whose workers all hang */
-/* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */
-void supermaster_note_grant(struct supermaster *supermaster, unsigned m);
-void supermaster_note_report(struct supermaster *supermaster, unsigned m);
-void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m);
+/* masters.c: masters whose workers all hang */
 /* At EVENT_TIMER: dismisses masters that are overdue. */
 void supermaster_look_at_masters(struct supermaster *supermaster);
 /* Notes that a worker waits for work, and none is free. */
@@ -258,8 +234,6 @@ static inline void supermaster_note_waiting(struct supermaster *supermaster)
         supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
 }
 
-/* Ends with master `m`, which was dismissed and has left, and its workers with it. */
-void supermaster_let_go(struct supermaster *supermaster, unsigned m);
 /* failures.c: iterations that do not work */
 #define RANGE_TEXT_MAX 60
 /* Writes what the range is for people, as "iterations 3 to 5", or "task 4", which are counted from 1. */
@@ -279,7 +253,7 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
 /* Tells master `m`, which is about to be granted the range, the known deaths and failures of its iterations. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 
-/* verified.c: results that were computed a second time */
+/* failures.c: results that were computed a second time */
 void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
 /* Takes what the supermaster's own service has compared since this was called last. */
@@ -287,7 +261,7 @@ void supermaster_take_own_verified(struct supermaster *supermaster);
 /* Likewise, as results differ, and drops a worker that is wrong where that is wanted. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);
 
-/* aside.c: nodes on which tasks fail that work elsewhere */
+/* losses.c: nodes on which tasks fail that work elsewhere */
 int supermaster_nodes_init(struct supermaster *supermaster);                               /* -1 when memory is out */
 int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
 /* The topology has a master more, which serves the workers of its last node. */
@@ -314,13 +288,9 @@ static inline bool supermaster_is_master_aside(const struct supermaster *superma
     return nodes->aside > 0 && nodes->master_node[m] != UINT_MAX && nodes->list[nodes->master_node[m]].is_aside;
 }
 void supermaster_keep_refill(struct supermaster *supermaster, unsigned m);
-/* Worker `w` was adopted, perhaps of a node that is put aside. */
-void supermaster_note_adopted(struct supermaster *supermaster, unsigned w);
-/* Has nodes that are put aside get work again where all workers of others are lost. */
-void supermaster_take_back_if_alone(struct supermaster *supermaster);
 void supermaster_check_nodes(const struct supermaster *supermaster);
 
-/* join.c: masters with their workers that join while others compute */
+/* workers.c: masters with their workers that join while others compute */
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_joins_fini(struct supermaster *supermaster);
 /* The topology has more masters and workers than this machine knows. */
@@ -347,19 +317,13 @@ static inline bool supermaster_is_joiner(const struct supermaster *supermaster, 
     return supermaster->joins.open > 0 && supermaster->joins.is_missing[w];
 }
 
-/* Such a worker has told its speed, or is not waited for: the last one of its master has that served. */
-void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 /* Master `m` is waited for no longer. */
 void supermaster_forget_joining(struct supermaster *supermaster, unsigned m);
 /* At EVENT_TIMER: goes on without speeds of workers that have joined and are overdue. */
 void supermaster_expire_joins(struct supermaster *supermaster);
 
-/* drain.c: the end of the run, for whatever reason */
-void supermaster_end(struct supermaster *supermaster);
-/* Ends the run as it is; `now`: without what runs. */
-void supermaster_drain(struct supermaster *supermaster, bool now);
+/* core.c: the end of the run, for whatever reason */
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
-void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns);
 
 /* core.c */
 /* Takes messages that masters relay and, in the central topology, workers send themselves. */

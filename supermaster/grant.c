@@ -1,11 +1,349 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting chunks: the technique says how many iterations, the ledger says which; and committing their results. */
+/* Cutting chunks: the technique says how many iterations, or which ones, the ledger says which are free, of the time
+ * step at hand and of a loop that grows; and committing their results, which the journal records. */
 #include "supermaster/core.h"
 
+#include "common/metrics/report.h"
 #include "common/service/poison.h"
+#include "common/util/grow.h"
 
+#include <assert.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Techniques that say which iterations are in a chunk, and not only how many: see struct technique_places.
+ *
+ * Such a technique counts places: the iterations that were free when it laid out its parts, in ascending order. The
+ * ranges that were free then are kept, so that a place is found again while chunks are cut. What comes back, or is done
+ * by somebody else meanwhile, disturbs the technique: it lays its parts out anew, over what is free then. So no chunk
+ * is placed where nothing is free. */
+
+void supermaster_places_fini(struct supermaster *supermaster)
+{
+    free(supermaster->places.list);
+}
+
+/* Keeps the free ranges of the time step at hand. -1 when memory is out. */
+static int survey_places(struct supermaster *supermaster)
+{
+    const struct ranges *free = &supermaster->ledger.free;
+    const uint64_t end = supermaster->ledger.loop.first + supermaster->steps.end;
+    uint64_t place = 0;
+    supermaster->places.count = 0;
+    for (size_t i = 0; i < ranges_length(free) && ranges_at(free, i)->first < end; i++) {
+        struct range range = *ranges_at(free, i);
+        struct placed_range *list =
+            grow(supermaster->places.list, supermaster->places.count, &supermaster->places.room, sizeof *list);
+        if (list == NULL)
+            return -1;
+        if (range.count > end - range.first)
+            range.count = end - range.first;
+        supermaster->places.list = list;
+        list[supermaster->places.count++] = (struct placed_range){place, range};
+        place += range.count;
+    }
+    supermaster->sched.is_laid_out = false;
+    return 0;
+}
+
+/* Returns the iterations from the place on that lie together, `want` of them at most. */
+static struct range find_place(const struct supermaster *supermaster, uint64_t place, uint64_t want)
+{
+    const struct placed_range *list = supermaster->places.list;
+    size_t low = 0, high = supermaster->places.count;
+    while (high - low > 1) {
+        const size_t middle = low + (high - low) / 2;
+        if (list[middle].place <= place)
+            low = middle;
+        else
+            high = middle;
+    }
+    assert(low < high && place - list[low].place < list[low].range.count && "a place is one of those that were free");
+    const uint64_t offset = place - list[low].place, left = list[low].range.count - offset;
+    return (struct range){list[low].range.first + offset, want < left ? want : left};
+}
+
+/* Grants of the `want` iterations that the technique has placed for worker `w` those that lie together, and gives it
+ * back the others. False where memory is out, which fails the run, or `want` is 0. */
+static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
+                                   struct range *range)
+{
+    struct sched *sched = &supermaster->sched;
+    int granted = 0;
+    if (want == 0)
+        return false;
+    if (sched->is_laid_out && survey_places(supermaster) < 0) {
+        granted = -1;
+    } else {
+        *range = find_place(supermaster, sched->place, want);
+        granted = ledger_claim(&supermaster->ledger, holder, range->first, range->count);
+        assert(granted != 0 && "what the technique places is free");
+    }
+    if (granted < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    sched_shorten(sched, supermaster->seat[w], granted > 0 ? want - range->count : want);
+    return granted > 0;
+}
+
+/* --- Time steps: one loop after the other, over one ledger. The ledger grants the lowest free iterations first, and
+ * the technique never has more to cut than the step at hand has free: so no chunk is of a later step, and whatever
+ * comes back of this one goes before. A step is over when all of it is done; then the technique begins again, with what
+ * it has learned, and those who wait are served. */
+
+/* Limit of workers times steps up to which each worker's share of each step is kept. */
+#define SHARES_MAX (1u << 22)
+
+static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
+{
+    uint64_t step_iterations = supermaster->steps.step_iterations, count = supermaster->config.count;
+    return step < count / step_iterations ? (step + 1) * step_iterations : count;
+}
+
+static int make_shares(struct timesteps *steps, unsigned workers)
+{
+    uint64_t *shares = calloc(steps->count * workers, sizeof *shares);
+    if (shares == NULL)
+        return -1;
+    for (uint64_t i = 0; i < steps->count; i++)
+        steps->list[i].cut = shares + i * workers;
+    steps->places = workers;
+    return 0;
+}
+
+/* The shares of the steps so far are moved to an array that has a place for each worker. Where that would be too large
+ * there are none any more. */
+int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct timesteps *steps = &supermaster->steps;
+    uint64_t *shares = steps->list != NULL ? steps->list[0].cut : NULL;
+    const size_t places = steps->places;
+    const bool fits = shares != NULL && room->workers.now <= SHARES_MAX / steps->count;
+    if (shares == NULL || room->workers.now <= places)
+        return 0;
+    for (uint64_t i = 0; i < steps->count && !fits; i++)
+        steps->list[i].cut = NULL;
+    if (fits && make_shares(steps, room->workers.now) < 0)
+        return -1;
+    for (uint64_t i = 0; i < steps->count && fits; i++)
+        memcpy(steps->list[i].cut, shares + i * places, places * sizeof *shares);
+    free(shares);
+    return 0;
+}
+
+int supermaster_steps_init(struct supermaster *supermaster)
+{
+    struct timesteps *steps = &supermaster->steps;
+    uint64_t count = supermaster->config.count, step_iterations = supermaster->config.step_iterations;
+    unsigned workers = supermaster->config.topology->workers;
+    steps->step_iterations = step_iterations > 0 && step_iterations < count ? step_iterations : count > 0 ? count : 1;
+    const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
+    const uint64_t over = supermaster->ledger.done + given_up;
+    steps->number = over / steps->step_iterations;
+    if (given_up > 0 && over % steps->step_iterations == 0) /* whether a step may follow it is seen when it begins */
+        steps->number--;
+    steps->end = end_of_step(supermaster, steps->number);
+    steps->began_ns = NEVER;
+    if (steps->step_iterations >= count)
+        return 0;
+    steps->count = count / steps->step_iterations + (count % steps->step_iterations != 0);
+    steps->list = calloc(steps->count, sizeof *steps->list);
+    if (steps->list == NULL)
+        return -1;
+    return workers <= SHARES_MAX / steps->count ? make_shares(steps, workers) : 0;
+}
+
+void supermaster_steps_fini(struct supermaster *supermaster)
+{
+    if (supermaster->steps.list != NULL)
+        free(supermaster->steps.list[0].cut);
+    free(supermaster->steps.list);
+    supermaster->steps.list = NULL;
+}
+
+uint64_t supermaster_step_free(const struct supermaster *supermaster)
+{
+    return ranges_total(&supermaster->ledger.free) - (supermaster->ledger.loop.count - supermaster->steps.end);
+}
+
+/* The loop, which has one step, has grown. */
+static void supermaster_grow_step(struct supermaster *supermaster)
+{
+    assert(supermaster->steps.list == NULL && "a loop that grows has one time step");
+    supermaster->steps.step_iterations = supermaster->steps.end = supermaster->ledger.loop.count;
+}
+
+/* Notes what was cut for worker `w`. */
+static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count)
+{
+    struct timesteps *steps = &supermaster->steps;
+    assert(steps->number < steps->count && "chunks are cut of a time step that there is");
+    struct report_step *step = &steps->list[steps->number];
+    if (steps->began_ns == NEVER)
+        steps->began_ns = supermaster->now_ns;
+    uint64_t again = count < steps->returned ? count : steps->returned; /* cut before, for another worker */
+    steps->returned -= again;
+    step->chunks++;
+    if (step->cut != NULL)
+        step->cut[w] += count - again;
+}
+
+static void timesteps_end_step(struct supermaster *supermaster)
+{
+    struct timesteps *steps = &supermaster->steps;
+    if (steps->list != NULL && steps->began_ns != NEVER)
+        steps->list[steps->number].elapsed_s = (double)(supermaster->now_ns - steps->began_ns) / 1e9;
+    steps->began_ns = NEVER;
+}
+
+/* Begins the next step. Results that it needs must be on the disk for the workers that read them there. */
+static void timesteps_begin_step(struct supermaster *supermaster)
+{
+    struct error error;
+    supermaster->steps.number++;
+    supermaster->steps.returned = 0;
+    assert(supermaster->steps.end < supermaster->config.count && "behind the last time step there is none");
+    supermaster->steps.end = end_of_step(supermaster, supermaster->steps.number);
+    supermaster_record_if_due(supermaster, supermaster->now_ns, true);
+    if (supermaster_renew_technique(supermaster, &error) < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
+    supermaster_recheck(supermaster);
+}
+
+void supermaster_next_step(struct supermaster *supermaster)
+{
+    char text[160];
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    timesteps_end_step(supermaster);
+    if (supermaster->steps.end == supermaster->ledger.loop.count)
+        return; /* the last step is over */
+    if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
+        timesteps_begin_step(supermaster);
+        return;
+    }
+    snprintf(text, sizeof text, "time step %" PRIu64 " is not complete, and the one after it needs its results%s",
+             supermaster->steps.number, supermaster->config.journal ? ": --resume failed tries again" : "");
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
+}
+
+/* --- Loops that grow while they run, as somebody still writes the list of their iterations. The supermaster has the
+ * list looked at from time to time, or when it is told to; what is new of it is free, and those who wait are served.
+ * Until the list is complete the ledger is not: nobody is told that all is done, and workers for which nothing is free
+ * wait, as they do between two time steps. What others have not begun is recalled for them meanwhile, and what takes
+ * long is not copied unless it is overdue by its lease: nobody knows that nothing else will come. */
+
+uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
+{
+    if (!supermaster->ledger.grows || supermaster->state >= SUPERMASTER_ENDING || supermaster->config.is_told_of_growth)
+        return NEVER;
+    const bool is_wanted = ranges_total(&supermaster->ledger.free) == 0;
+    return supermaster->grown_look_ns + (is_wanted ? GROWTH_LOOK_SOON_NS : GROWTH_LOOK_NS);
+}
+
+void supermaster_look_for_growth(struct supermaster *supermaster)
+{
+    if (supermaster_growth_due_ns(supermaster) > supermaster->now_ns)
+        return;
+    supermaster->grown_look_ns = supermaster->now_ns;
+    actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
+}
+
+void supermaster_look_at_once(struct supermaster *supermaster)
+{
+    if (supermaster->ledger.grows && supermaster->state < SUPERMASTER_ENDING)
+        actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
+}
+
+void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth)
+{
+    struct ledger *ledger = &supermaster->ledger;
+    const uint64_t more = growth->count - ledger->loop.count;
+    if (supermaster->state >= SUPERMASTER_ENDING)
+        return; /* what is new is left for a run that goes on with this one */
+    assert(ledger->grows && growth->count >= ledger->loop.count && "a loop that grows does not shrink");
+    if (more > 0 && ledger_grow(ledger, growth->count) < 0) {
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        return;
+    }
+    if (more > 0) {
+        REASON(supermaster->reasons, "%" PRIu64 " iterations are new", more);
+        supermaster_grow_step(supermaster);
+        if (supermaster->sched_ready)
+            sched_grow(&supermaster->sched, more);
+        supermaster_recheck(supermaster);
+    }
+    if (!growth->is_complete)
+        return;
+    ledger->grows = false;
+    service_note_growth(&supermaster->service, false);
+    supermaster_recheck(supermaster);
+}
+
+/* --- Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
+ * nothing but a place in a list. What is not recorded yet when a run is killed is computed again; so where that is more
+ * than lost time each step records what it commits. */
+
+/* The longest time from a commit to its record. */
+#define RECORD_INTERVAL_NS 50000000u
+
+/* Ranges of a group. Ranges that touch are one, so that there are about as many as chunks are out. */
+#define RECORD_RANGES 1024
+
+/* The most ranges that one step commits: there is always room for them. */
+static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
+
+int supermaster_record_init(struct supermaster *supermaster)
+{
+    supermaster->record.due_ns = NEVER;
+    return supermaster->config.journal ? ranges_reserve(&supermaster->record.ranges, RECORD_RANGES) : 0;
+}
+
+void supermaster_record_fini(struct supermaster *supermaster)
+{
+    ranges_fini(&supermaster->record.ranges);
+}
+
+/* Notes a committed range for the next group. */
+static void supermaster_record(struct supermaster *supermaster, const struct done_record *done)
+{
+    struct record *record = &supermaster->record;
+    if (!supermaster->config.journal)
+        return;
+    uint64_t added;
+    int result = ranges_add(&record->ranges, done->first, done->count, &added);
+    assert(result == 0 && "the ranges of a group have room");
+    assert(added == done->count && "nothing is recorded twice");
+    record->digest += done->digest;
+}
+
+/* Writes the group, which the action borrows until the step is over; nothing is committed in between. */
+static void record_write_group(struct supermaster *supermaster)
+{
+    struct record *record = &supermaster->record;
+    size_t count = ranges_length(&record->ranges);
+    actions_add(
+        supermaster->actions,
+        &(struct action){.type = ACTION_JOURNAL, .journal = {ranges_at(&record->ranges, 0), count, record->digest}});
+    ranges_clear(&record->ranges);
+    record->digest = 0;
+    record->due_ns = NEVER;
+}
+
+void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last)
+{
+    struct record *record = &supermaster->record;
+    size_t count = ranges_length(&record->ranges);
+    if (count == 0)
+        return;
+    if (record->due_ns == NEVER)
+        record->due_ns = now_ns + RECORD_INTERVAL_NS;
+    if (last || supermaster->config.records_at_once || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
+        record_write_group(supermaster);
+}
+
+/* --- Cutting and committing. */
 
 /* Says why worker `w` gets the range: the technique, then the weights, then the bounds, then what lies together. */
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The ledger: every iteration of the loop is in exactly one of free, granted (to whom), done, or failed (given up).
  *
- * Some are held back beside these where iterations wait for others: see waits.c.
+ * Some are held back beside these where iterations wait for others: see dependencies.c.
  *
  * A technique says how many iterations, the ledger says which. Memory is O(holders + free ranges + chunks out),
  * never O(iterations): what is done is what is neither free nor granted. */

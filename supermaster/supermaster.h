@@ -103,7 +103,7 @@ struct timesteps {
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
 
-/* Iterations that wait for others: see waits.c. */
+/* Iterations that wait for others: see dependencies.c. */
 struct waits {
     uint64_t *open;    /* [count] those that an iteration waits for and that have not ended; owned; NULL: none waits */
     uint64_t *not_run; /* [not_run_count] iterations given up, as what they wait for has failed; owned */
@@ -165,7 +165,7 @@ struct losses {
     size_t capacity;
 };
 
-/* Work that moves between masters: see recall.c. */
+/* Work that moves between masters: see masters.c. */
 struct recalls {
     unsigned *waiting; /* [masters] idle workers of the master, which wants work that others have not begun; owned */
     unsigned masters_waiting; /* masters that want some */
@@ -198,7 +198,7 @@ struct joins {
     size_t unfit_capacity;
 };
 
-/* Recovery points that are recorded: see points.c. */
+/* Recovery points that are recorded: see dependencies.c. */
 struct points {
     uint64_t due_ns;      /* when to ask for the next one; NEVER: not at all */
     uint64_t interval_ns; /* from the latest request to the next */

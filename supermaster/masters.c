@@ -1,0 +1,593 @@
+/* SPDX-License-Identifier: MIT */
+/* The masters: work that moves between them, those that are overdue, and the messages of one: what is done, its wish
+ * for a refill, the figures of its workers, goodbye; and what it relays. */
+#include "supermaster/core.h"
+
+#include "common/service/boundary_list.h"
+#include "common/service/poison.h"
+#include "common/service/refill.h"
+#include "common/util/grow.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+/* --- Recall between masters. A master whose workers are idle, and have nothing to recall from one another, asks for
+ * work that others have not begun; the master that has most for each of its workers is asked for it. What it returns is
+ * free again: the technique is told, and cuts it for the master that waits. A master of which all has begun is not
+ * asked again before it is given more. */
+
+int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    const size_t before = room->masters.before, now = room->masters.now;
+    const bool complete = grow_to(&recalls->waiting, before, now, sizeof *recalls->waiting) == 0 &&
+                          grow_to(&recalls->state, before, now, sizeof *recalls->state) == 0 &&
+                          grow_to(&recalls->was_asked, before, now, sizeof *recalls->was_asked) == 0 &&
+                          grow_to(&recalls->was_told, before, now, sizeof *recalls->was_told) == 0;
+    return complete ? 0 : -1;
+}
+
+void supermaster_recalls_fini(struct supermaster *supermaster)
+{
+    free(supermaster->recalls.waiting);
+    free(supermaster->recalls.state);
+    free(supermaster->recalls.was_asked);
+    free(supermaster->recalls.was_told);
+}
+
+void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts)
+{
+    supermaster->recalls.count += counts->recalls;
+    supermaster->recalls.iterations += counts->recalled;
+}
+
+static void set_waiting(struct recalls *recalls, unsigned m, unsigned waiting)
+{
+    recalls->masters_waiting += (waiting > 0) - (recalls->waiting[m] > 0);
+    recalls->waiting[m] = waiting;
+    recalls->was_told[m] &= waiting > 0;
+}
+
+/* Master `m` was given chunks: it has again what may be recalled. */
+static void supermaster_note_given(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    set_waiting(recalls, m, 0);
+    recalls->has_more = true;
+    recalls->has_no_giver = false;
+    recalls->state[m] = recalls->state[m] >= RECALL_SENT ? RECALL_OUTDATED : RECALL_POSSIBLE;
+}
+
+void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m)
+{
+    set_waiting(&supermaster->recalls, m, 0);
+}
+
+void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    set_waiting(recalls, m, 0);
+    recalls->open -= recalls->state[m] >= RECALL_SENT;
+    recalls->state[m] = RECALL_FUTILE;
+}
+
+/* The master with most work for each of its workers of those who may be asked; `masters` where there is none. */
+static unsigned find_giver(const struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct recalls *recalls = &supermaster->recalls;
+    unsigned best = topology->masters;
+    double most = 0;
+    for (unsigned m = 0; m < topology->masters; m++) {
+        if (recalls->state[m] != RECALL_POSSIBLE || recalls->waiting[m] > 0)
+            continue;
+        double share = (double)ranges_total(&supermaster->ledger.granted[m]) / topology_count(topology, m);
+        if (share > most) {
+            most = share;
+            best = m;
+        }
+    }
+    return best;
+}
+
+/* Keeps a RECALL open for each master that waits, as long as there is somebody to ask. */
+static void send_recalls(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct recalls *recalls = &supermaster->recalls;
+    unsigned wanted = 0;
+    if (recalls->has_no_giver)
+        return; /* at the end of a loop most of a thousand masters ask, and all would be looked at for each of them */
+    for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
+        wanted += recalls->waiting[m] > 0;
+        if (recalls->waiting[m] == 0 || wanted <= recalls->open)
+            continue;
+        unsigned giver = find_giver(supermaster);
+        if (giver == topology->masters) {
+            recalls->has_no_giver = true;
+            return;
+        }
+        REASON(supermaster->reasons, "recalls work of rank %u: %u workers of rank %u wait and nothing is free",
+               topology->master_rank[giver], recalls->waiting[m], topology->master_rank[m]);
+        recalls->state[giver] = RECALL_SENT;
+        recalls->was_asked[giver] = true;
+        recalls->open++;
+        actions_send(supermaster->actions, topology->master_rank[giver],
+                     &(struct message){.type = MESSAGE_RECALL, .recall = {recalls->waiting[m]}});
+    }
+}
+
+static bool all_has_begun(const struct recalls *recalls)
+{
+    return recalls->has_no_giver && recalls->open == 0;
+}
+
+/* Tells a master that waits that nothing can be recalled for it: its fast workers may help its slow ones. */
+static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    if (!all_has_begun(recalls) || recalls->waiting[m] == 0 || recalls->was_told[m])
+        return;
+    recalls->was_told[m] = true;
+    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+                 &(struct message){.type = MESSAGE_REFILL, .refill = {.empty = true, .begun = true}});
+}
+
+static void supermaster_receive_recall(struct supermaster *supermaster, unsigned m, const struct recall *recall)
+{
+    if (supermaster->config.distance > 0) {
+        supermaster_refuse(supermaster, "has work of a loop with dependencies recalled");
+        return;
+    }
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->refills_parked[m] == 0)
+        return; /* the run ends, or a refill is on its way */
+    set_waiting(&supermaster->recalls, m, recall->waiting);
+    send_recalls(supermaster);
+    tell_all_has_begun(supermaster, m);
+}
+
+void supermaster_look_at_recalls(struct supermaster *supermaster)
+{
+    supermaster->recalls.has_more = false;
+    if (supermaster->recalls.masters_waiting > 0 && supermaster->state == SUPERMASTER_SERVING)
+        send_recalls(supermaster);
+}
+
+/* Puts the ranges back among the free. -1 where the master was not granted them. */
+static int take_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct ledger *ledger = &supermaster->ledger;
+    uint64_t first, count;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        assign_record_get(message->records, i, &first, &count);
+        if (!ranges_covers(&ledger->granted[m], first, count))
+            return -1;
+        if (ledger_return(ledger, m, first, count) < 0) {
+            supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+            return 0;
+        }
+        sched_give_back(&supermaster->sched, count);
+        supermaster->recalls.iterations += count;
+        supermaster->steps.returned += count;
+    }
+    supermaster->recalls.count += message->record_count > 0;
+    return 0;
+}
+
+/* Serves the masters that wait for recalled work first, and the giver last: it may have returned what none of its idle
+ * workers may compute, and would get that again and again. */
+static void serve_waiting(struct supermaster *supermaster, unsigned giver)
+{
+    const unsigned masters = supermaster->config.topology->masters;
+    for (unsigned i = 1; i <= masters; i++) {
+        const unsigned m = (giver + i) % masters;
+        if (supermaster->recalls.waiting[m] > 0 && supermaster_step_free(supermaster) > 0)
+            supermaster_serve_parked(supermaster, m);
+    }
+    for (unsigned i = 1; i <= masters; i++) {
+        const unsigned m = (giver + i) % masters;
+        if (supermaster->refills_parked[m] > 0 && supermaster_step_free(supermaster) > 0)
+            supermaster_serve_parked(supermaster, m);
+    }
+}
+
+static void supermaster_receive_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct recalls *recalls = &supermaster->recalls;
+    if (supermaster->losses.dismissed[m])
+        return; /* a late answer: all that the master has is free again when it has left */
+    if (!recalls->was_asked[m]) {
+        supermaster_refuse(supermaster, "returns work that was not recalled");
+        return;
+    }
+    recalls->open -= recalls->state[m] >= RECALL_SENT; /* else workers that took long for an iteration have answered */
+    recalls->has_no_giver = false;
+    recalls->state[m] =
+        message->record_count > 0 || recalls->state[m] == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    if (take_returned(supermaster, m, message) < 0) {
+        supermaster_refuse(supermaster, "returns iterations that it was not granted");
+        return;
+    }
+    if (message->record_count > 0)
+        serve_waiting(supermaster, m);
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    send_recalls(supermaster);
+    for (unsigned i = 0; all_has_begun(recalls) && i < supermaster->config.topology->masters; i++)
+        tell_all_has_begun(supermaster, i);
+}
+
+/* --- Masters whose workers all hang. A master hands what is overdue to another of its workers; where it has none,
+ * others wait at the end of the loop and nothing comes of what it holds. Then it is dismissed: by an END it tells what
+ * it has, takes those for lost that do not leave, and says goodbye, with which the rest is free again. Until then
+ * nobody else is given any of it, and from then on nobody listens to it, so nothing is committed twice.
+ *
+ * Results leave a worker within a second, or an iteration where that takes longer, and its master at once: a master is
+ * overdue when it is silent for ten times as long as any was before it had something to tell, and so long at least as
+ * a chunk. One that hands something out again looks after itself, and has as long for it as for what is new. Who has
+ * dismissed one in vain has learnt how long silence may be. */
+
+/* A master with an idle worker is left to look after itself for so much longer. */
+#define PATIENCE_NS LEASE_UNKNOWN_NS
+
+/* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */
+static void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
+{
+    if (ranges_length(&supermaster->ledger.granted[m]) == 0)
+        supermaster->losses.heard_ns[m] = supermaster->now_ns;
+}
+
+static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
+{
+    struct losses *losses = &supermaster->losses;
+    uint64_t silence = supermaster->now_ns - losses->heard_ns[m];
+    losses->silence_ns = silence > losses->silence_ns ? silence : losses->silence_ns;
+    losses->heard_ns[m] = supermaster->now_ns;
+}
+
+/* The time of a recovery does not count as silence: it says nothing about masters where nothing is wrong. */
+static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
+{
+    supermaster->losses.heard_ns[m] = supermaster->now_ns;
+}
+
+/* True if a worker of master `m` waits and holds nothing. A worker that hangs after it has asked ahead does not count.
+ */
+static bool is_idle(const struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned workers = 0;
+    if (supermaster->refills_parked[m] == 0)
+        return false;
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        workers += supermaster->losses.worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST;
+    return supermaster->busy[m] < workers;
+}
+
+static bool service_is_idle(const struct service *service)
+{
+    return service->waiting_count > 0 && service->present - service->gone > service->busy;
+}
+
+static bool others_are_idle(const struct supermaster *supermaster, unsigned m)
+{
+    bool idle = service_is_idle(&supermaster->service);
+    for (unsigned i = 0; !idle && i < supermaster->config.topology->masters; i++)
+        idle = i != m && is_idle(supermaster, i);
+    return idle;
+}
+
+static bool anybody_waits(const struct supermaster *supermaster)
+{
+    bool waits = supermaster->service.waiting_count > 0;
+    for (unsigned m = 0; !waits && m < supermaster->config.topology->masters; m++)
+        waits = supermaster->refills_parked[m] > 0;
+    return waits;
+}
+
+static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
+{
+    const struct losses *losses = &supermaster->losses;
+    uint64_t lease = losses->silence_ns == 0 ? LEASE_UNKNOWN_NS : LEASE_FACTOR * losses->silence_ns;
+    uint64_t patience = is_idle(supermaster, m) ? PATIENCE_NS : 0;
+    if (supermaster->config.no_speculation)
+        return NEVER;
+    return losses->heard_ns[m] + (lease > LEASE_MIN_NS ? lease : LEASE_MIN_NS) + patience;
+}
+
+static void dismiss(struct supermaster *supermaster, unsigned m)
+{
+    const struct end end = {.degraded = true}; /* not LATE: its workers may be slow and nothing else */
+    REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
+           supermaster->config.topology->master_rank[m],
+           (double)(supermaster->now_ns - supermaster->losses.heard_ns[m]) / 1e9);
+    supermaster->losses.dismissed[m] = true;
+    supermaster->losses.late = true;
+    supermaster->refills_parked[m] = 0;
+    supermaster_forget_recall(supermaster, m);
+    supermaster_note_report(supermaster, m);
+    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+                 &(struct message){.type = MESSAGE_END, .end = end});
+}
+
+static void look_at_master(struct supermaster *supermaster, unsigned m)
+{
+    struct losses *losses = &supermaster->losses;
+    if (losses->master_left[m] || losses->dismissed[m] || ranges_length(&supermaster->ledger.granted[m]) == 0 ||
+        !others_are_idle(supermaster, m))
+        return;
+    uint64_t due = due_ns(supermaster, m);
+    if (due <= supermaster->now_ns)
+        dismiss(supermaster, m);
+    else if (due < losses->look_ns)
+        losses->look_ns = due;
+}
+
+void supermaster_look_at_masters(struct supermaster *supermaster)
+{
+    struct losses *losses = &supermaster->losses;
+    unsigned masters = supermaster->config.topology->masters;
+    if (losses->look_ns > supermaster->now_ns || supermaster->state < SUPERMASTER_SERVING)
+        return; /* masters are looked after when the speeds are known */
+    losses->look_ns = NEVER;
+    if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
+        return;
+    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* the answer may be another one by then */
+    bool idle = false;
+    for (unsigned m = 0; m < masters; m++) {
+        idle |= is_idle(supermaster, m);
+        look_at_master(supermaster, m);
+    }
+    if (idle)
+        service_lose_overdue(&supermaster->service, supermaster->now_ns);
+}
+
+/* Ends with master `m`, which was dismissed and has left, and its workers with it. */
+static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct losses *losses = &supermaster->losses;
+    for (unsigned i = 0; i < topology_count(topology, m); i++) {
+        const unsigned w = topology->served[topology_first(topology, m) + i];
+        if (losses->worker[w] == WORKER_IS_LOST)
+            continue;
+        losses->workers_left++;
+        losses->worker[w] = WORKER_HAS_LEFT;
+        supermaster->statistics[w].left_ns = supermaster->now_ns;
+    }
+}
+
+/* --- Messages of a master. */
+
+void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range)
+{
+    uint64_t end = range->first + range->count;
+    if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
+        return; /* the master tells its own workers of each other */
+    if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
+}
+
+bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned before;
+    if (!boundary_list_take(&supermaster->boundaries, neighbour->first, &before))
+        return false;
+    if (before == topology->masters)
+        return service_take_neighbour(&supermaster->service, neighbour, supermaster->actions);
+    if (!supermaster->losses.master_left[before])
+        actions_send(supermaster->actions, topology->master_rank[before],
+                     &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
+    return true;
+}
+
+static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
+{
+    if (supermaster->state >= SUPERMASTER_ENDING)
+        return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
+    if (supermaster_is_point(supermaster, &message->neighbour)) {
+        supermaster_hand_point(supermaster, &message->neighbour, supermaster->from);
+        return;
+    }
+    if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
+        !supermaster_pass_neighbour(supermaster, &message->neighbour))
+        supermaster_refuse(supermaster, "told of a neighbour that cannot be");
+}
+
+struct master_refill {
+    struct supermaster *supermaster;
+    unsigned m;             /* master */
+    unsigned char *records; /* records of the refill */
+    unsigned chunks;
+};
+
+/* The rate is looked at after so many refills: it changes slowly. */
+#define RATE_REFILLS 8
+
+/* Workers whose powers are fetched ahead: those of a master need not lie together, and no cache holds a million. */
+#define POWERS_AHEAD 16
+
+/* Cuts the next chunk for the i-th worker of the master. A lost worker gets none. */
+static bool master_refill_cut(void *context, unsigned i)
+{
+    struct master_refill *refill = context;
+    struct supermaster *supermaster = refill->supermaster;
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned place = topology_first(topology, refill->m) + i, w = topology->served[place];
+    struct range range;
+    if (supermaster->sched.powers != NULL && place + POWERS_AHEAD < topology->workers)
+        __builtin_prefetch(&supermaster->sched.powers[topology->served[place + POWERS_AHEAD]]);
+    if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == WORKER_IS_LOST)
+        return true;
+    if (!supermaster_cut(supermaster, refill->m, w, &range))
+        return false;
+    if (supermaster->config.distance > 0)
+        supermaster_note_boundary(supermaster, refill->m, &range);
+    if (supermaster->service.poisons.count > 0)
+        supermaster_warn(supermaster, refill->m, &range);
+    chunk_record_put(refill->records, refill->chunks++,
+                     &(struct chunk_record){range.first, range.count, topology->served_rank[place]});
+    return true;
+}
+
+/* The room for the records of a refill. What a sink takes has left when the next refill is cut: then all use the same
+ * room, which stays in the caches, where rooms of their own for a thousand masters would not. */
+static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
+{
+    if (supermaster->actions->sink != NULL)
+        return supermaster->refill_records[0];
+    return supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
+}
+
+/* Serves the oldest parked refill: one chunk for each worker of the master, weighted by that worker's power, or as many
+ * times that as is wanted. */
+unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned char *records = room_for_refill(supermaster, m, place);
+    struct master_refill refill = {supermaster, m, records, 0};
+    supermaster_note_grant(supermaster, m);
+    if (supermaster->refills % RATE_REFILLS == 0)
+        supermaster_note_rate(supermaster);
+    refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
+    unsigned chunks = refill.chunks, sent = 0;
+    do { /* in parts; where there are no chunks one part says so */
+        unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
+        actions_send(supermaster->actions, topology->master_rank[m],
+                     &(struct message){
+                         .type = MESSAGE_REFILL,
+                         .refill = {.more = count < left, .empty = chunks == 0},
+                         .records = records + (size_t)sent * CHUNK_RECORD_BYTES,
+                         .record_count = count,
+                     });
+        sent += count;
+    } while (sent < chunks);
+    supermaster->refills_parked[m] -= chunks > 0;
+    if (chunks > 0) {
+        struct chunk_record last;
+        chunk_record_get(records, chunks - 1, &last);
+        supermaster->largest_chunk = last.count > supermaster->largest_chunk ? last.count : supermaster->largest_chunk;
+        supermaster_note_given(supermaster, m);
+        supermaster->losses.was_given[m] = true;
+    }
+    if (chunks == 0) {
+        REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
+        supermaster_note_waiting(supermaster);
+    }
+    /* Counts the master's workers as busy again: it sent the request when it ran dry, and gets chunks now. */
+    unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
+    supermaster->busy[m] = busy < workers ? busy : workers;
+    supermaster->refills += chunks > 0;
+    if (chunks > 0 && supermaster->first_assign_ns == NEVER)
+        supermaster->first_assign_ns = supermaster->now_ns;
+    return chunks;
+}
+
+static void receive_report(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    struct done_record done;
+    if (message->record_count > 0)
+        supermaster_note_report(supermaster, m);
+    for (unsigned i = 0; i < message->record_count; i++) {
+        done_record_get(message->records, i, &done);
+        if (!supermaster_commit(supermaster, m, &done)) {
+            supermaster_refuse(supermaster, "sent results of iterations that were never handed out");
+            return;
+        }
+        supermaster->reported[m] += done.count;
+        if (supermaster_judges_nodes(supermaster))
+            supermaster_note_outcome_of_master(supermaster, m, &done);
+    }
+    supermaster->busy[m] = message->report.busy;
+    if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING || supermaster->losses.dismissed[m])
+        return;
+    if (supermaster_is_joining(supermaster, m)) {
+        supermaster_keep_joiners_refill(supermaster, m);
+        return;
+    }
+    if (supermaster_is_master_aside(supermaster, m)) {
+        supermaster_keep_refill(supermaster, m);
+        return;
+    }
+    supermaster->refills_parked[m]++;
+    if (supermaster->state == SUPERMASTER_SERVING)
+        supermaster_serve_refill(supermaster, m, 0);
+    else if (supermaster->refills_parked[m] > 1)
+        supermaster_refuse(supermaster, "asked for a second refill before it had the first");
+    else
+        REASON(supermaster->reasons, "the refill of rank %u is parked: %u speeds are missing", supermaster->from,
+               supermaster->speeds_missing);
+}
+
+void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record)
+{
+    const struct topology *topology = supermaster->config.topology;
+    unsigned w = topology_worker(topology, record->worker);
+    if (w == topology->workers)
+        return;
+    struct worker_statistics *statistics = &supermaster->statistics[w];
+    statistics->iterations = record->iterations;
+    statistics->chunks = record->chunks;
+    statistics->compute_ns = record->compute_ns;
+    statistics->wait_ns = record->wait_ns;
+    statistics->finish_ns = record->finish_ns;
+}
+
+static void receive_stats(struct supermaster *supermaster, const struct message *message)
+{
+    struct stats_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        stats_record_get(message->records, i, &record);
+        if (supermaster_speaks_for(supermaster, record.worker))
+            supermaster_take_statistics(supermaster, &record);
+    }
+}
+
+static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    if (supermaster->losses.dismissed[m])
+        supermaster_let_go(supermaster, m);
+    supermaster_master_left(supermaster, m);
+    if (m >= supermaster->config.topology->launched)
+        supermaster_note_pod_left(supermaster);
+    supermaster->messages += message->goodbye.messages;
+    supermaster->bytes += message->goodbye.bytes;
+}
+
+void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
+{
+    if (supermaster->losses.master_left[m])
+        return; /* a worker has told of its end before the runtime did: what it reported late is computed again */
+    switch (message->type) {
+    case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
+    case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;
+    case MESSAGE_LOADS: supermaster_receive_loads(supermaster, message); break;
+    case MESSAGE_NEIGHBOUR: receive_neighbour(supermaster, message); break;
+    case MESSAGE_STATS: receive_stats(supermaster, message); break;
+    case MESSAGE_GOODBYE: receive_goodbye(supermaster, m, message); break;
+    case MESSAGE_WORKER_LOST: supermaster_receive_worker_lost(supermaster, m, &message->worker_lost); break;
+    case MESSAGE_RECALL: supermaster_receive_recall(supermaster, m, &message->recall); break;
+    case MESSAGE_RETURNED: supermaster_receive_returned(supermaster, m, message); break;
+    case MESSAGE_RECOVERY_COUNTS:
+        supermaster->losses.reissued += message->recovery_counts.reissued;
+        supermaster->losses.duplicates += message->recovery_counts.duplicates;
+        supermaster_count_recalls(supermaster, &message->recovery_counts);
+        if (message->recovery_counts.reissued + message->recovery_counts.duplicates > 0)
+            supermaster_note_recovery_counts(supermaster, m);
+        break;
+    case MESSAGE_VERIFIED: supermaster_receive_verified(supermaster, &message->verified); break;
+    case MESSAGE_ITERATIONS_FAILED:
+        if (supermaster_speaks_for(supermaster, message->iterations_failed.id))
+            supermaster_receive_iterations_failed(supermaster, &message->iterations_failed);
+        else
+            supermaster_refuse(supermaster, "told of a failure of a rank that it does not serve");
+        break;
+    case MESSAGE_ITERATIONS_GIVEN_UP:
+        supermaster_receive_iterations_given_up(supermaster, message->records, message->record_count);
+        break;
+    default: supermaster_receive_common(supermaster, message);
+    }
+}
