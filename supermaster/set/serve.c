@@ -200,7 +200,7 @@ static int open_set(struct set *set)
     if (open_parts(set) == 0)
         return EXIT_STATUS_DONE;
     say(stderr, "supermaster: %s", set->error.text);
-    return EXIT_STATUS_USAGE;
+    return set->journal != NULL ? end_journal(set, EXIT_STATUS_USAGE) : EXIT_STATUS_USAGE;
 }
 
 static void close_set(struct set *set, int status)
