@@ -154,9 +154,10 @@ static void send_stream(const struct plan *plan)
         MPI_Wait(&request[n % SENDS], MPI_STATUS_IGNORE);
         MPI_Isend(buffer[n % SENDS], (int)plan->bytes, MPI_BYTE, 0, TAG_WORK, MPI_COMM_WORLD, &request[n % SENDS]);
     }
-    MPI_Waitall(SENDS, request, MPI_STATUSES_IGNORE);
-    for (int slot = 0; slot < SENDS; slot++)
+    for (int slot = 0; slot < SENDS; slot++) {
+        MPI_Wait(&request[slot], MPI_STATUS_IGNORE);
         free(buffer[slot]);
+    }
 }
 
 static double stream(const struct plan *plan)

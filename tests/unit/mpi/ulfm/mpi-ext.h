@@ -5,6 +5,8 @@
 
 #include <mpi.h>
 
+#undef MPIX_ERR_PROC_FAILED /* MPICH has numbers of its own */
+#undef MPIX_ERR_PROC_FAILED_PENDING
 #define MPIX_ERR_PROC_FAILED         MPI_ERR_OTHER
 #define MPIX_ERR_PROC_FAILED_PENDING MPI_ERR_PENDING
 
