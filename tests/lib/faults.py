@@ -40,4 +40,4 @@ def lines_with(result, text):
 
 def is_complete(result):
     """It was killed when all was done, and there is nothing to resume."""
-    return result.status == 2 and len(lines_with(result, 'it is complete')) == 1
+    return result.status == 0 and len(lines_with(result, 'is complete: nothing is left to do')) == 1

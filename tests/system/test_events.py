@@ -21,7 +21,7 @@ from faults import is_complete
 from isolation import hostile
 from journals import head_of
 from kernels import built
-from launch import (MASTER, PROGRAM, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, job, kill_tree, main, mpirun_line, python_is_there,
+from launch import (MASTER, PROGRAM, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, job, journal_is_over, kill_tree, main, mpirun_line, python_is_there,
                     report, run, shared_memory, start)
 from loops import DEADLY_PYTHON
 from openmpi import IS_5, RECOVERING
@@ -430,6 +430,8 @@ def check_done(trial, result, reference):
     """(kinds of wrong, why) of a run that says that it is done."""
     wrong = compare(trial, read(trial.output), reference[1])
     why = [f'{kind}: see the output' for kind in wrong]
+    if is_complete(result):
+        return wrong, why
     if result.status == 0 and 'checksum' not in result.out:
         wrong.add('lost')
         why.append('lost: the summary')
@@ -442,7 +444,8 @@ def check_done(trial, result, reference):
             wrong.add('doubled' if figures['done'] > figures['iterations'] else 'lost')
             why.append(f"{figures['done']} of {figures['iterations']} are done")
     if result.status != 3:
-        stays = [name for name in os.listdir('.') if name.startswith(trial.output) and name not in (trial.output,)]
+        over = trial.output + '.journal' if journal_is_over(trial.output + '.journal') else None
+        stays = [name for name in os.listdir('.') if name.startswith(trial.output) and name not in (trial.output, over)]
         if stays:
             wrong.add('left behind')
             why.append(f'left behind: {stays}')
@@ -469,8 +472,6 @@ def go_on(trial):
 def attempt(number, references):
     """One trial: its event, its topology, and what is wrong."""
     trial = Trial(number)
-    for ignored in DRAINING.values():  # by nohup, or behind a shell's &
-        signal.signal(ignored, signal.SIG_DFL)
     os.mkdir('tmp')
     os.environ['TMPDIR'] = os.path.join(os.getcwd(), 'tmp')
     os.environ['PYTHONDONTWRITEBYTECODE'] = '1'

@@ -13,7 +13,7 @@ import signal
 import time
 
 from faults import is_complete, lines_with
-from launch import HDSS, SUPERMASTER, finish, hdss, job, kill_tree, main, run_job, start
+from launch import HDSS, SUPERMASTER, finish, hdss, job, journal_is_over, kill_tree, main, run_job, start
 from openmpi import IS_5
 from processes import ranks
 from results import read
@@ -125,17 +125,17 @@ def attempt(number, references):
     for launches in range(LAUNCHES):
         killed, result = launch(chance, output, launches + 1 < LAUNCHES)
         history.append((killed, 'complete' if is_complete(result) else result.status))
-        if result.status == 0 or is_complete(result):
+        if result.status == 0:
             break
         if not is_ended(result):
             return history, f'trial {number}: a status that cannot be\n{history}\n{result}'
-    if result.status != 0 and not is_complete(result):
+    if result.status != 0:
         return history, f'trial {number}: not done at last\n{history}\n{result}'
-    if read(output) != references[kind][1] or (result.status == 0 and result.checksum() != references[kind][0]):
+    if read(output) != references[kind][1] or (not is_complete(result) and result.checksum() != references[kind][0]):
         return history, f'MISMATCH in trial {number}\n{history}\n{result}'
-    if os.path.exists(output + '.journal'):
-        return history, f'trial {number}: the journal is left\n{history}\n{result}'
-    if result.status == 0 and lines_with(result, 'failed'):
+    if not journal_is_over(output + '.journal'):
+        return history, f'trial {number}: the journal has no end\n{history}\n{result}'
+    if [line for line in lines_with(result, 'failed') if line.startswith(('supermaster: ', 'master: ', 'worker: ', 'hdss'))]:
         return history, f'trial {number}: it is done, and something failed\n{history}\n{result}'
     return history, None
 

@@ -56,7 +56,7 @@ def task(number, title, body):
             return follow_in_slurm(steps, variables(python))
         return follow(steps, variables(python))
     test.__name__ = f'test_task_{number}_{title}'
-    return long(test) if number != '1' else test
+    return test
 
 
 TASKS = TASK.findall(read('deploy/python/hdss-python.7'))

@@ -52,10 +52,6 @@ def without(what):
     return None
 
 
-def marked(test, body):
-    return long(test) if 'pkg-config' in body or 'hdss study' in body else launched(test)
-
-
 def task(number, title, body):
     steps = steps_of(body)
 
@@ -63,7 +59,7 @@ def task(number, title, body):
         assert steps, title
         return without(body) or try_out(steps)
     test.__name__ = f'test_task_{number}_{title}'
-    return marked(test, body)
+    return test
 
 
 def readme_start(title, body):
@@ -81,7 +77,7 @@ def readme_start(title, body):
                     file.write(name)
         return without(body) or try_out([(line, []) for language, text in shown if language == 'sh' for line in text.splitlines()])
     test.__name__ = 'test_readme_' + title
-    return marked(test, body)
+    return test
 
 
 def test_what_is_said_to_be_printed_is_looked_for():
