@@ -2,12 +2,13 @@
 """Journals of runs: their head, their records, and the first record, before which nothing can be resumed."""
 import os
 
-from launch import finish, wait_until
+from launch import finish, journal_is_over, wait_until
 from results import read
 
 
 def has_records(path='out.npy.journal'):
-    return os.path.exists(path) and os.path.getsize(path) > head_of(path)
+    """Of a run that goes on: a complete one that it takes the place of has left a journal with an end."""
+    return os.path.exists(path) and os.path.getsize(path) > head_of(path) and not journal_is_over(path)
 
 
 def wait_for_records(process, path='out.npy.journal'):
