@@ -15,8 +15,8 @@ DETERMINISTIC = {"unit", "cluster", "seeds", "fuzz", "tidy", "headers"}
 
 # But for these, which wait for processes, sockets or files: tried again alone, as system tests are.
 REAL_TIME = {
-    "exec-helper", "exec-remote-team", "exec-pipeline", "streams", "stream-credentials", "cli-launch", "cli-follow", "control-clients", "control-set",
-    "control-http", "control-socket", "lanes", "process",
+    "exec-helper", "exec-pieces", "exec-remote-team", "exec-pipeline", "streams", "stream-credentials", "cli-launch", "cli-follow", "control-clients",
+    "control-set", "control-http", "control-socket", "lanes", "process",
 }
 
 # Names of this table that a build may lack, as what they need is optional.

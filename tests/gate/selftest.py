@@ -297,7 +297,7 @@ class Selftest:
         return os.path.basename(files[-1]).removeprefix("test_").removesuffix(".py") if files else name
 
     def tell(self, one, why):
-        path = os.path.join(self.state, "failures", re.sub(r"\W+", "-", f"{one.stage}-{one.name}") + ".txt")
+        path = os.path.join(self.state, "failures", re.sub(r"\W+", "-", f"{one.stage}-{one.name}")[:200] + ".txt")
         os.makedirs(os.path.dirname(path), exist_ok=True)
         with open(path, "w", encoding="utf-8", errors="backslashreplace") as file:
             file.write("\n".join(one.lines) + "\n")
