@@ -174,7 +174,9 @@ def test_a_real_trace():
     report('run.csv', '--html', 'run.html', '--svg', 'run.svg')
     told, shown = json.loads(read('run.json')), figures_in(read('run.html'))
     assert abs(shown['compute_s'] / told['compute_s'] - 1) < 1e-6, (shown, told)
-    assert 0 < shown['elapsed_s'] <= result.seconds, (shown, told, result)
+    # A worker may end its last chunk a while after the supermaster has all results, or tell of it late.
+    busiest = max(row['compute_s'] for row in told['worker_stats'])
+    assert busiest - 1e-6 <= shown['elapsed_s'] <= result.seconds, (shown, told, result)
     check_figures(shown, {'done': 400, 'iterations': 400, 'steps': told['chunks'], 'workers': 4, 'lost_workers': 0})
     assert len(re.findall('<th scope="row" data-value', read('run.html'))) == 4
     return None

@@ -96,7 +96,7 @@ def jobs_that_go_on_behind(strike, status, line):
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     strike(process)
     ended = finish(process)
-    assert ended.status == status and ended.err[-1].startswith(line), ended
+    assert ended.status == status and ended.err[-1] == line, ended
     hurry()
     up('--resume')
     try:
@@ -134,6 +134,7 @@ def test_a_set_that_has_lost_all_workers_is_started_again_three_times():
     said = [line for line in ended.err if line.startswith('hdss: ')]
     assert ended.status == 1 and len(said) == 4 and said[0] == 'hdss: the set has failed: starting again with its jobs, 1 of 3 times', ended
     assert said[-1].endswith('which is all that --restarts allows; `hdss up --resume` goes on with its jobs'), ended
+    assert ended.err.count('supermaster: all workers are lost: the set ends') == 4, ended
 
 
 def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
