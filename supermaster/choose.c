@@ -146,20 +146,15 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
 /* --- Measurements of the workers' chunks, on their way to a technique that learns: in the central topology from the
  * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
 
-static double supermaster_learn_seconds(uint64_t ns)
-{
-    return (double)ns / 1e9;
-}
-
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback)
 {
     const struct sched_feedback measured = {
         .worker = w,
         .chunks = feedback->chunks,
         .iterations = feedback->iterations,
-        .compute_s = supermaster_learn_seconds(feedback->compute_ns),
-        .wait_s = supermaster_learn_seconds(feedback->wait_ns),
-        .deviation_s = (double)feedback->deviation_ns / 1e9,
+        .compute_s = seconds_of(feedback->compute_ns),
+        .wait_s = seconds_of(feedback->wait_ns),
+        .deviation_s = seconds_of(feedback->deviation_ns),
         .samples = feedback->samples,
     };
     if (supermaster->sched_ready && supermaster->seat[w] != NO_SEAT) {
@@ -172,8 +167,8 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
 }
 
 /* -1 with one line for what cannot be. */
-static int supermaster_learn_take_record(struct supermaster *supermaster, unsigned m,
-                                         const struct feedback_record *record, struct error *error)
+static int take_feedback(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
+                         struct error *error)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned w = topology_worker(topology, record->worker);
@@ -197,7 +192,7 @@ void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, c
     struct feedback_record record;
     for (unsigned i = 0; i < message->record_count; i++) {
         feedback_record_get(message->records, i, &record);
-        if (supermaster_learn_take_record(supermaster, m, &record, &error) == 0)
+        if (take_feedback(supermaster, m, &record, &error) == 0)
             continue;
         supermaster_refuse(supermaster, error.text);
         return;

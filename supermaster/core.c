@@ -228,6 +228,13 @@ void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char
     supermaster_end(supermaster);
 }
 
+void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what)
+{
+    struct error text;
+    error_set(&text, "out of memory for %s", what);
+    supermaster_fail(supermaster, supermaster->config.topology->supermaster, text.text);
+}
+
 static int exit_status(const struct supermaster *supermaster)
 {
     if (supermaster->failure.text[0] != '\0')

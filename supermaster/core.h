@@ -21,6 +21,11 @@ static inline bool is_central(const struct supermaster *supermaster)
     return supermaster->is_central;
 }
 
+static inline double seconds_of(uint64_t ns)
+{
+    return (double)ns / 1e9;
+}
+
 /* The numbers of masters, workers and nodes that there was room for, and that there is to be room for. */
 struct room {
     struct {
@@ -324,6 +329,8 @@ void supermaster_expire_joins(struct supermaster *supermaster);
 
 /* core.c: the end of the run, for whatever reason */
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
+/* Fails as memory is out for `what`. */
+void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what);
 
 /* core.c */
 /* Takes messages that masters relay and, in the central topology, workers send themselves. */

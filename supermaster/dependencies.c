@@ -50,7 +50,7 @@ static uint64_t *open_of(const struct supermaster *supermaster, uint64_t iterati
 static int set_free(struct supermaster *supermaster, uint64_t iteration)
 {
     if (ledger_let_go(&supermaster->ledger, iteration) < 0) {
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        supermaster_fail_for_memory(supermaster, "the ledger");
         return -1;
     }
     REASON(supermaster->reasons, "iteration %llu waits for nothing any more", (unsigned long long)iteration);
@@ -94,7 +94,7 @@ void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uin
 {
     for (uint64_t i = first; i < first + count; i++) {
         if (has_failed && give_up_waiting(supermaster, i) < 0)
-            supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what failed");
+            supermaster_fail_for_memory(supermaster, "what failed");
         const struct range waiting = waiting_for(supermaster, i);
         for (uint64_t k = waiting.first; !has_failed && k < waiting.first + waiting.count; k++) {
             uint64_t *open = open_of(supermaster, waiting_at(supermaster, k));
@@ -417,7 +417,7 @@ bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, 
         settle(supermaster, want, granted > 0 ? range->count : 0);
     }
     if (granted < 0)
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        supermaster_fail_for_memory(supermaster, "the ledger");
     if (granted <= 0)
         return false;
     points->next = range->first + range->count;

@@ -33,11 +33,6 @@
  * however many workers died. A run that is resumed does without the probe, and finds out in the loop which one it was.
  * That is not done where iterations depend on one another. */
 
-static void deaths_fail_without_memory(struct supermaster *supermaster)
-{
-    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
-}
-
 static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -202,7 +197,7 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
         least.deaths = DEATHS_MAX;
     if ((more->deaths + more->failures > 0 && poison_add(&supermaster->deaths, more) < 0) ||
         (are_last && poison_raise(&supermaster->deaths, &least) < 0))
-        deaths_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
     else
         record_deaths(supermaster, more->first, more->count);
 }
@@ -219,7 +214,7 @@ static bool supermaster_has_died_too_often(const struct supermaster *supermaster
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     if (poison_forget(&supermaster->deaths, first, count) < 0)
-        deaths_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
 /* --- What fails. */
@@ -232,14 +227,9 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     given_up_fini(&supermaster->given_up);
 }
 
-static void failures_fail_without_memory(struct supermaster *supermaster)
-{
-    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what failed");
-}
-
 /* Merges a failure with the last one of the list. A kernel that fails everywhere would else fill it with one entry for
  * each chunk and worker. */
-static bool failures_merge(struct failures *failures, const struct report_failure *failure)
+static bool merge_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
     if (last == NULL || last->rank != failure->rank || last->given_up != failure->given_up ||
@@ -249,7 +239,7 @@ static bool failures_merge(struct failures *failures, const struct report_failur
     return true;
 }
 
-static int failures_append(struct failures *failures, const struct report_failure *failure)
+static int append_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *list = grow(failures->list, failures->count, &failures->capacity, sizeof *list);
     if (list == NULL)
@@ -260,20 +250,20 @@ static int failures_append(struct failures *failures, const struct report_failur
     return failures->list[failures->count].text == NULL ? -1 : (failures->count++, 0);
 }
 
-static void failures_note(struct supermaster *supermaster, const struct report_failure *failure)
+static void list_failure(struct supermaster *supermaster, const struct report_failure *failure)
 {
     struct failures *failures = &supermaster->failures;
     failures->seen++;
-    if (failures_merge(failures, failure) || failures->count == FAILURES_KEPT)
+    if (merge_failure(failures, failure) || failures->count == FAILURES_KEPT)
         return;
-    if (failures_append(failures, failure) < 0)
-        failures_fail_without_memory(supermaster);
+    if (append_failure(failures, failure) < 0)
+        supermaster_fail_for_memory(supermaster, "what failed");
 }
 
 /* Moves what is neither done nor given up to the failed iterations of the ledger, and lists it with its reason. -1 when
  * memory is out. */
-static int failures_take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
-                                    const char *reason)
+static int take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
+                           const char *reason)
 {
     struct ranges moved;
     ranges_init(&moved);
@@ -284,12 +274,11 @@ static int failures_take_off_ledger(struct supermaster *supermaster, uint64_t fi
     return result;
 }
 
-static void failures_give_up(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
-                             const char *reason)
+static void give_up(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank, const char *reason)
 {
     service_clear(&supermaster->service, first, count);
-    if (failures_take_off_ledger(supermaster, first, count, rank, reason) < 0)
-        failures_fail_without_memory(supermaster);
+    if (take_off_ledger(supermaster, first, count, rank, reason) < 0)
+        supermaster_fail_for_memory(supermaster, "what failed");
     if (supermaster->sched_ready)
         supermaster_claim_what_was_free(supermaster);
     if (supermaster->waits.open != NULL)
@@ -331,10 +320,10 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
     const bool ends_loop = failure->died && !failure->final &&
                            supermaster_is_needed(supermaster, failure->first, failure->count) &&
                            supermaster_has_died_too_often(supermaster, failure->first, failure->count);
-    failures_note(supermaster, &(struct report_failure){
-                                   {failure->first, failure->count}, failure->id, failure->final || ends_loop, text});
+    list_failure(supermaster, &(struct report_failure){
+                                  {failure->first, failure->count}, failure->id, failure->final || ends_loop, text});
     if (failure->final)
-        failures_give_up(supermaster, failure->first, failure->count, failure->id, text);
+        give_up(supermaster, failure->first, failure->count, failure->id, text);
     else if (ends_loop)
         fail_for_deaths(supermaster, failure, text);
 }
@@ -343,12 +332,12 @@ int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first
 {
     struct failures *failures = &supermaster->failures;
     char text[] = "what ran it in earlier runs has died (--resume failed tries it again)";
-    if (failures_take_off_ledger(supermaster, first, count, REPORT_NO_RANK, text) < 0)
+    if (take_off_ledger(supermaster, first, count, REPORT_NO_RANK, text) < 0)
         return -1;
     failures->seen++;
     return failures->count == FAILURES_KEPT
                ? 0
-               : failures_append(failures, &(struct report_failure){{first, count}, REPORT_NO_RANK, true, text});
+               : append_failure(failures, &(struct report_failure){{first, count}, REPORT_NO_RANK, true, text});
 }
 
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run)
@@ -363,7 +352,7 @@ int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration
     failures->seen++;
     if (failures->count == FAILURES_KEPT)
         return 0;
-    return failures_append(
+    return append_failure(
         failures,
         &(struct report_failure){
             .range = {iteration, 1}, .rank = REPORT_NO_RANK, .given_up = true, .not_run = true, .text = text});
@@ -385,9 +374,9 @@ void supermaster_receive_iterations_given_up(struct supermaster *supermaster, co
     for (unsigned i = 0; i < count; i++) {
         struct range range;
         assign_record_get(records, i, &range.first, &range.count);
-        failures_note(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
+        list_failure(supermaster, &(struct report_failure){range, REPORT_NO_RANK, true, text});
         supermaster_note_deaths(supermaster, &(struct poison){.first = range.first, .count = range.count}, true);
-        failures_give_up(supermaster, range.first, range.count, REPORT_NO_RANK, text);
+        give_up(supermaster, range.first, range.count, REPORT_NO_RANK, text);
     }
 }
 
@@ -457,7 +446,7 @@ static void note_mismatch(struct supermaster *supermaster, const struct verified
     struct report_mismatch *list =
         grow(verifications->list, verifications->count, &verifications->capacity, sizeof *list);
     if (list == NULL) {
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what differs");
+        supermaster_fail_for_memory(supermaster, "what differs");
         return;
     }
     verifications->list = list;

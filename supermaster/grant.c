@@ -82,7 +82,7 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
         assert(granted != 0 && "what the technique places is free");
     }
     if (granted < 0)
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        supermaster_fail_for_memory(supermaster, "the ledger");
     sched_shorten(sched, supermaster->seat[w], granted > 0 ? want - range->count : want);
     return granted > 0;
 }
@@ -189,16 +189,16 @@ static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, ui
         step->cut[w] += count - again;
 }
 
-static void timesteps_end_step(struct supermaster *supermaster)
+static void end_step(struct supermaster *supermaster)
 {
     struct timesteps *steps = &supermaster->steps;
     if (steps->list != NULL && steps->began_ns != NEVER)
-        steps->list[steps->number].elapsed_s = (double)(supermaster->now_ns - steps->began_ns) / 1e9;
+        steps->list[steps->number].elapsed_s = seconds_of(supermaster->now_ns - steps->began_ns);
     steps->began_ns = NEVER;
 }
 
 /* Begins the next step. Results that it needs must be on the disk for the workers that read them there. */
-static void timesteps_begin_step(struct supermaster *supermaster)
+static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
     supermaster->steps.number++;
@@ -216,11 +216,11 @@ void supermaster_next_step(struct supermaster *supermaster)
     char text[160];
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
-    timesteps_end_step(supermaster);
+    end_step(supermaster);
     if (supermaster->steps.end == supermaster->ledger.loop.count)
         return; /* the last step is over */
     if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
-        timesteps_begin_step(supermaster);
+        begin_step(supermaster);
         return;
     }
     snprintf(text, sizeof text, "time step %" PRIu64 " is not complete, and the one after it needs its results%s",
@@ -264,7 +264,7 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
         return; /* what is new is left for a run that goes on with this one */
     assert(ledger->grows && growth->count >= ledger->loop.count && "a loop that grows does not shrink");
     if (more > 0 && ledger_grow(ledger, growth->count) < 0) {
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        supermaster_fail_for_memory(supermaster, "the ledger");
         return;
     }
     if (more > 0) {
@@ -319,7 +319,7 @@ static void supermaster_record(struct supermaster *supermaster, const struct don
 }
 
 /* Writes the group, which the action borrows until the step is over; nothing is committed in between. */
-static void record_write_group(struct supermaster *supermaster)
+static void write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;
     size_t count = ranges_length(&record->ranges);
@@ -340,7 +340,7 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
     if (record->due_ns == NEVER)
         record->due_ns = now_ns + RECORD_INTERVAL_NS;
     if (last || supermaster->config.records_at_once || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
-        record_write_group(supermaster);
+        write_group(supermaster);
 }
 
 /* --- Cutting and committing. */
@@ -416,7 +416,7 @@ static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigne
     const int granted = ledger_grant(&supermaster->ledger, holder, want, range);
     const uint64_t got = granted > 0 ? range->count : 0;
     if (granted < 0)
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+        supermaster_fail_for_memory(supermaster, "the ledger");
     if (got < want)
         sched_shorten(&supermaster->sched, supermaster->seat[w], want - got);
     return granted > 0;
@@ -479,7 +479,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         supermaster->losses.duplicates += supermaster->losses.count > 0; /* else an earlier run has done it */
         break;
     case LEDGER_MISMATCH: return false;
-    default: supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+    default: supermaster_fail_for_memory(supermaster, "the ledger");
     }
     return true;
 }

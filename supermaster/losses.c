@@ -379,11 +379,6 @@ bool supermaster_is_late(const struct supermaster *supermaster)
            supermaster->losses.late;
 }
 
-static void supermaster_losses_fail_without_memory(struct supermaster *supermaster)
-{
-    supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was lost");
-}
-
 /* Writes which iterations have lost a worker so often that they are given up. False if there are none. */
 static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
@@ -440,7 +435,7 @@ static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
     return supermaster->losses.was_given[m];
 }
 
-static void supermaster_losses_note(struct supermaster *supermaster, unsigned rank, uint64_t chunks, bool is_late)
+static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t chunks, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
     struct trace_sink *trace = supermaster->service.trace;
@@ -456,7 +451,7 @@ static void supermaster_losses_note(struct supermaster *supermaster, unsigned ra
     }
     struct supermaster_loss *list = grow(losses->list, losses->count, &losses->capacity, sizeof *list);
     if (list == NULL) {
-        supermaster_losses_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
         return;
     }
     losses->list = list;
@@ -490,8 +485,8 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
         return;
     strike_worker(supermaster, w, is_late);
     /* chunks of the last worker go to nobody */
-    supermaster_losses_note(supermaster, supermaster->config.topology->worker_rank[w],
-                            supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
+    note_loss(supermaster, supermaster->config.topology->worker_rank[w],
+              supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
 /* Takes a worker for lost. At the end a worker of a master, or an orphan, that has ended has just left. */
@@ -530,13 +525,13 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 /* --- masters --- */
 
 /* Frees the unreported work of a lost master. */
-static void supermaster_losses_release(struct supermaster *supermaster, unsigned m)
+static void release_master(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     struct ledger *ledger = &supermaster->ledger;
     uint64_t released, chunks = ranges_length(&ledger->granted[m]);
     if (ledger_release(ledger, m, &released) < 0)
-        supermaster_losses_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
     if (supermaster->sched_ready)
         sched_give_back(&supermaster->sched, released);
     if (supermaster->state < SUPERMASTER_ENDING && !(m >= topology->launched && supermaster->losses.dismissed[m]))
@@ -553,10 +548,10 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     supermaster->refills_parked[m] = 0;
     supermaster_forget_recall(supermaster, m);
     supermaster_forget_joining(supermaster, m);
-    supermaster_losses_release(supermaster, m);
+    release_master(supermaster, m);
 }
 
-static void supermaster_losses_lose_master(struct supermaster *supermaster, unsigned m)
+static void lose_master(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
@@ -565,7 +560,7 @@ static void supermaster_losses_lose_master(struct supermaster *supermaster, unsi
     supermaster_master_left(supermaster, m);
     losses->masters_lost++;
     losses->orphans_due_ns = supermaster->now_ns + LEAVE_NS;
-    supermaster_losses_note(supermaster, topology->master_rank[m], 0, false);
+    note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         if (topology->worker_rank[w] == topology->master_rank[m]) { /* the same process: one loss is told */
@@ -593,7 +588,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
     const struct topology *topology = supermaster->config.topology;
     unsigned m = topology_master(topology, rank), w = topology_worker(topology, rank);
     if (m < topology->masters)
-        supermaster_losses_lose_master(supermaster, m);
+        lose_master(supermaster, m);
     else if (w < topology->workers)
         lose_worker(supermaster, w);
 }
@@ -607,7 +602,7 @@ static bool claim_running(struct supermaster *supermaster, const struct range *r
                                                           running->first, running->count)
                                            : 0;
     if (claimed < 0)
-        supermaster_losses_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
     if (claimed > 0)
         sched_claim(&supermaster->sched, running->count);
     return claimed > 0;
@@ -626,7 +621,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
         return;
     }
-    supermaster_losses_lose_master(supermaster, topology->master_of[w]); /* the worker may know first */
+    lose_master(supermaster, topology->master_of[w]); /* the worker may know first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -666,7 +661,7 @@ void supermaster_take_own_counts(struct supermaster *supermaster)
 
 /* In the central topology the service hands out again what was requeued. Else most workers are with masters, and it is
  * free for all. */
-static void supermaster_losses_take_news(struct supermaster *supermaster, unsigned news)
+static void take_news(struct supermaster *supermaster, unsigned news)
 {
     const unsigned masters = supermaster->config.topology->masters;
     struct service *service = &supermaster->service;
@@ -675,12 +670,12 @@ static void supermaster_losses_take_news(struct supermaster *supermaster, unsign
     supermaster->losses.serve_due |= (news & SERVICE_RETURNED) != 0;
     while (news & SERVICE_RETURNED && !is_central(supermaster) && service_take_away(service, &range)) {
         if (ledger_return(&supermaster->ledger, masters, range.first, range.count) < 0)
-            supermaster_losses_fail_without_memory(supermaster);
+            supermaster_fail_for_memory(supermaster, "what was lost");
         else
             sched_give_back(&supermaster->sched, range.count);
     }
     if (service->out_of_memory)
-        supermaster_losses_fail_without_memory(supermaster);
+        supermaster_fail_for_memory(supermaster, "what was lost");
     for (const struct loss *loss; (loss = service_take_loss(service)) != NULL;) {
         const struct poison more = {.first = loss->running.first, .count = loss->running.count, .deaths = 1};
         supermaster_note_deaths(supermaster, &more, false);
@@ -714,7 +709,7 @@ void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
     if (supermaster->actions->sink == NULL) {
         unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
         if (grown == NULL) {
-            supermaster_losses_fail_without_memory(supermaster);
+            supermaster_fail_for_memory(supermaster, "what was lost");
             return;
         }
         supermaster->refill_records[m] = grown;
@@ -751,7 +746,7 @@ bool supermaster_may_somebody_come(const struct supermaster *supermaster)
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
 {
     supermaster->losses.look_again = false;
-    supermaster_losses_take_news(supermaster, news);
+    take_news(supermaster, news);
     supermaster_take_back_if_alone(supermaster);
     if (!supermaster->losses.serve_due)
         return;

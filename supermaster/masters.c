@@ -163,7 +163,7 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
         if (!ranges_covers(&ledger->granted[m], first, count))
             return -1;
         if (ledger_return(ledger, m, first, count) < 0) {
-            supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for the ledger");
+            supermaster_fail_for_memory(supermaster, "the ledger");
             return 0;
         }
         sched_give_back(&supermaster->sched, count);
@@ -302,7 +302,7 @@ static void dismiss(struct supermaster *supermaster, unsigned m)
     const struct end end = {.degraded = true}; /* not LATE: its workers may be slow and nothing else */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
-           (double)(supermaster->now_ns - supermaster->losses.heard_ns[m]) / 1e9);
+           seconds_of(supermaster->now_ns - supermaster->losses.heard_ns[m]));
     supermaster->losses.dismissed[m] = true;
     supermaster->losses.late = true;
     supermaster->refills_parked[m] = 0;
@@ -367,7 +367,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
         return; /* the master tells its own workers of each other */
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, "out of memory for what was cut");
+        supermaster_fail_for_memory(supermaster, "what was cut");
 }
 
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour)

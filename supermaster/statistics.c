@@ -21,11 +21,6 @@
  * are lost, the loads where chunks are cut by them, the measured chunks where the technique learns of them, and all
  * counts once the job is over. For people no message is sent that would not be sent without them. */
 
-static double ranks_seconds(uint64_t ns)
-{
-    return (double)ns / 1e9;
-}
-
 static void tell_master(const struct supermaster *supermaster, unsigned m, struct rank_figures *figures)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -86,8 +81,8 @@ static void tell_counts(const struct supermaster *supermaster, unsigned w, struc
     figures->has_counts = supermaster->service.workers[w].present || has_final || has_measured;
     figures->done = record.iterations;
     figures->chunks = record.chunks;
-    figures->compute_s = ranks_seconds(record.compute_ns);
-    figures->wait_s = ranks_seconds(record.wait_ns);
+    figures->compute_s = seconds_of(record.compute_ns);
+    figures->wait_s = seconds_of(record.wait_ns);
 }
 
 static void tell_running_chunk(const struct supermaster *supermaster, unsigned w, uint64_t now_ns,
@@ -101,7 +96,7 @@ static void tell_running_chunk(const struct supermaster *supermaster, unsigned w
     figures->first = chunk.first;
     figures->count = chunk.count;
     figures->left = left;
-    figures->since_s = now_ns > since_ns ? ranks_seconds(now_ns - since_ns) : 0;
+    figures->since_s = now_ns > since_ns ? seconds_of(now_ns - since_ns) : 0;
 }
 
 static void tell_worker(const struct supermaster *supermaster, unsigned w, uint64_t now_ns,
@@ -137,18 +132,13 @@ bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place
 
 /* --- At the end. */
 
-static double statistics_seconds(uint64_t ns)
-{
-    return (double)ns / 1e9;
-}
-
 static bool learns_weights(const struct supermaster *supermaster)
 {
     return supermaster->sched_ready && supermaster->sched.technique->weight != NULL;
 }
 
 /* The worker's share of its node's cores, where its node has fewer than threads. */
-static double statistics_cores_of(const struct threads *threads)
+static double cores_of(const struct threads *threads)
 {
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
@@ -160,7 +150,7 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
     const uint64_t from_ns = statistics->joined_ns > first_ns ? statistics->joined_ns : first_ns;
     const bool left_before = statistics->left_ns > 0 && statistics->left_ns < last_ns;
     const uint64_t until_ns = left_before ? statistics->left_ns : last_ns;
-    return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? statistics_seconds(until_ns - from_ns) : 0;
+    return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? seconds_of(until_ns - from_ns) : 0;
 }
 
 /* A master that has joined counts from its own first assignment on. */
@@ -168,7 +158,7 @@ static double finish_s(const struct supermaster *supermaster, const struct worke
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->first_assign_ns;
     const uint64_t later_ns = joined_later ? statistics->joined_ns - supermaster->first_assign_ns : 0;
-    return statistics_seconds(statistics->finish_ns + later_ns);
+    return seconds_of(statistics->finish_ns + later_ns);
 }
 
 static void fill_worker(const struct supermaster *supermaster, unsigned w, struct report_worker *row)
@@ -189,15 +179,15 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .is_of_pod = topology_is_in_pod(topology, w),
         .has_left = supermaster->losses.worker[w] == WORKER_HAS_LEFT || supermaster->losses.worker[w] == WORKER_IS_LOST,
         .presence_s = presence_s(supermaster, statistics),
-        .compute_s = statistics_seconds(statistics->compute_ns),
-        .wait_s = statistics_seconds(statistics->wait_ns),
+        .compute_s = seconds_of(statistics->compute_ns),
+        .wait_s = seconds_of(statistics->wait_ns),
         .finish_s = finish_s(supermaster, statistics),
         .threads = statistics->threads.count > 1 ? statistics->threads.count : 0,
         .thread_chunks = statistics->threads.chunks,
         .thread_max_over_mean = statistics->threads.max_over_mean,
         .thread_cov = statistics->threads.cov,
-        .cores = statistics_cores_of(&statistics->threads),
-        .processor_s = statistics_seconds(statistics->threads.processor_ns),
+        .cores = cores_of(&statistics->threads),
+        .processor_s = seconds_of(statistics->threads.processor_ns),
     };
 }
 
@@ -268,7 +258,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->workers = topology->workers;
     report->nodes = topology->nodes;
     if (supermaster->first_assign_ns != NEVER && supermaster->last_commit_ns != NEVER)
-        report->elapsed_s = statistics_seconds(supermaster->last_commit_ns - supermaster->first_assign_ns);
+        report->elapsed_s = seconds_of(supermaster->last_commit_ns - supermaster->first_assign_ns);
     report->chunks = supermaster->chunks;
     report->refills = supermaster->refills;
     report->recalls.count = supermaster->recalls.count + supermaster->service.recalls;

@@ -343,7 +343,7 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
 {
     supermaster->has_speed = true;
     supermaster->levels[w] = speed_levels_of(speed);
-    supermaster->gathered.round_trip_s += (double)speed->round_trip_ns / 1e9;
+    supermaster->gathered.round_trip_s += seconds_of(speed->round_trip_ns);
     supermaster->gathered.swr += speed->swr;
     supermaster->gathered.swr_workers += speed->swr > 0;
     if (speed->mean_ns > 0)
