@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* `--technique auto`: what the probes, and the chunks that are done by then, tell about workers, iterations and
- * messages goes into the simulation, and the technique with the least predicted time is used. Decided when the loop
- * begins; whoever begins another loop in the same run decides again, by then with the pace at which each worker really
- * went. Where no iteration may be run only to be timed there are no probes: the loop begins with the technique of its
+ * messages goes into the simulation, and the technique with the least predicted time is used. The decision is made when
+ * the loop begins, and again for each further loop of the run, then with the pace at which each worker really
+ * went. If no iteration may be run only to be timed there are no probes: the loop begins with the technique of its
  * kernel, and finished chunks decide, when each worker has done some and again when there are four times as many. */
 #include "supermaster/choose.h"
 
@@ -62,7 +62,7 @@ static void take_profile(const struct measured *measured, struct profile *profil
     profile_init(profile, &samples);
 }
 
-/* Time of an iteration on each worker: of the chunks it has computed, where it has, else of its probe. */
+/* Time of an iteration on each worker: by the chunks that it has computed, or by its probe if there are none. */
 static void take_paces(const struct supermaster *supermaster, double *mean_s)
 {
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
@@ -72,7 +72,7 @@ static void take_paces(const struct supermaster *supermaster, double *mean_s)
     }
 }
 
-/* Fills in of what is measured what chunks can tell instead of probes. */
+/* Fills in the measured values that chunks can tell instead of probes. */
 static void measure_finished(struct supermaster *supermaster)
 {
     const struct finished_chunks *finished = &supermaster->chooser->finished;
@@ -166,7 +166,7 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         supermaster_note_pace(supermaster, &measured);
 }
 
-/* -1 with one line for what cannot be. */
+/* -1 with one line if the record cannot be right. */
 static int take_feedback(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
                          struct error *error)
 {

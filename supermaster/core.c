@@ -66,7 +66,7 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
-/* Whoever may be given chunks has a seat in the technique. */
+/* Each worker that may be given chunks has a seat in the technique. */
 static void check_seats(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -122,7 +122,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 
-/* Iterations that the ledger calls failed are in the list of those given up, as far as that goes. */
+/* Iterations that the ledger calls failed are in the list of those given up, as long as that has room. */
 static void check_given_up(const struct supermaster *supermaster)
 {
     const struct given_up *given_up = &supermaster->given_up;
@@ -166,8 +166,7 @@ void supermaster_check(const struct supermaster *supermaster)
 /* --- The end of a run: all done, asked to stop, or failed. END goes down once, or a second time where a drain is not
  * to finish what runs after all; the supermaster leaves when everybody has said goodbye. */
 
-/* True where boundary data may be on their way to workers that have left and will not take them: nobody waits for
- * them. */
+/* True if boundary data may be on their way to workers that have left: no rank waits for such data. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -184,8 +183,8 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* Tells all that are left: masters, and the workers that the supermaster serves itself. A master that was sent away has
- * an END, but may still finish what ran: it is told again where that is to end at once. */
+/* Sends END to all ranks that are left: masters, and the workers that the supermaster serves itself. A master that was
+ * sent away has an END already and may still finish what ran: if that is to end at once, it is sent another one. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -207,8 +206,7 @@ static void supermaster_end(struct supermaster *supermaster)
     supermaster->losses.orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
-/* A drain that goes on already is told again: what it lets run is to end. */
-/* Ends the run as it is; `now`: without what runs. */
+/* Ends the run as it is. `now`: running iterations are not finished, even if an earlier drain has let them run. */
 static void supermaster_drain(struct supermaster *supermaster, bool now)
 {
     const bool hurries =
@@ -305,7 +303,7 @@ static void on_pool_empty(void *owner, unsigned worker)
         return;
     if (supermaster->config.distance > 0 && !is_central(supermaster))
         supermaster_note_boundary(supermaster, own_holder(supermaster, worker), &range);
-    if (supermaster->state == SUPERMASTER_SERVING) /* else there was no memory for the boundary */
+    if (supermaster->state == SUPERMASTER_SERVING) /* else memory was out for the boundary */
         pool_put(&supermaster->service.pool, worker, range);
 }
 
@@ -330,7 +328,7 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-/* The chunk before was none of this run, or is with a master. */
+/* The chunk before the boundary is of an earlier run, or a master has it. */
 static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
 {
     struct supermaster *supermaster = owner;
@@ -393,7 +391,7 @@ static unsigned largest_refill(const struct supermaster *supermaster)
     return most;
 }
 
-/* Where there is a sink the first room is used for all. */
+/* If the records go to a sink, all refills use the first room. */
 static int make_room_for_refills(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
@@ -452,7 +450,7 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Somebody may not have come for whom there is room. */
+/* There may be room for workers that have not come. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -666,8 +664,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
-/* Overdue chunks are looked for, and those who should have left are waited for no longer. What was set free is handed
- * out in a step of its own, as the service serves once in a step. */
+/* Looks for overdue chunks, and stops waiting for ranks that should have left. Iterations that were set free are handed
+ * out in a step of their own, as the service serves once in a step. */
 static void look_after_time(struct supermaster *supermaster)
 {
     const bool serves = service_deadline(&supermaster->service) <= supermaster->now_ns;
@@ -725,7 +723,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
     }
 }
 
-/* Goes on to the next time step where all of this one is done or given up. */
+/* Goes on to the next time step if all of this one is done or given up. */
 static void look_at_time_step(struct supermaster *supermaster)
 {
     if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
@@ -733,7 +731,7 @@ static void look_at_time_step(struct supermaster *supermaster)
 }
 
 /* Begins to serve. Earlier runs may have given up the last iterations of the time step; then the next one begins in
- * this step, as nobody may ever send another message: all may be waiting. */
+ * this step: if all workers wait, no other message may ever come. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->now_ns);

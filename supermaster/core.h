@@ -33,7 +33,84 @@ struct room {
     } masters, workers, nodes;
 };
 
-/* grant.c: cutting chunks */
+/* --- core.c --- */
+
+/* The end of the run, for whatever reason. */
+
+void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
+/* Fails as memory is out for `what`. */
+void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what);
+
+/* Takes messages that masters relay and, in the central topology, workers send themselves. */
+void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
+/* Drops the sender of this step's message, which cannot be. */
+void supermaster_refuse(struct supermaster *supermaster, const char *text);
+/* True if this step's message may be about `rank`: its sender, or a worker of it. */
+bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
+void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);
+
+/* --- workers.c --- */
+
+/* --weighting acp. */
+
+/* Tells the technique the load of worker `w`, for which a chunk is cut next, and notes it for the report. */
+void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
+void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
+
+/* Speeds and powers. */
+
+/* Levels of a worker whose speed is not known, and not waited for before the loop begins. */
+#define SPEED_WAIVED UINT32_MAX
+
+void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
+void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: waives all overdue speeds */
+/* Goes on without the speed of worker `w`. */
+void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
+/* Makes the powers and begins to serve, once all speeds are known. */
+void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
+/* Puts another technique in the place of the present one, in the middle of a loop. Nothing changes where it refuses
+ * what is left. */
+void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
+/* Makes the technique ready for another step, with what it has learned. -1 with one line. */
+int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
+
+/* Masters with their workers that join while others compute. */
+
+int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
+void supermaster_joins_fini(struct supermaster *supermaster);
+/* The topology has more masters and workers than this machine knows. */
+void supermaster_receive_joined(struct supermaster *supermaster);
+/* Tells a master that has joined to leave with its workers, which give back what has not begun; `now`: nor is what runs
+ * finished. Nothing where it leaves already, unless it may still be hurried. */
+void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
+/* Rank `rank` of pod `m` has told by `text` that it cannot go on: the pod is told to leave, and others do its
+ * work; at the end it is only noted. False where the run cannot go on so: `m` is no pod, or nobody else is there. */
+bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
+/* A pod has left, or is lost: the technique counts those that are left. */
+void supermaster_note_pod_left(struct supermaster *supermaster);
+/* True if master `m` has joined, and the speeds of all its workers are not known yet: it gets no refill, and
+ * supermaster_keep_joiners_refill() notes that it has asked for one. */
+static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
+{
+    return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
+}
+
+void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m);
+/* True if worker `w` is one of such a master, and its speed is missing. */
+static inline bool supermaster_is_joiner(const struct supermaster *supermaster, unsigned w)
+{
+    return supermaster->joins.open > 0 && supermaster->joins.is_missing[w];
+}
+
+/* Master `m` is waited for no longer. */
+void supermaster_forget_joining(struct supermaster *supermaster, unsigned m);
+/* At EVENT_TIMER: goes on without speeds of workers that have joined and are overdue. */
+void supermaster_expire_joins(struct supermaster *supermaster);
+
+/* --- grant.c --- */
+
+/* Cutting chunks. */
+
 /* Cuts the next chunk for worker `w`, granted to `holder`; false when nothing is free (or the run has failed). */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
 /* Notes how fast iterations are done, before a refill is cut. Where the supermaster could not cut single ones as fast
@@ -45,10 +122,12 @@ void supermaster_claim_what_was_free(struct supermaster *supermaster);
 /* Commits a range; false where it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
-/* grant.c: techniques that say which iterations */
+/* Techniques that say which iterations. */
+
 void supermaster_places_fini(struct supermaster *supermaster);
 
-/* grant.c: one loop after the other */
+/* One loop after the other. */
+
 int supermaster_steps_init(struct supermaster *supermaster); /* -1 when memory is out; after the ledger */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
 void supermaster_steps_fini(struct supermaster *supermaster);
@@ -57,7 +136,8 @@ uint64_t supermaster_step_free(const struct supermaster *supermaster);
 /* Begins the next step where this one is done. */
 void supermaster_next_step(struct supermaster *supermaster);
 
-/* grant.c: loops that grow while they run */
+/* Loops that grow while they run. */
+
 /* When to look whether the loop has grown; NEVER where it does not, or this is told. */
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
 /* At EVENT_TIMER: looks where it is due. */
@@ -66,7 +146,33 @@ void supermaster_look_for_growth(struct supermaster *supermaster);
 void supermaster_look_at_once(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
-/* dependencies.c: iterations that wait for others */
+/* The journal. */
+
+int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
+void supermaster_record_fini(struct supermaster *supermaster);
+/* Has the group recorded when it is due or full, or the last. */
+void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
+
+/* --- choose.c --- */
+
+/* What is measured while it runs. */
+
+/* Tells the technique what worker `w` measured. */
+void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
+void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
+
+/* --technique auto. */
+
+int supermaster_chooser_init(struct supermaster *supermaster);                               /* -1 when memory is out */
+int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
+void supermaster_chooser_fini(struct supermaster *supermaster);
+/* Decides by what is measured at this moment. */
+const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
+
+/* --- dependencies.c --- */
+
+/* Iterations that wait for others. */
+
 int supermaster_waits_init(struct supermaster *supermaster); /* -1 when memory is out; after the deaths */
 void supermaster_waits_fini(struct supermaster *supermaster);
 /* Iterations are done, or done and called failed by the kernel; only where some wait for others. */
@@ -77,68 +183,25 @@ void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, 
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
-/* grant.c: the journal */
-int supermaster_record_init(struct supermaster *supermaster); /* -1 when memory is out */
-void supermaster_record_fini(struct supermaster *supermaster);
-/* Has the group recorded when it is due or full, or the last. */
-void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
+/* Boundary data that loops with dependencies are resumed from. */
 
-/* failures.c: deaths that are kept in the journal */
-/* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
-int supermaster_deaths_init(struct supermaster *supermaster);
-void supermaster_deaths_fini(struct supermaster *supermaster);
-/* Ends a run, before it begins, in which iterations have died too often before that later ones need. */
-void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* Counts that all workers are lost, if none has sent its speed and they may have died of what they probed; returns
- * whether that is so. */
-bool supermaster_note_probe_deaths(struct supermaster *supermaster);
-/* Notes and records `deaths` of workers that computed the iterations, or `failures` by the end of a process that ran
- * them. `are_last`: they are given up with it, and one of both may be 0. */
-void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
-/* The iterations are done. */
-void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
+/* Has a run that is resumed begin where it can; after the ledger. */
+void supermaster_points_init(struct supermaster *supermaster);
+/* Asks for the next recovery point. To be called in a step when it is due. */
+void supermaster_ask_for_point(struct supermaster *supermaster);
+void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
+/* True if the boundary is that of which the earlier run has left the data. */
+bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
+/* Sends these data to rank `to`, which has the chunk behind the boundary, or whose worker has. */
+void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
+/* Cuts the next chunk of a loop with dependencies, of about `want` iterations, which the technique has counted; granted
+ * to `holder` unless it is done. False when nothing is free (or the run has failed). */
+bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
 
-/* choose.c: what is measured while it runs */
-/* Tells the technique what worker `w` measured. */
-void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
-void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
+/* --- masters.c --- */
 
-/* choose.c: --technique auto */
-int supermaster_chooser_init(struct supermaster *supermaster);                               /* -1 when memory is out */
-int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
-void supermaster_chooser_fini(struct supermaster *supermaster);
-/* Decides by what is measured at this moment. */
-const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
+/* Messages of a master. */
 
-/* workers.c: --weighting acp */
-/* Tells the technique the load of worker `w`, for which a chunk is cut next, and notes it for the report. */
-void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
-void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
-
-/* workers.c: speeds and powers */
-/* Levels of a worker whose speed is not known, and not waited for before the loop begins. */
-#define SPEED_WAIVED UINT32_MAX
-
-/* The longest wait for the speeds that are missing, where the first has taken so long. */
-uint64_t supermaster_patience_ns(uint64_t taken_ns);
-void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
-void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: waives all overdue speeds */
-/* Goes on without the speed of worker `w`. */
-void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
-/* Makes the powers and begins to serve, once all speeds are known. */
-void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
-/* Compares all speeds that are known by now; who has told none is taken for as fast as somebody who has. */
-void supermaster_compare_speeds(struct supermaster *supermaster);
-/* Makes the technique ready for another step, with what it has learned. -1 with one line. */
-/* Puts another technique in the place of the present one, in the middle of a loop. Nothing changes where it refuses
- * what is left. */
-void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
-/* Begins the present technique anew for what is left, with those workers that are there now, and what was learned of
- * them. Where it refuses what is left it goes on as it was, with those that have joined, too. */
-void supermaster_recount_workers(struct supermaster *supermaster);
-int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
-
-/* masters.c */
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
 /* Notes the range cut for master `m` in a loop with dependencies, or for the supermaster's own service where that is
  * the number of masters: the place where chunks of another holder end is kept for NEIGHBOURs. */
@@ -157,7 +220,34 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
 /* Takes the final figures of a worker; figures of a rank that is no worker are dropped. */
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
 
-/* losses.c: ranks that die, and who goes on with their work */
+/* Work that has not begun moves from master to master. */
+
+int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
+void supermaster_recalls_fini(struct supermaster *supermaster);
+/* Behind a step in which masters were given chunks: has some recalled for those that got none. */
+void supermaster_look_at_recalls(struct supermaster *supermaster);
+/* Master `m` has left, or is told to: it answers no RECALL. */
+void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
+/* Master `m` waits for recalled work no more; it may still be asked for some. */
+void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
+/* Notes what was counted of recalls, here or by a master. */
+void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
+
+/* Masters whose workers all hang. */
+
+/* At EVENT_TIMER: dismisses masters that are overdue. */
+void supermaster_look_at_masters(struct supermaster *supermaster);
+/* Notes that a worker waits for work, and none is free. */
+static inline void supermaster_note_waiting(struct supermaster *supermaster)
+{
+    if (supermaster->losses.look_ns == NEVER)
+        supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
+}
+
+/* --- losses.c --- */
+
+/* Ranks that die, and who goes on with their work. */
+
 /* Takes what the supermaster's own service has counted since this was called last. */
 void supermaster_take_own_counts(struct supermaster *supermaster);
 /* Serves all refills of master `m` that are parked. */
@@ -203,70 +293,8 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
 }
 
-/* masters.c: work that has not begun moves from master to master */
-int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
-void supermaster_recalls_fini(struct supermaster *supermaster);
-/* Behind a step in which masters were given chunks: has some recalled for those that got none. */
-void supermaster_look_at_recalls(struct supermaster *supermaster);
-/* Master `m` has left, or is told to: it answers no RECALL. */
-void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
-/* Master `m` waits for recalled work no more; it may still be asked for some. */
-void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
-/* Notes what was counted of recalls, here or by a master. */
-void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
+/* Nodes on which tasks fail that work elsewhere. */
 
-/* dependencies.c: boundary data that loops with dependencies are resumed from */
-/* Has a run that is resumed begin where it can; after the ledger. */
-void supermaster_points_init(struct supermaster *supermaster);
-/* Asks for the next recovery point. To be called in a step when it is due. */
-void supermaster_ask_for_point(struct supermaster *supermaster);
-void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
-/* True if the boundary is that of which the earlier run has left the data. */
-bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
-/* Sends these data to rank `to`, which has the chunk behind the boundary, or whose worker has. */
-void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
-/* Cuts the next chunk of a loop with dependencies, of about `want` iterations, which the technique has counted; granted
- * to `holder` unless it is done. False when nothing is free (or the run has failed). */
-bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range);
-
-/* masters.c: masters whose workers all hang */
-/* At EVENT_TIMER: dismisses masters that are overdue. */
-void supermaster_look_at_masters(struct supermaster *supermaster);
-/* Notes that a worker waits for work, and none is free. */
-static inline void supermaster_note_waiting(struct supermaster *supermaster)
-{
-    if (supermaster->losses.look_ns == NEVER)
-        supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
-}
-
-/* failures.c: iterations that do not work */
-#define RANGE_TEXT_MAX 60
-/* Writes what the range is for people, as "iterations 3 to 5", or "task 4", which are counted from 1. */
-void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX]);
-void supermaster_failures_fini(struct supermaster *supermaster);
-/* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
-void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
-void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* Gives up the iterations for what earlier runs have found out, and notes that for people. -1 when memory is out. */
-int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
-/* Notes that the iteration, which the ledger has among the failed, was not run because of another one, which has
- * failed, or was not run itself. -1 when memory is out. */
-int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
-/* Takes ranges off the ledger that have taken too many workers down. */
-void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
-                                             unsigned count);
-/* Tells master `m`, which is about to be granted the range, the known deaths and failures of its iterations. */
-void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
-
-/* failures.c: results that were computed a second time */
-void supermaster_verified_fini(struct supermaster *supermaster);
-void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
-/* Takes what the supermaster's own service has compared since this was called last. */
-void supermaster_take_own_verified(struct supermaster *supermaster);
-/* Likewise, as results differ, and drops a worker that is wrong where that is wanted. */
-void supermaster_take_own_mismatches(struct supermaster *supermaster);
-
-/* losses.c: nodes on which tasks fail that work elsewhere */
 int supermaster_nodes_init(struct supermaster *supermaster);                               /* -1 when memory is out */
 int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room); /* likewise */
 /* The topology has a master more, which serves the workers of its last node. */
@@ -295,48 +323,47 @@ static inline bool supermaster_is_master_aside(const struct supermaster *superma
 void supermaster_keep_refill(struct supermaster *supermaster, unsigned m);
 void supermaster_check_nodes(const struct supermaster *supermaster);
 
-/* workers.c: masters with their workers that join while others compute */
-int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room); /* -1: memory is out */
-void supermaster_joins_fini(struct supermaster *supermaster);
-/* The topology has more masters and workers than this machine knows. */
-void supermaster_receive_joined(struct supermaster *supermaster);
-/* Tells a master that has joined to leave with its workers, which give back what has not begun; `now`: nor is what runs
- * finished. Nothing where it leaves already, unless it may still be hurried. */
-void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
-/* Rank `rank` of pod `m` has told by `text` that it cannot go on: the pod is told to leave, and others do its
- * work; at the end it is only noted. False where the run cannot go on so: `m` is no pod, or nobody else is there. */
-bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
-/* A pod has left, or is lost: the technique counts those that are left. */
-void supermaster_note_pod_left(struct supermaster *supermaster);
-/* True if master `m` has joined, and the speeds of all its workers are not known yet: it gets no refill, and
- * supermaster_keep_joiners_refill() notes that it has asked for one. */
-static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
-{
-    return supermaster->joins.open > 0 && supermaster->joins.missing[m] > 0;
-}
+/* --- failures.c --- */
 
-void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m);
-/* True if worker `w` is one of such a master, and its speed is missing. */
-static inline bool supermaster_is_joiner(const struct supermaster *supermaster, unsigned w)
-{
-    return supermaster->joins.open > 0 && supermaster->joins.is_missing[w];
-}
+/* Deaths that are kept in the journal. */
 
-/* Master `m` is waited for no longer. */
-void supermaster_forget_joining(struct supermaster *supermaster, unsigned m);
-/* At EVENT_TIMER: goes on without speeds of workers that have joined and are overdue. */
-void supermaster_expire_joins(struct supermaster *supermaster);
+/* Takes over those of earlier runs; after the ledger. -1 when memory is out. */
+int supermaster_deaths_init(struct supermaster *supermaster);
+void supermaster_deaths_fini(struct supermaster *supermaster);
+/* Ends a run, before it begins, in which iterations have died too often before that later ones need. */
+void supermaster_end_if_hopeless(struct supermaster *supermaster);
+/* Counts that all workers are lost, if none has sent its speed and they may have died of what they probed; returns
+ * whether that is so. */
+bool supermaster_note_probe_deaths(struct supermaster *supermaster);
+/* Notes and records `deaths` of workers that computed the iterations, or `failures` by the end of a process that ran
+ * them. `are_last`: they are given up with it, and one of both may be 0. */
+void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
+/* The iterations are done. */
+void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
-/* core.c: the end of the run, for whatever reason */
-void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
-/* Fails as memory is out for `what`. */
-void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what);
+/* Iterations that do not work. */
 
-/* core.c */
-/* Takes messages that masters relay and, in the central topology, workers send themselves. */
-void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
-/* Drops the sender of this step's message, which cannot be. */
-void supermaster_refuse(struct supermaster *supermaster, const char *text);
-/* True if this step's message may be about `rank`: its sender, or a worker of it. */
-bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
-void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);
+#define RANGE_TEXT_MAX 60
+/* Writes what the range is for people, as "iterations 3 to 5", or "task 4", which are counted from 1. */
+void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX]);
+void supermaster_failures_fini(struct supermaster *supermaster);
+/* Notes iterations that failed, as told by a worker that the supermaster serves, or by a master. */
+void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
+void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
+/* Notes that the iteration, which the ledger has among the failed, was not run because of another one, which has
+ * failed, or was not run itself. -1 when memory is out. */
+int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
+/* Takes ranges off the ledger that have taken too many workers down. */
+void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
+                                             unsigned count);
+/* Tells master `m`, which is about to be granted the range, the known deaths and failures of its iterations. */
+void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
+
+/* Results that were computed a second time. */
+
+void supermaster_verified_fini(struct supermaster *supermaster);
+void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
+/* Takes what the supermaster's own service has compared since this was called last. */
+void supermaster_take_own_verified(struct supermaster *supermaster);
+/* Likewise, as results differ, and drops a worker that is wrong where that is wanted. */
+void supermaster_take_own_mismatches(struct supermaster *supermaster);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not know of them. When all that one waits for has ended well it is free, as if the loop had grown by it. Where
- * one of these has failed for good, or was not run itself, it is not run: it is given up, and so is what waits for it
- * in turn.
+ * does not know of them. An iteration is free, as if the loop had grown by it, when all that it waits for have ended
+ * well. If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for
+ * it in turn.
  *
  * Nothing is journalled of it, as all follows from what is done, and what of that has failed: a run that is resumed
  * finds out anew, and where the failed ones are tried again, those behind them wait again.
@@ -60,7 +60,7 @@ static int set_free(struct supermaster *supermaster, uint64_t iteration)
     return 0;
 }
 
-/* Tells the service when nothing is held back any more: what nobody has taken then is all there is. */
+/* Tells the service when nothing is held back any more: then all that is left is free or taken. */
 static void look_whether_over(struct supermaster *supermaster)
 {
     if (supermaster->ledger.held == 0 && supermaster->service.may_grow)
@@ -130,8 +130,8 @@ static bool is_done_well(const struct supermaster *supermaster, uint64_t iterati
            (config->done_failed == NULL || !ranges_contains(config->done_failed, iteration));
 }
 
-/* Counts for each iteration that is free so far what it waits for. Others are done, though what they wait for may have
- * to be done again, or are given up. */
+/* Counts, for each iteration that is free so far, how many it waits for. The others are done or given up, even if
+ * those that they wait for have to be done again. */
 static void count_open(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -184,7 +184,7 @@ int supermaster_waits_init(struct supermaster *supermaster)
     if (ledger_hold_back(&supermaster->ledger, is_held, supermaster) < 0)
         return -1;
     service_note_growth(&supermaster->service, supermaster->ledger.held > 0);
-    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed); i++) /* the set itself grows by what follows */
+    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed); i++) /* a copy: this set grows below */
         if (ranges_add(&given_up, ranges_at(&supermaster->ledger.failed, i)->first,
                        ranges_at(&supermaster->ledger.failed, i)->count, NULL) < 0)
             return -1;
@@ -222,7 +222,7 @@ void supermaster_check_waits(const struct supermaster *supermaster)
 
 /* --- Recovery points: what a loop with dependencies is resumed from.
  *
- * That iterations are done is in the journal as of any loop. But who goes on behind them needs the boundary data of the
+ * That iterations are done is in the journal as of any loop. But what follows them needs the boundary data of the
  * chunk before, and those are with a worker, which ends with the run. So now and then the supermaster asks for the
  * boundary data of the lowest chunk that is not done, the next one to be finished, and has them recorded, too: a
  * *recovery point*. It asks by a NEIGHBOUR that names itself as the rank behind the boundary, which a master passes on

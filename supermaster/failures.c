@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations at which the kernel fails, or that take workers down, in this run and in earlier ones; and results that
- * were computed a second time. The services try again; here the failures are noted
- * for people, given-up iterations leave the ledger, and masters are told what others have found out. */
+/* Iterations at which the kernel fails or that take workers down, in this run and in earlier ones; and results that
+ * were computed a second time. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -22,6 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
+
 /* --- Deaths that iterations have caused, or may have: of the workers that computed them, and of the processes that ran
  * them for a worker. The services count within a run; here the deaths of all runs of a job are kept, and recorded in
  * the journal as soon as they are known, so that a run that is resumed goes on counting: what has died often enough is
@@ -41,7 +42,7 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
 
 /* --- what probes find out --- */
 
-/* Adds the iterations that are probed, as far as they are few: which of them was the last one nobody knows. */
+/* Adds the probed iterations, up to PROBE_SINGLES: which of them a worker died of is not known. */
 static void find_probed(const struct supermaster *supermaster, struct ranges *probed)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -54,7 +55,7 @@ static void find_probed(const struct supermaster *supermaster, struct ranges *pr
             return;
 }
 
-/* True if workers that die while they probe may have died of the iterations, and are to be counted. */
+/* True if the deaths of workers that probe count against the iterations that they probed. */
 static bool probes_count(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -97,15 +98,15 @@ static bool has_too_many_deaths(const struct supermaster *supermaster, const str
     return deaths_are_too_many(deaths, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
-/* True if later iterations need these. */
+/* True if later iterations need the results of these. */
 static bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct supermaster_config *config = &supermaster->config;
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* The number of free iterations right in front of `first` where they are too few for a chunk. Chunks of earlier runs
- * may have met elsewhere. */
+/* The number of free iterations right in front of `first`, if they are too few for a chunk, else 0. The chunks of
+ * earlier runs may have had other borders. */
 static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -126,7 +127,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
         const uint64_t more = too_few_before(supermaster, deaths->first);
         return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count);
     }
-    known.failed_by = known.failures > 0 ? supermaster->config.topology->supermaster : 0; /* any worker may try */
+    known.failed_by =
+        known.failures > 0 ? supermaster->config.topology->supermaster : 0; /* so that any worker may try */
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
 }
@@ -202,7 +204,8 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
         record_deaths(supermaster, more->first, more->count);
 }
 
-/* True if the first of these iterations has died so often, as far as that is kept, that it is given up. */
+/* True if the first of these iterations has, by the deaths that are kept, killed so many workers that it is given up.
+ */
 static bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct range range = {first, count};
@@ -217,7 +220,8 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* --- What fails. */
+/* --- Failures. The services try again; here the failures are noted for people, iterations that are given up leave the
+ * ledger, and masters are told what others have found out. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
 {
@@ -295,7 +299,7 @@ void supermaster_describe_range(const struct range *range, bool are_tasks, char 
         snprintf(text, RANGE_TEXT_MAX, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
-/* Ends a loop that needs what has died so often, as its worker would if it knew of all tries. */
+/* Ends a loop that needs an iteration which has died too often, as its worker would if it knew of all tries. */
 static void fail_for_deaths(struct supermaster *supermaster, const struct iterations_failed *failure, const char *why)
 {
     struct error text;
@@ -307,7 +311,7 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
 }
 
 /* Where iterations depend on one another a worker tries again by itself, and knows of no tries of other workers and
- * runs. The supermaster does, and ends the run; it leaves the last iterations, which nobody needs, to the worker. */
+ * runs. The supermaster does, and ends the run; it leaves the last iterations, which no others need, to the worker. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
@@ -328,7 +332,8 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
         fail_for_deaths(supermaster, failure, text);
 }
 
-int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
+/* Gives up the iterations for what earlier runs have found out, and notes that for people. -1 when memory is out. */
+static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct failures *failures = &supermaster->failures;
     char text[] = "what ran it in earlier runs has died (--resume failed tries it again)";

@@ -16,9 +16,9 @@
 /* --- Techniques that say which iterations are in a chunk, and not only how many: see struct technique_places.
  *
  * Such a technique counts places: the iterations that were free when it laid out its parts, in ascending order. The
- * ranges that were free then are kept, so that a place is found again while chunks are cut. What comes back, or is done
- * by somebody else meanwhile, disturbs the technique: it lays its parts out anew, over what is free then. So no chunk
- * is placed where nothing is free. */
+ * ranges that were free then are kept, so that a place is found again while chunks are cut. If iterations come
+ * back, or another worker has done some meanwhile, the technique lays its parts out anew, over what is free then. So no
+ * chunk is placed where nothing is free. */
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
@@ -65,8 +65,8 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
     return (struct range){list[low].range.first + offset, want < left ? want : left};
 }
 
-/* Grants of the `want` iterations that the technique has placed for worker `w` those that lie together, and gives it
- * back the others. False where memory is out, which fails the run, or `want` is 0. */
+/* The technique has placed `want` iterations for worker `w`: grants those that lie together, and gives the others back
+ * to the technique. False if memory is out, which fails the run, or if `want` is 0. */
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
@@ -112,8 +112,8 @@ static int make_shares(struct timesteps *steps, unsigned workers)
     return 0;
 }
 
-/* The shares of the steps so far are moved to an array that has a place for each worker. Where that would be too large
- * there are none any more. */
+/* Moves the shares of the steps so far to an array with a place for each worker, or drops them if that would be too
+ * large. */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room)
 {
     struct timesteps *steps = &supermaster->steps;
@@ -141,7 +141,8 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    if (given_up > 0 && over % steps->step_iterations == 0) /* whether a step may follow it is seen when it begins */
+    if (given_up > 0 &&
+        over % steps->step_iterations == 0) /* whether another step follows is decided when that begins */
         steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
@@ -228,11 +229,11 @@ void supermaster_next_step(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
 }
 
-/* --- Loops that grow while they run, as somebody still writes the list of their iterations. The supermaster has the
- * list looked at from time to time, or when it is told to; what is new of it is free, and those who wait are served.
- * Until the list is complete the ledger is not: nobody is told that all is done, and workers for which nothing is free
+/* --- Loops that grow while they run: the list of their iterations is still being written. The supermaster has the
+ * list looked at from time to time, or when it is told to; new iterations are free, and workers that wait are served.
+ * Until the list is complete the ledger is not: no rank is told that all is done, and workers for which nothing is free
  * wait, as they do between two time steps. What others have not begun is recalled for them meanwhile, and what takes
- * long is not copied unless it is overdue by its lease: nobody knows that nothing else will come. */
+ * long is not copied unless it is overdue by its lease: more iterations may come. */
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
@@ -282,8 +283,8 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
 }
 
 /* --- Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
- * nothing but a place in a list. What is not recorded yet when a run is killed is computed again; so where that is more
- * than lost time each step records what it commits. */
+ * nothing but a place in a list. What is not recorded when a run is killed is computed again; if that costs more than
+ * time, each step records what it commits. */
 
 /* The longest time from a commit to its record. */
 #define RECORD_INTERVAL_NS 50000000u
@@ -343,9 +344,9 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
         write_group(supermaster);
 }
 
-/* --- Cutting and committing. */
+/* --- Cutting chunks and committing their results. */
 
-/* Says why worker `w` gets the range: the technique, then the weights, then the bounds, then what lies together. */
+/* Explains why worker `w` gets the range: by the technique, the weights, the bounds, and what lies together. */
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
 {
     const struct sched *sched = &supermaster->sched;
@@ -476,7 +477,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
-        supermaster->losses.duplicates += supermaster->losses.count > 0; /* else an earlier run has done it */
+        supermaster->losses.duplicates +=
+            supermaster->losses.count > 0; /* else an earlier run has done these iterations */
         break;
     case LEDGER_MISMATCH: return false;
     default: supermaster_fail_for_memory(supermaster, "the ledger");

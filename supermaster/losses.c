@@ -1,15 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nodes that are put aside, and ranks that die. A worker's master hands its chunks to the other workers of it and tells
- * of it; the workers of a dead master come here, where they are served as in the central topology, and what the master
- * had not reported is free again.
- *
- * In a loop with dependencies boundary data that others need go with a worker, and what is known of whose chunks meet
- * goes with a master. So the loss of one that was given chunks ends the run; its journal has a boundary from which the
- * next run goes on (dependencies.c).
- *
- * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
- * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
- * iterations that others compute. */
+/* Nodes that are put aside, and ranks that die. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -118,7 +108,7 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
 
 /* --- what becomes of tasks --- */
 
-/* Looks at what ended on other nodes, with numbers among those of the node's failed tasks. */
+/* Counts the tasks that ended on other nodes and whose numbers lie among those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -132,7 +122,7 @@ static void look_beside(const struct nodes *nodes, unsigned node, struct report_
     }
 }
 
-/* True if there is a number modulo which no task that worked beside them is equal to one of the failed tasks. */
+/* True if, modulo some number, no failed task is in the same class as a task that worked beside them. */
 static bool may_be_periodic(const struct nodes *nodes, unsigned node)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -167,7 +157,7 @@ static void note_failed(struct judged_node *node, uint64_t task)
     node->latest[node->failed++ % STREAK_KEPT] = task;
 }
 
-/* Further failed tasks of a node with enough of them are not remembered: they would push out the ends of others. */
+/* If a node has enough failed tasks, further ones are not remembered: they would push out the ends on other nodes. */
 static void note_outcome(struct supermaster *supermaster, unsigned n, const struct done_record *done)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -209,7 +199,7 @@ void supermaster_note_failed_try(struct supermaster *supermaster, const struct i
 
 /* --- nodes are put aside, and taken back --- */
 
-/* True if a worker of another node than this one is there, or will be, and gets work. */
+/* True if a worker of another node gets work, or will get work once it has joined. */
 static bool has_workers_beside(const struct supermaster *supermaster, unsigned node)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -262,7 +252,7 @@ void supermaster_keep_refill(struct supermaster *supermaster, unsigned m)
     supermaster->nodes.refills_kept[m]++;
 }
 
-/* Worker `w` was adopted, perhaps of a node that is put aside. */
+/* Worker `w` was adopted: puts it aside if its node is put aside. */
 static void supermaster_note_adopted(struct supermaster *supermaster, unsigned w)
 {
     const struct nodes *nodes = &supermaster->nodes;
@@ -275,7 +265,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    nodes->list[node].is_mixed = true; /* there is nobody to compare it with */
+    nodes->list[node].is_mixed = true; /* there is no other node to compare it with */
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
     for (unsigned w = 0; w < topology->workers; w++)
@@ -288,7 +278,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
         }
 }
 
-/* Has nodes that are put aside get work again where all workers of others are lost. */
+/* Gives work again to nodes that are put aside, if all workers of the other nodes are lost. */
 static void supermaster_take_back_if_alone(struct supermaster *supermaster)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -343,7 +333,17 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
         assert(has_workers_beside(supermaster, NO_NODE) && "the last node is not put aside");
 }
 
-/* --- Ranks that die. */
+/* --- Ranks that die. A worker's master hands its chunks to the other workers of it and tells
+ * of it; the workers of a dead master come here, where they are served as in the central topology, and what the master
+ * had not reported is free again.
+ *
+ * In a loop with dependencies boundary data that others need go with a worker, and what is known of whose chunks meet
+ * goes with a master. So the loss of one that was given chunks ends the run; its journal has a boundary from which the
+ * next run goes on (dependencies.c).
+ *
+ * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
+ * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
+ * iterations that others compute. */
 
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -379,7 +379,7 @@ bool supermaster_is_late(const struct supermaster *supermaster)
            supermaster->losses.late;
 }
 
-/* Writes which iterations have lost a worker so often that they are given up. False if there are none. */
+/* Writes to `text` which iterations have killed workers so often that they are given up. False if there are none. */
 static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
     const struct poison_set *known = &supermaster->service.poisons;
@@ -398,7 +398,7 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
     return true;
 }
 
-/* Ends a loop with dependencies that has lost a rank: nobody else has the boundary data that others need of it. */
+/* Ends a loop with dependencies that has lost a rank: no other rank has the boundary data that are needed of it. */
 static void end_loop(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -460,7 +460,7 @@ static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t c
 
 /* --- workers --- */
 
-/* Notes that nobody expects anything of a worker from now on. */
+/* Notes that no message of the worker is expected from now on. */
 static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
@@ -484,7 +484,7 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     strike_worker(supermaster, w, is_late);
-    /* chunks of the last worker go to nobody */
+    /* there is no worker left for the chunks of the last one */
     note_loss(supermaster, supermaster->config.topology->worker_rank[w],
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
@@ -563,7 +563,8 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
-        if (topology->worker_rank[w] == topology->master_rank[m]) { /* the same process: one loss is told */
+        if (topology->worker_rank[w] ==
+            topology->master_rank[m]) { /* master and worker are one process: its loss is told once */
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
             continue;
@@ -659,8 +660,8 @@ void supermaster_take_own_counts(struct supermaster *supermaster)
     supermaster_count_recalls(supermaster, &counts);
 }
 
-/* In the central topology the service hands out again what was requeued. Else most workers are with masters, and it is
- * free for all. */
+/* In the central topology the service hands out again what was requeued. With masters, which have most workers, it
+ * becomes free instead. */
 static void take_news(struct supermaster *supermaster, unsigned news)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -689,7 +690,7 @@ static void take_news(struct supermaster *supermaster, unsigned news)
         supermaster_receive_iterations_given_up(supermaster, records, count);
 }
 
-/* True where no worker is left that could do the rest, and all that was done is known. */
+/* True if no worker is left to do the rest, and all that was done is known. */
 static bool nobody_is_left(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;

@@ -71,7 +71,7 @@ void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
     recalls->state[m] = RECALL_FUTILE;
 }
 
-/* The master with most work for each of its workers of those who may be asked; `masters` where there is none. */
+/* Of the masters that may be asked, the one with the most work per worker; `masters` if there is none. */
 static unsigned find_giver(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -90,7 +90,7 @@ static unsigned find_giver(const struct supermaster *supermaster)
     return best;
 }
 
-/* Keeps a RECALL open for each master that waits, as long as there is somebody to ask. */
+/* Keeps a RECALL open for each master that waits, as long as there is a master to ask. */
 static void send_recalls(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -122,7 +122,7 @@ static bool all_has_begun(const struct recalls *recalls)
     return recalls->has_no_giver && recalls->open == 0;
 }
 
-/* Tells a master that waits that nothing can be recalled for it: its fast workers may help its slow ones. */
+/* Tells a waiting master that no work can be recalled for it, so that its fast workers may help its slow ones. */
 static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
@@ -174,8 +174,8 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves the masters that wait for recalled work first, and the giver last: it may have returned what none of its idle
- * workers may compute, and would get that again and again. */
+/* Serves the masters that wait for recalled work first and the giver last: the giver may have returned iterations that
+ * none of its idle workers may compute, and would get these again and again. */
 static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -200,7 +200,8 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    recalls->open -= recalls->state[m] >= RECALL_SENT; /* else workers that took long for an iteration have answered */
+    /* workers that take long for an iteration answer late, by a RETURNED of their own: that was not counted as open */
+    recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->has_no_giver = false;
     recalls->state[m] =
         message->record_count > 0 || recalls->state[m] == RECALL_OUTDATED ? RECALL_POSSIBLE : RECALL_FUTILE;
@@ -226,13 +227,13 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
  *
  * Results leave a worker within a second, or an iteration where that takes longer, and its master at once: a master is
  * overdue when it is silent for ten times as long as any was before it had something to tell, and so long at least as
- * a chunk. One that hands something out again looks after itself, and has as long for it as for what is new. Who has
- * dismissed one in vain has learnt how long silence may be. */
+ * a chunk. One that hands something out again looks after itself, and has as long for it as for what is new. A
+ * master that was dismissed in vain shows how long silence may be. */
 
-/* A master with an idle worker is left to look after itself for so much longer. */
+/* For so much longer a master with an idle worker is left to look after itself. */
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
-/* Note that master `m` is about to be granted something; has told of something done; has handed something out again. */
+/* Notes that master `m` is about to be granted a range. */
 static void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
 {
     if (ranges_length(&supermaster->ledger.granted[m]) == 0)
@@ -299,7 +300,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
 
 static void dismiss(struct supermaster *supermaster, unsigned m)
 {
-    const struct end end = {.degraded = true}; /* not LATE: its workers may be slow and nothing else */
+    const struct end end = {.degraded = true}; /* not LATE: its workers may just be slow */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
            seconds_of(supermaster->now_ns - supermaster->losses.heard_ns[m]));
@@ -334,7 +335,7 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* the answer may be another one by then */
+    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* by then the answer may have changed */
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);
@@ -344,7 +345,7 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
         service_lose_overdue(&supermaster->service, supermaster->now_ns);
 }
 
-/* Ends with master `m`, which was dismissed and has left, and its workers with it. */
+/* Notes that master `m`, which was dismissed, has left with its workers. */
 static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -365,7 +366,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 {
     uint64_t end = range->first + range->count;
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
-        return; /* the master tells its own workers of each other */
+        return; /* one master has both chunks, and tells its workers of each other */
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail_for_memory(supermaster, "what was cut");
 }
@@ -454,7 +455,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
-    do { /* in parts; where there are no chunks one part says so */
+    do { /* in parts; if there are no chunks, one part says so */
         unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
         actions_send(supermaster->actions, topology->master_rank[m],
                      &(struct message){

@@ -19,7 +19,7 @@
  *
  * It knows all of the workers that it serves itself. Of those of masters it knows what they have told: the workers that
  * are lost, the loads where chunks are cut by them, the measured chunks where the technique learns of them, and all
- * counts once the job is over. For people no message is sent that would not be sent without them. */
+ * counts once the job is over. No message is sent only to show figures. */
 
 static void tell_master(const struct supermaster *supermaster, unsigned m, struct rank_figures *figures)
 {
@@ -130,7 +130,7 @@ bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place
     return true;
 }
 
-/* --- At the end. */
+/* --- The report at the end. */
 
 static bool learns_weights(const struct supermaster *supermaster)
 {
@@ -191,8 +191,8 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* Tells the values that `auto` took from the probes for its technique as measured, not as given: what a plug-in was
- * given is. */
+/* Reports the values that `auto` took from the probes for its technique as measured. Those that a plug-in was given
+ * are reported as given. */
 static void tell_values_of_choice(struct report *report)
 {
     struct sched_spec *spec = &report->technique;

@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers: those that join, the loads of their cores, and how fast they are.
- *
- * Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1, 2,
- * 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
+/* The workers: how fast they are, the loads of their cores, and those that join while others compute. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -15,303 +12,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* --- Masters that join, with their workers, while others compute. All arrays become longer, at their ends; no rank and
- * no index that was there changes. Where the workers probe, a master that joins in the middle of the loop is served
- * when the speeds of its workers are known; then the technique begins anew for what is left, with all that are there
- * and what was learned of them. A loop with dependencies is not for those who come later: they are told to end at once.
- *
- * A pod may be unfit for a job, as where its node lacks a file: it is told to leave, and the others go on. */
+static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 
-int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
-{
-    struct joins *joins = &supermaster->joins;
-    const size_t before = room->masters.before, now = room->masters.now;
-    const bool complete =
-        grow_to(&joins->missing, before, now, sizeof *joins->missing) == 0 &&
-        grow_to(&joins->refills_kept, before, now, sizeof *joins->refills_kept) == 0 &&
-        grow_to(&joins->is_missing, room->workers.before, room->workers.now, sizeof *joins->is_missing) == 0;
-    return complete ? 0 : -1;
-}
-
-void supermaster_joins_fini(struct supermaster *supermaster)
-{
-    free(supermaster->joins.missing);
-    free(supermaster->joins.refills_kept);
-    free(supermaster->joins.is_missing);
-    free(supermaster->joins.unfit);
-}
-
-void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m)
-{
-    supermaster->joins.refills_kept[m]++;
-}
-
-/* --- being served --- */
-
-/* The speed of a worker that has joined where no worker probes: the mean of the others, as far as there are any. */
-static void assume_speeds(struct supermaster *supermaster, unsigned first)
-{
-    struct worker_statistics *statistics = supermaster->statistics;
-    double sum = 0;
-    for (unsigned w = 0; w < first; w++)
-        sum += statistics[w].speed;
-    for (unsigned w = first; w < supermaster->config.topology->workers; w++)
-        statistics[w].speed = first > 0 ? sum / first : 1;
-}
-
-/* Master `m` and its workers take part from now on. */
-static void take_up(struct supermaster *supermaster, unsigned m)
-{
-    struct joins *joins = &supermaster->joins;
-    if (supermaster->state != SUPERMASTER_SERVING)
-        return;
-    if (supermaster->config.probe)
-        supermaster_compare_speeds(supermaster);
-    supermaster_recount_workers(supermaster);
-    supermaster->refills_parked[m] += joins->refills_kept[m];
-    joins->refills_kept[m] = 0;
-    supermaster->recalls.has_no_giver = false;
-    if (supermaster->refills_parked[m] > 0)
-        supermaster_serve_parked(supermaster, m);
-}
-
-static void close_joining(struct supermaster *supermaster)
-{
-    if (--supermaster->joins.open == 0)
-        supermaster->joins.due_ns = NEVER;
-}
-
-/* Such a worker has told its speed, or is not waited for: the last one of its master has that served. */
-static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
-{
-    const unsigned m = supermaster->config.topology->master_of[w];
-    struct joins *joins = &supermaster->joins;
-    joins->is_missing[w] = false;
-    joins->due_ns = supermaster->now_ns + supermaster_patience_ns(supermaster->now_ns - joins->since_ns);
-    if (--joins->missing[m] > 0)
-        return;
-    close_joining(supermaster);
-    take_up(supermaster, m);
-}
-
-void supermaster_forget_joining(struct supermaster *supermaster, unsigned m)
-{
-    const struct topology *topology = supermaster->config.topology;
-    struct joins *joins = &supermaster->joins;
-    joins->refills_kept[m] = 0;
-    if (!supermaster_is_joining(supermaster, m))
-        return;
-    for (unsigned i = 0; i < topology_count(topology, m); i++)
-        joins->is_missing[topology->served[topology_first(topology, m) + i]] = false;
-    joins->missing[m] = 0;
-    close_joining(supermaster);
-}
-
-void supermaster_expire_joins(struct supermaster *supermaster)
-{
-    if (supermaster->joins.due_ns > supermaster->now_ns)
-        return;
-    supermaster->losses.late = true;
-    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
-        if (supermaster_is_joiner(supermaster, w))
-            supermaster_note_joiner(supermaster, w);
-}
-
-/* --- leaving --- */
-
-/* Has a master leave with its workers before the end, which counts as no loss. */
-static void send_away(struct supermaster *supermaster, unsigned m, bool now)
-{
-    const struct end end = {.drain = true, .now = now};
-    supermaster->losses.dismissed[m] = true;
-    supermaster->refills_parked[m] = 0;
-    supermaster_forget_recall(supermaster, m);
-    supermaster_forget_joining(supermaster, m);
-    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
-                 &(struct message){.type = MESSAGE_END, .end = end});
-}
-
-/* The speeds of its workers are not waited for. */
-static void waive_speeds(struct supermaster *supermaster, unsigned m)
-{
-    const struct topology *topology = supermaster->config.topology;
-    for (unsigned i = 0; i < topology_count(topology, m); i++)
-        supermaster_waive_speed(supermaster, topology->served[topology_first(topology, m) + i]);
-}
-
-void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now)
-{
-    const struct topology *topology = supermaster->config.topology;
-    const unsigned m = topology_master(topology, rank);
-    if (m >= topology->masters || supermaster->losses.master_left[m])
-        return;
-    const bool ends = supermaster->state >= SUPERMASTER_ENDING;
-    if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
-        return; /* it has an END that says so */
-    REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
-    send_away(supermaster, m, now);
-    waive_speeds(supermaster, m);
-}
-
-/* --- those that cannot take part --- */
-
-static bool is_there_without(const struct supermaster *supermaster, unsigned m)
-{
-    const struct topology *topology = supermaster->config.topology;
-    const struct losses *losses = &supermaster->losses;
-    for (unsigned w = 0; w < topology->workers; w++)
-        if (losses->worker[w] == WORKER_IS_ALIVE && topology->master_of[w] != m &&
-            !losses->dismissed[topology->master_of[w]])
-            return true;
-    return supermaster->config.awaited > 0 && supermaster_may_somebody_come(supermaster);
-}
-
-static int note_unfit(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
-{
-    struct joins *joins = &supermaster->joins;
-    struct unfit *list = grow(joins->unfit, joins->unfit_count, &joins->unfit_capacity, sizeof *list);
-    if (list == NULL)
-        return -1;
-    joins->unfit = list;
-    struct unfit *unfit = &list[joins->unfit_count++];
-    unfit->rank = rank;
-    unfit->master = m;
-    snprintf(unfit->text, sizeof unfit->text, "%s", text);
-    return 0;
-}
-
-static bool is_told_of(const struct joins *joins, unsigned m)
-{
-    for (unsigned i = 0; i < joins->unfit_count; i++)
-        if (joins->unfit[i].master == m)
-            return true;
-    return false;
-}
-
-bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
-{
-    const struct topology *topology = supermaster->config.topology;
-    const bool all_end = supermaster->state >= SUPERMASTER_ENDING;
-    if (m >= topology->masters || m < topology->launched)
-        return false;
-    if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
-        return true; /* the first of its ranks has told why, or it is to leave anyway */
-    if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
-        return false;
-    if (all_end)
-        return true;
-    REASON(supermaster->reasons, "rank %u is left out with its workers: rank %u cannot take part",
-           topology->master_rank[m], rank);
-    send_away(supermaster, m, false);
-    waive_speeds(supermaster, m);
-    return true;
-}
-
-unsigned supermaster_unfit_count(const struct supermaster *supermaster)
-{
-    return supermaster->joins.unfit_count;
-}
-
-unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i)
-{
-    return supermaster->config.topology->master_rank[supermaster->joins.unfit[i].master];
-}
-
-void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text)
-{
-    const struct unfit *unfit = &supermaster->joins.unfit[i];
-    error_set(text, "rank %u cannot take part, and its pod is left out: %s", unfit->rank, unfit->text);
-}
-
-void supermaster_note_pod_left(struct supermaster *supermaster)
-{
-    if (supermaster->state == SUPERMASTER_SERVING && !supermaster_has_no_worker(supermaster))
-        supermaster_recount_workers(supermaster);
-}
-
-/* --- joining --- */
-
-/* Waits for the speeds of the workers from `first` on. */
-static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
-{
-    struct joins *joins = &supermaster->joins;
-    const unsigned count = supermaster->config.topology->workers - first;
-    if (supermaster->state == SUPERMASTER_GATHERING) {
-        for (unsigned w = first; w < first + count; w++)
-            supermaster->levels[w].count = 0;
-        supermaster->speeds_missing += count;
-        return;
-    }
-    for (unsigned w = first; w < first + count; w++)
-        joins->is_missing[w] = true;
-    joins->missing[m] = count;
-    joins->open++;
-    joins->since_ns = supermaster->now_ns;
-}
-
-void supermaster_receive_joined(struct supermaster *supermaster)
-{
-    const struct topology *topology = supermaster->config.topology;
-    const unsigned m = topology->masters - 1, first = supermaster->service.worker_count;
-    assert(!is_central(supermaster) && supermaster->ledger.holders == m + 1 && "one master has joined others");
-    service_add_workers(&supermaster->service, topology->worker_rank, topology->workers);
-    supermaster_nodes_add(supermaster);
-    ledger_add_holder(&supermaster->ledger);
-    supermaster->holders++;
-    for (unsigned w = first; w < topology->workers; w++) {
-        supermaster->seat[w] = NO_SEAT;
-        supermaster->levels[w].count = SPEED_WAIVED; /* unless it is waited for */
-        supermaster->statistics[w].joined_ns = supermaster->now_ns;
-    }
-    supermaster->losses.heard_ns[m] = supermaster->now_ns;
-    REASON(supermaster->reasons, "rank %u has joined with %u workers", topology->master_rank[m],
-           topology->workers - first);
-    if (supermaster->state >= SUPERMASTER_ENDING || supermaster->config.distance > 0)
-        send_away(supermaster, m, false);
-    else if (supermaster->config.probe)
-        await_speeds(supermaster, m, first);
-    else {
-        assume_speeds(supermaster, first);
-        take_up(supermaster, m);
-    }
-}
-
-/* --- The loads of the workers' cores, by which chunks are scaled with --weighting acp: of those that are served here
- * their requests tell them, of the others their masters do. Who has told nothing is taken to have its core for itself.
- */
-
-static double processes(uint16_t load)
-{
-    return load > LOAD_ONE ? (double)load / LOAD_ONE : 1;
-}
-
-void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
-{
-    const struct served *served = &supermaster->service.workers[w];
-    struct worker_statistics *statistics = &supermaster->statistics[w];
-    uint16_t told = served->load > 0 ? served->load : statistics->load;
-    double load = processes(told);
-    sched_set_load(&supermaster->sched, supermaster->seat[w], load);
-    statistics->load_sum += told > 0 ? load : 0;
-    statistics->load_chunks += told > 0;
-}
-
-void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message)
-{
-    const struct topology *topology = supermaster->config.topology;
-    struct load_record record;
-    for (unsigned i = 0; i < message->record_count; i++) {
-        load_record_get(message->records, i, &record);
-        unsigned w = topology_worker(topology, record.worker);
-        if (w == topology->workers || !supermaster_speaks_for(supermaster, record.worker)) {
-            supermaster_refuse(supermaster, "sent the load of a rank that it does not serve");
-            return;
-        }
-        supermaster->statistics[w].load = record.load;
-    }
-}
-
-/* --- Speeds and powers. */
+/* --- Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1,
+ * 2, 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
 
 /* Factor and least time of an overdue speed: the run has waited so many times as long as for the latest that came, and
  * so long at least. A worker hangs, and the others do the loop. */
@@ -350,7 +54,8 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
         gather_cells(supermaster, speed);
 }
 
-uint64_t supermaster_patience_ns(uint64_t taken_ns)
+/* The longest wait for the missing speeds, if the first one has taken so long. */
+static uint64_t patience_ns(uint64_t taken_ns)
 {
     uint64_t patience = SPEED_FACTOR * taken_ns;
     return patience > SPEED_PATIENCE_NS ? patience : SPEED_PATIENCE_NS;
@@ -365,8 +70,8 @@ void supermaster_expire_speeds(struct supermaster *supermaster)
         supermaster_waive_speed(supermaster, w);
 }
 
-/* True where nobody waits for the speed of worker `w` any more: it was taken for lost meanwhile, its master is to
- * leave, or the run began without this speed. */
+/* True if the speed of worker `w` is no longer waited for: the worker is taken for lost, its master is to leave, or the
+ * run began without this speed. */
 static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -379,7 +84,7 @@ static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
     struct speed_levels *levels = &supermaster->levels[w];
-    if (levels->count == SPEED_WAIVED) { /* a speed that was given up comes after all */
+    if (levels->count == SPEED_WAIVED) { /* a speed that was no longer waited for has come */
         supermaster->speeds_missing++;
         levels->count = 0;
     }
@@ -389,8 +94,7 @@ static void take_speed(struct supermaster *supermaster, unsigned w, const struct
     }
     gather(supermaster, w, speed);
     supermaster->speeds_missing--;
-    supermaster->speeds_due_ns =
-        supermaster->now_ns + supermaster_patience_ns(supermaster->now_ns - supermaster->started_ns);
+    supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message)
@@ -420,12 +124,11 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
     levels->count = SPEED_WAIVED;
     supermaster->speeds_missing--;
     if (supermaster->speeds_due_ns == NEVER) /* no speed may ever come, should the other workers hang */
-        supermaster->speeds_due_ns =
-            supermaster->now_ns + supermaster_patience_ns(supermaster->now_ns - supermaster->started_ns);
+        supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
 }
 
-/* A worker whose speed did not come is taken for as fast as the first whose speed did. Returns how many speeds came,
- * at least 1. */
+/* Gives each worker whose speed did not come that of the first one whose speed did. Returns how many speeds came, at
+ * least 1. */
 static unsigned fill_in_missing(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, came = 0;
@@ -441,7 +144,8 @@ static unsigned fill_in_missing(struct supermaster *supermaster)
     return came > 0 ? came : 1;
 }
 
-void supermaster_compare_speeds(struct supermaster *supermaster)
+/* Compares all speeds that are known by now. A worker that has told none is taken for as fast as one that has. */
+static void compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
     fill_in_missing(supermaster);
@@ -462,7 +166,7 @@ static void finish_measured(struct supermaster *supermaster)
     for (unsigned i = 0; i < CELLS; i++)
         if (gathered->cells[i].count > 0)
             measured->cells[i].mean = gathered->cells[i].sum / (double)gathered->cells[i].count;
-    supermaster_compare_speeds(supermaster);
+    compare_speeds(supermaster);
 }
 
 /* The ratio of the shortest to the longest of the five iterations that workers time for a technique that asks for
@@ -472,7 +176,7 @@ static double swr(const struct supermaster *supermaster)
     return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
 }
 
-/* True for a worker that may be given chunks, as far as is known. */
+/* True if the worker may be given chunks, as far as is known. */
 static bool counts(const struct supermaster *supermaster, unsigned w)
 {
     const enum worker_status status = supermaster->losses.worker[w];
@@ -481,7 +185,7 @@ static bool counts(const struct supermaster *supermaster, unsigned w)
                         !supermaster_is_joining(supermaster, supermaster->config.topology->master_of[w]));
 }
 
-/* Those workers have a seat in a technique that is prepared now that count, or all where none does. */
+/* The workers with a seat in a technique that is prepared now: those that count, or all of them if none does. */
 struct seating {
     const struct supermaster *supermaster;
     bool all;
@@ -500,7 +204,7 @@ static bool has_seat(const struct seating *seating, unsigned w)
     return seating->all || counts(seating->supermaster, w);
 }
 
-/* Moves the speeds of those with a seat together. Returns how many they are. */
+/* Moves the speeds of the workers with a seat together. Returns how many there are. */
 static unsigned gather_speeds(const struct seating *seating, double *powers)
 {
     unsigned seats = 0;
@@ -510,7 +214,7 @@ static unsigned gather_speeds(const struct seating *seating, double *powers)
     return seats;
 }
 
-/* Moves the powers of those with a seat back to their places. */
+/* Moves the powers of the workers with a seat back to their places. */
 static void put_powers_back(const struct seating *seating, unsigned seats, double *powers)
 {
     for (unsigned w = seating->supermaster->config.topology->workers; w-- > 0;)
@@ -524,7 +228,7 @@ static void take_seats(const struct seating *seating, unsigned *seat)
         seat[w] = has_seat(seating, w) ? seats++ : NO_SEAT;
 }
 
-/* Prepares a technique for so many iterations. Where that fails the seats are as they were. */
+/* Prepares a technique for so many iterations. If that fails the seats are as they were. */
 static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, uint64_t iterations,
                              struct error *error)
 {
@@ -606,8 +310,9 @@ static void keep_learned(struct supermaster *supermaster)
             supermaster->statistics[w].speed = sched_weight(sched, supermaster->seat[w]) * sum / sched->workers;
 }
 
-/* Where the technique refuses what is left those without a seat share those of others. */
-void supermaster_recount_workers(struct supermaster *supermaster)
+/* Begins the present technique anew for what is left, with the workers that are there now and with what it has learned
+ * of them. If it refuses what is left it goes on as it was, and workers without a seat share those of others. */
+static void supermaster_recount_workers(struct supermaster *supermaster)
 {
     const struct sched_spec same = supermaster->sched.spec;
     keep_learned(supermaster);
@@ -636,4 +341,302 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
             supermaster_serve_refill(supermaster, m, 0);
     service_serve(&supermaster->service, now_ns, supermaster->actions);
     supermaster->losses.serve_due = false;
+}
+
+/* --- The loads of the workers' cores, by which chunks are scaled with --weighting acp: of those that are served here
+ * their requests tell them, of the others their masters do. A worker that has told nothing is taken to have its core
+ * for itself.
+ */
+
+static double processes(uint16_t load)
+{
+    return load > LOAD_ONE ? (double)load / LOAD_ONE : 1;
+}
+
+void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
+{
+    const struct served *served = &supermaster->service.workers[w];
+    struct worker_statistics *statistics = &supermaster->statistics[w];
+    uint16_t told = served->load > 0 ? served->load : statistics->load;
+    double load = processes(told);
+    sched_set_load(&supermaster->sched, supermaster->seat[w], load);
+    statistics->load_sum += told > 0 ? load : 0;
+    statistics->load_chunks += told > 0;
+}
+
+void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct load_record record;
+    for (unsigned i = 0; i < message->record_count; i++) {
+        load_record_get(message->records, i, &record);
+        unsigned w = topology_worker(topology, record.worker);
+        if (w == topology->workers || !supermaster_speaks_for(supermaster, record.worker)) {
+            supermaster_refuse(supermaster, "sent the load of a rank that it does not serve");
+            return;
+        }
+        supermaster->statistics[w].load = record.load;
+    }
+}
+
+/* --- Masters that join, with their workers, while others compute. All arrays become longer, at their ends; no rank and
+ * no index that was there changes. Where the workers probe, a master that joins in the middle of the loop is served
+ * when the speeds of its workers are known; then the technique begins anew for what is left, with all that are there
+ * and what was learned of them. A loop with dependencies is not for those who come later: they are told to end at once.
+ *
+ * A pod may be unfit for a job, as where its node lacks a file: it is told to leave, and the others go on. */
+
+int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
+{
+    struct joins *joins = &supermaster->joins;
+    const size_t before = room->masters.before, now = room->masters.now;
+    const bool complete =
+        grow_to(&joins->missing, before, now, sizeof *joins->missing) == 0 &&
+        grow_to(&joins->refills_kept, before, now, sizeof *joins->refills_kept) == 0 &&
+        grow_to(&joins->is_missing, room->workers.before, room->workers.now, sizeof *joins->is_missing) == 0;
+    return complete ? 0 : -1;
+}
+
+void supermaster_joins_fini(struct supermaster *supermaster)
+{
+    free(supermaster->joins.missing);
+    free(supermaster->joins.refills_kept);
+    free(supermaster->joins.is_missing);
+    free(supermaster->joins.unfit);
+}
+
+void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m)
+{
+    supermaster->joins.refills_kept[m]++;
+}
+
+/* --- being served --- */
+
+/* Gives workers that have joined the mean speed of the others, if no worker probes and there are others. */
+static void assume_speeds(struct supermaster *supermaster, unsigned first)
+{
+    struct worker_statistics *statistics = supermaster->statistics;
+    double sum = 0;
+    for (unsigned w = 0; w < first; w++)
+        sum += statistics[w].speed;
+    for (unsigned w = first; w < supermaster->config.topology->workers; w++)
+        statistics[w].speed = first > 0 ? sum / first : 1;
+}
+
+/* Master `m` and its workers take part from now on. */
+static void take_up(struct supermaster *supermaster, unsigned m)
+{
+    struct joins *joins = &supermaster->joins;
+    if (supermaster->state != SUPERMASTER_SERVING)
+        return;
+    if (supermaster->config.probe)
+        compare_speeds(supermaster);
+    supermaster_recount_workers(supermaster);
+    supermaster->refills_parked[m] += joins->refills_kept[m];
+    joins->refills_kept[m] = 0;
+    supermaster->recalls.has_no_giver = false;
+    if (supermaster->refills_parked[m] > 0)
+        supermaster_serve_parked(supermaster, m);
+}
+
+static void close_joining(struct supermaster *supermaster)
+{
+    if (--supermaster->joins.open == 0)
+        supermaster->joins.due_ns = NEVER;
+}
+
+/* Worker `w`, which has joined, has told its speed or is no longer waited for. After the last worker of a master the
+ * master is served. */
+static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
+{
+    const unsigned m = supermaster->config.topology->master_of[w];
+    struct joins *joins = &supermaster->joins;
+    joins->is_missing[w] = false;
+    joins->due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - joins->since_ns);
+    if (--joins->missing[m] > 0)
+        return;
+    close_joining(supermaster);
+    take_up(supermaster, m);
+}
+
+void supermaster_forget_joining(struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    struct joins *joins = &supermaster->joins;
+    joins->refills_kept[m] = 0;
+    if (!supermaster_is_joining(supermaster, m))
+        return;
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        joins->is_missing[topology->served[topology_first(topology, m) + i]] = false;
+    joins->missing[m] = 0;
+    close_joining(supermaster);
+}
+
+void supermaster_expire_joins(struct supermaster *supermaster)
+{
+    if (supermaster->joins.due_ns > supermaster->now_ns)
+        return;
+    supermaster->losses.late = true;
+    for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
+        if (supermaster_is_joiner(supermaster, w))
+            supermaster_note_joiner(supermaster, w);
+}
+
+/* --- leaving --- */
+
+/* Has a master leave with its workers before the end, which counts as no loss. */
+static void send_away(struct supermaster *supermaster, unsigned m, bool now)
+{
+    const struct end end = {.drain = true, .now = now};
+    supermaster->losses.dismissed[m] = true;
+    supermaster->refills_parked[m] = 0;
+    supermaster_forget_recall(supermaster, m);
+    supermaster_forget_joining(supermaster, m);
+    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+                 &(struct message){.type = MESSAGE_END, .end = end});
+}
+
+/* Stops waiting for the speeds of the master's workers. */
+static void waive_speeds(struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        supermaster_waive_speed(supermaster, topology->served[topology_first(topology, m) + i]);
+}
+
+void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned m = topology_master(topology, rank);
+    if (m >= topology->masters || supermaster->losses.master_left[m])
+        return;
+    const bool ends = supermaster->state >= SUPERMASTER_ENDING;
+    if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
+        return; /* it has an END that says so */
+    REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
+    send_away(supermaster, m, now);
+    waive_speeds(supermaster, m);
+}
+
+/* --- those that cannot take part --- */
+
+static bool is_there_without(const struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct losses *losses = &supermaster->losses;
+    for (unsigned w = 0; w < topology->workers; w++)
+        if (losses->worker[w] == WORKER_IS_ALIVE && topology->master_of[w] != m &&
+            !losses->dismissed[topology->master_of[w]])
+            return true;
+    return supermaster->config.awaited > 0 && supermaster_may_somebody_come(supermaster);
+}
+
+static int note_unfit(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
+{
+    struct joins *joins = &supermaster->joins;
+    struct unfit *list = grow(joins->unfit, joins->unfit_count, &joins->unfit_capacity, sizeof *list);
+    if (list == NULL)
+        return -1;
+    joins->unfit = list;
+    struct unfit *unfit = &list[joins->unfit_count++];
+    unfit->rank = rank;
+    unfit->master = m;
+    snprintf(unfit->text, sizeof unfit->text, "%s", text);
+    return 0;
+}
+
+static bool is_told_of(const struct joins *joins, unsigned m)
+{
+    for (unsigned i = 0; i < joins->unfit_count; i++)
+        if (joins->unfit[i].master == m)
+            return true;
+    return false;
+}
+
+bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const bool all_end = supermaster->state >= SUPERMASTER_ENDING;
+    if (m >= topology->masters || m < topology->launched)
+        return false;
+    if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
+        return true; /* another rank of the pod has told why, or the pod is to leave anyway */
+    if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
+        return false;
+    if (all_end)
+        return true;
+    REASON(supermaster->reasons, "rank %u is left out with its workers: rank %u cannot take part",
+           topology->master_rank[m], rank);
+    send_away(supermaster, m, false);
+    waive_speeds(supermaster, m);
+    return true;
+}
+
+unsigned supermaster_unfit_count(const struct supermaster *supermaster)
+{
+    return supermaster->joins.unfit_count;
+}
+
+unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i)
+{
+    return supermaster->config.topology->master_rank[supermaster->joins.unfit[i].master];
+}
+
+void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text)
+{
+    const struct unfit *unfit = &supermaster->joins.unfit[i];
+    error_set(text, "rank %u cannot take part, and its pod is left out: %s", unfit->rank, unfit->text);
+}
+
+void supermaster_note_pod_left(struct supermaster *supermaster)
+{
+    if (supermaster->state == SUPERMASTER_SERVING && !supermaster_has_no_worker(supermaster))
+        supermaster_recount_workers(supermaster);
+}
+
+/* --- joining --- */
+
+/* Waits for the speeds of the workers from `first` on. */
+static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
+{
+    struct joins *joins = &supermaster->joins;
+    const unsigned count = supermaster->config.topology->workers - first;
+    if (supermaster->state == SUPERMASTER_GATHERING) {
+        for (unsigned w = first; w < first + count; w++)
+            supermaster->levels[w].count = 0;
+        supermaster->speeds_missing += count;
+        return;
+    }
+    for (unsigned w = first; w < first + count; w++)
+        joins->is_missing[w] = true;
+    joins->missing[m] = count;
+    joins->open++;
+    joins->since_ns = supermaster->now_ns;
+}
+
+void supermaster_receive_joined(struct supermaster *supermaster)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const unsigned m = topology->masters - 1, first = supermaster->service.worker_count;
+    assert(!is_central(supermaster) && supermaster->ledger.holders == m + 1 && "one master has joined others");
+    service_add_workers(&supermaster->service, topology->worker_rank, topology->workers);
+    supermaster_nodes_add(supermaster);
+    ledger_add_holder(&supermaster->ledger);
+    supermaster->holders++;
+    for (unsigned w = first; w < topology->workers; w++) {
+        supermaster->seat[w] = NO_SEAT;
+        supermaster->levels[w].count = SPEED_WAIVED; /* unless it is waited for */
+        supermaster->statistics[w].joined_ns = supermaster->now_ns;
+    }
+    supermaster->losses.heard_ns[m] = supermaster->now_ns;
+    REASON(supermaster->reasons, "rank %u has joined with %u workers", topology->master_rank[m],
+           topology->workers - first);
+    if (supermaster->state >= SUPERMASTER_ENDING || supermaster->config.distance > 0)
+        send_away(supermaster, m, false);
+    else if (supermaster->config.probe)
+        await_speeds(supermaster, m, first);
+    else {
+        assume_speeds(supermaster, first);
+        take_up(supermaster, m);
+    }
 }
