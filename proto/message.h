@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 /* To be raised when a layout, a meaning or a limit of PROTOCOL.md changes. */
-#define PROTOCOL_VERSION 20
+#define PROTOCOL_VERSION 21
 
 #define HEADER_BYTES            12
 #define HELLO_BYTES             24

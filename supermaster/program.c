@@ -162,13 +162,9 @@ static int prepare(struct program *program)
 /* Shares the job, or that there is none. False where there is none: all leave with `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
-    struct findings findings = {.words = NULL};
-    if (*status == EXIT_STATUS_DONE)
-        led_job_find(program->led, &findings);
-    const bool has_words = findings.words != NULL;
-    program->word = runtime_share_job(program->runtime, has_words ? findings.count : argc,
-                                      has_words ? findings.words : argv, status, &program->words);
-    findings_fini(&findings);
+    char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led) : NULL;
+    program->word = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, status, &program->words);
+    free(words);
     return program->word != NULL;
 }
 

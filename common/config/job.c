@@ -384,28 +384,6 @@ static const struct option_row results[] = {
     {NULL},
 };
 
-static int take_inputs(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct job *job = target;
-    if (strlen(value) != 16 || strspn(value, "0123456789abcdef") != 16)
-        return -1;
-    job->inputs = strtoull(value, NULL, 16);
-    job->inputs_given = true;
-    return 0;
-}
-
-static int take_grows(void *target, const char *value, struct error *error)
-{
-    (void)error;
-    struct job *job = target;
-    job->grows = true;
-    if (value == NULL)
-        return 0;
-    job->is_counted = true;
-    return number_parse_u64(value, &job->added);
-}
-
 static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
      "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
@@ -427,28 +405,6 @@ static const struct option_row interruptions[] = {
      "how long chunks that run may go on when a signal asks to stop; what of them is not done by then is given up "
      "(default 20)",
      TAKES_SECONDS(struct job, spec.drain_ns, RUN_DRAIN_MAX_S), .not_for = OPTION_DCA},
-    {"inputs", 0, "DIGEST", "16 hexadecimal digits",
-     "run only where the files that the kernel reads have this digest; the supermaster adds it to the job for the "
-     "others",
-     take_inputs},
-    {"loop", 0, "TEXT", "a description of a loop, as the supermaster makes it",
-     "run only where the kernel is one of this version and describes this loop; the supermaster adds it to the job for "
-     "the others, which then load no user's kernel that they do not run themselves",
-     TAKES_WORD(struct job, loop), .least = 1},
-    {"technique-traits", 0, PLUGIN_TRAITS, NULL,
-     "the technique is a plug-in that learns, that goes with a loop which grows, both or none; the supermaster adds it "
-     "to "
-     "the job for the others, which load no plug-in",
-     TAKES_CHOICE(struct job, plugin_traits)},
-    {"grows", 0, "[N]", "a number of iterations",
-     "the loop of a kernel that knows loops which grow is one, though it is complete by now; with N it has so many "
-     "iterations beyond those that the kernel says, as of an open job of a set; the supermaster adds it to the job for "
-     "the others where it has found that more may come",
-     take_grows},
-    {"unprobed", 0, NULL, NULL,
-     "no worker runs iterations only to be timed, and each says the same speed; the supermaster adds it to the job for "
-     "the others where a worker has died of those that would be",
-     TAKES_FLAG(struct job, unprobed)},
     {NULL},
 };
 
@@ -614,7 +570,9 @@ int job_check_files(const struct job *job, struct error *error)
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
 {
     job_init(job);
-    int result = options_parse(&options, argc, argv, job, take_operand, error);
+    int result = findings_read(&job->found, argc > 0 ? argv[0] : NULL, error);
+    if (result == 0)
+        result = options_parse(&options, argc, argv, job, take_operand, error);
     if (result != 0)
         return result;
     if (job->kernel == NULL)
@@ -622,7 +580,7 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
     if (job->max_output[0] != '\0' && add_param(job, job->max_output, error) < 0)
         return -1;
     if (job->plugin != NULL)
-        job->spec.technique = (struct sched_spec){.technique = technique_elsewhere(job->plugin_traits)};
+        job->spec.technique = (struct sched_spec){.technique = technique_elsewhere(job->found.plugin_traits)};
     if (check_names(job, error) < 0 || job_check_technique(job, "--technique", &job->spec.technique, error) < 0)
         return -1;
     if (job->spec.candidates > 0 && !job->spec.technique_auto)

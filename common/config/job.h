@@ -6,6 +6,7 @@
 #pragma once
 
 #include "common/config/address.h"
+#include "common/config/findings.h"
 #include "common/config/run_spec.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
@@ -60,18 +61,11 @@ struct job {
     char pods_file[JOB_PATH_MAX];    /* --pods-file, by which they join */
     unsigned await_pods;             /* --await-pods: so many come, and no further ones; 0: as many as like to */
     bool log_every_given;
-    uint64_t log_every_ns; /* from line to line of the log where the progress is one */
-    bool inputs_given;
-    uint64_t inputs;    /* --inputs: the digest of the files that the kernel reads */
-    bool grows;         /* --grows: the loop does, though it is complete by now */
-    bool is_counted;    /* --grows=N: it is told how many iterations it has beyond those that its kernel describes */
-    uint64_t added;     /* N: as many as are known of at first */
-    bool unprobed;      /* --unprobed: the workers run nothing only to be timed */
-    const char *plugin; /* --technique, where it names a plug-in; borrowed from the words; NULL: it does not */
-    unsigned plugin_traits;                          /* --technique-traits: a set of enum plugin_trait */
-    const char *loop;                                /* --loop: a description (description.h); NULL: none */
-    const char *kernel;                              /* borrowed from the words */
-    unsigned kernel_params;                          /* number of name=value words that follow the kernel */
+    uint64_t log_every_ns;  /* from line to line of the log where the progress is one */
+    struct findings found;  /* beside the words */
+    const char *plugin;     /* --technique, where it names a plug-in; borrowed from the words; NULL: it does not */
+    const char *kernel;     /* borrowed from the words */
+    unsigned kernel_params; /* number of name=value words that follow the kernel */
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
     char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
 };
@@ -85,11 +79,11 @@ static inline bool job_resumes(const struct job *job)
 /* Sets everything to its default, without a kernel. */
 void job_init(struct job *job);
 
-/* Parses a command line (argv[0] is the program's name and is not looked at). 0 when `job` is complete; OPTIONS_HELP or
- * OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job borrows from argv. Whether
- * the kernel exists and its parameters are right is for the caller to see, and so is --iterations against its loop.
- * Plug-ins are not loaded: the job has a technique_elsewhere() until the caller does, and no candidates but their
- * texts. */
+/* Parses a command line (argv[0] is a program's name, which is not looked at, or findings_text()). 0 when `job` is
+ * complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job
+ * borrows from argv. Whether the kernel exists and its parameters are right is for the caller to see, and so is
+ * --iterations against its loop. Plug-ins are not loaded: the job has a technique_elsewhere() until the caller does,
+ * and no candidates but their texts. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
 
 /* Checks a technique's parameters as far as they can be wrong, whatever the loop and the workers are. `option` is what

@@ -63,24 +63,24 @@ int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct err
 static int job_setup_check_inputs(const struct job_setup *setup, struct error *error)
 {
     uint64_t inputs;
-    if (!setup->job.inputs_given)
+    if (!setup->job.found.has_inputs)
         return 0;
     if (job_setup_inputs(setup, &inputs, error) < 0)
         return -1;
-    if (setup->job.inputs == inputs)
+    if (setup->job.found.inputs == inputs)
         return 0;
     return error_set(error,
                      "%s: the files that it reads are not those of the supermaster (digest %016" PRIx64
                      ", accepted: %016" PRIx64 "): another file of that name is here, or it has just changed",
-                     setup->kernel->name, inputs, setup->job.inputs);
+                     setup->kernel->name, inputs, setup->job.found.inputs);
 }
 
 /* A rank with another kernel than the others, or with a loop of another shape, would do other work. */
 static int job_setup_check_loop(const struct job_setup *setup, struct error *error)
 {
-    if (setup->job.loop == NULL)
+    if (setup->job.found.loop == NULL)
         return 0;
-    return description_matches(setup->job.loop, setup->kernel, &setup->loop)
+    return description_matches(setup->job.found.loop, setup->kernel, &setup->loop)
                ? 0
                : error_set(error,
                            "%s: is not the kernel of the supermaster, or describes another loop here; accepted: "
@@ -443,20 +443,20 @@ static int check_counted(const struct job_setup *setup, struct error *error)
                          "known; accepted for an open job: variable output, as of a function in Python whose "
                          "describe() says no dtype",
                          name);
-    return setup->job.added <= INT64_MAX - setup->loop.iterations
+    return setup->job.found.added <= INT64_MAX - setup->loop.iterations
                ? 0
-               : error_set(error, "--grows: more than 2^63 - 1 iterations");
+               : error_set(error, "an open job: more than 2^63 - 1 iterations");
 }
 
 /* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
-    if (!setup->job.grows || (setup->kernel->grow == NULL && !setup->job.is_counted))
+    if (!setup->job.found.grows || (setup->kernel->grow == NULL && !setup->job.found.is_counted))
         return 0;
-    if (setup->job.is_counted && check_counted(setup, error) < 0)
+    if (setup->job.found.is_counted && check_counted(setup, error) < 0)
         return -1;
     setup->loop.grows = true;
-    setup->loop.iterations += setup->job.added;
+    setup->loop.iterations += setup->job.found.added;
     return kernel_check_loop(setup->kernel, &setup->loop, error);
 }
 
@@ -475,9 +475,9 @@ int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, 
     int result = job_setup_parse(setup, argc, argv, error);
     if (result != 0)
         return result;
-    if (setup->job.loop == NULL)
+    if (setup->job.found.loop == NULL)
         return job_setup_make(setup, loader, argc, argv, error);
-    if (description_read(&setup->description, setup->job.loop, error) < 0)
+    if (description_read(&setup->description, setup->job.found.loop, error) < 0)
         return -1;
     setup->is_described = true;
     setup->kernel = &setup->description.kernel;

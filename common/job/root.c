@@ -71,7 +71,8 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    root->grows = root->setup.loop.grows && !root->setup.job.is_counted; /* of that it is noted: root_note_added() */
+    root->grows =
+        root->setup.loop.grows && !root->setup.job.found.is_counted; /* of that it is noted: root_note_added() */
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
@@ -132,7 +133,7 @@ int root_grow(struct root *root, struct growth *growth, struct error *error)
 {
     struct job_setup *setup = &root->setup;
     int result = root->grows;
-    if (!setup->job.is_counted)
+    if (!setup->job.found.is_counted)
         result = kernel_grow(setup->kernel, setup->values, &setup->loop.iterations, error);
     if (result < 0)
         return -1;
@@ -145,10 +146,10 @@ int root_grow(struct root *root, struct growth *growth, struct error *error)
 void root_note_added(struct root *root, uint64_t added, bool is_complete)
 {
     struct job_setup *setup = &root->setup;
-    if (!setup->job.is_counted)
+    if (!setup->job.found.is_counted)
         return;
-    setup->loop.iterations += added - setup->job.added;
-    setup->job.added = added;
+    setup->loop.iterations += added - setup->job.found.added;
+    setup->job.found.added = added;
     root->grows = !is_complete;
 }
 

@@ -291,12 +291,10 @@ int technique_plugin_init(struct technique_plugin *made, const char *name, const
 
 /* --- of other ranks --- */
 
-const char *technique_traits_text(const struct technique *technique)
+unsigned technique_traits(const struct technique *technique)
 {
-    static const char *const words[] = {
-        [0] = "none", [PLUGIN_LEARNS] = "learns", [PLUGIN_MAY_GROW] = "grows", [PLUGIN_TRAITS_ALL] = "both"};
-    return words[((technique->needs & SCHED_NEEDS_FEEDBACK) != 0 ? PLUGIN_LEARNS : 0u) |
-                 (technique->may_grow ? PLUGIN_MAY_GROW : 0u)];
+    return ((technique->needs & SCHED_NEEDS_FEEDBACK) != 0 ? PLUGIN_LEARNS : 0u) |
+           (technique->may_grow ? PLUGIN_MAY_GROW : 0u);
 }
 
 const struct technique *technique_elsewhere(unsigned traits)

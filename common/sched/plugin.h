@@ -28,11 +28,8 @@ enum plugin_trait {
     PLUGIN_TRAITS_ALL = 3 /* both */
 };
 
-/* All sets of traits, as a command line has them: the place of a word is the set. */
-#define PLUGIN_TRAITS "none|learns|grows|both"
-
-/* The traits of a technique, as one of these words. */
-const char *technique_traits_text(const struct technique *technique);
+/* The traits of a technique: a set of enum plugin_trait. */
+unsigned technique_traits(const struct technique *technique);
 
 /* A technique with these traits that stands for a plug-in of another rank: it cuts nothing. */
 const struct technique *technique_elsewhere(unsigned traits);

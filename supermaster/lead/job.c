@@ -392,7 +392,7 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     led->topology = topology;
     const int status = prepare(led);
     environ = before;
-    if (!root->setup.loop.grows || root->setup.job.is_counted) /* else it is asked how much there is */
+    if (!root->setup.loop.grows || root->setup.job.found.is_counted) /* else it is asked how much there is */
         ask_end();
     root_print_notes(root, status);
     return status;
@@ -711,48 +711,30 @@ int led_job_end(struct led_job *led, int status)
 
 /* --- for the others --- */
 
-void led_job_find(const struct led_job *led, struct findings *findings)
+char **led_job_words(const struct led_job *led)
 {
     const struct job_setup *setup = &led->root.setup;
-    const int argc = led->argc;
-    static char unprobed[] = "--unprobed", grows[] = "--grows";
-    struct text option;
-    uint64_t inputs;
-    char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
-    *findings = (struct findings){.words = calloc((size_t)argc + 6, sizeof *findings->words)};
-    text_init(&option);
-    if (loop != NULL)
-        text_add(&option, "--loop=%s", loop);
-    free(loop);
-    findings->loop = text_take(&option);
+    struct findings found = {
+        .grows = setup->loop.grows,
+        .is_counted = setup->job.found.is_counted,
+        .added = setup->job.found.added,
+        .unprobed = supermaster_is_unprobed(&led->supermaster),
+        .plugin_traits = setup->job.plugin != NULL ? technique_traits(setup->job.spec.technique.technique) : 0,
+    };
     char **before = enter_environment(led);
-    if (job_setup_inputs(setup, &inputs, NULL) == 0 && inputs != 0) /* else the others find out */
-        snprintf(findings->inputs, sizeof findings->inputs, "--inputs=%016" PRIx64, inputs);
+    found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 && found.inputs != 0; /* else each looks */
     environ = before;
-    if (findings->words == NULL)
-        return;
-    findings->words[findings->count++] = led->argv[0]; /* the options come first: behind `--` there are none */
-    if (findings->inputs[0] != '\0')
-        findings->words[findings->count++] = findings->inputs;
-    if (findings->loop != NULL && findings->loop[0] != '\0')
-        findings->words[findings->count++] = findings->loop;
-    if (setup->loop.grows)
-        findings->words[findings->count++] = grows;
-    if (setup->job.plugin != NULL) {
-        snprintf(findings->traits, sizeof findings->traits, "--technique-traits=%s",
-                 technique_traits_text(setup->job.spec.technique.technique));
-        findings->words[findings->count++] = findings->traits;
+    char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
+    found.loop = loop;
+    char *text = findings_text(&found), **words = NULL;
+    const size_t array = (size_t)led->argc * sizeof *words, bytes = text != NULL ? strlen(text) + 1 : 0;
+    if (text != NULL && (words = malloc(array + bytes)) != NULL) {
+        words[0] = memcpy((char *)words + array, text, bytes);
+        memcpy(words + 1, led->argv + 1, array - sizeof *words);
     }
-    if (supermaster_is_unprobed(&led->supermaster))
-        findings->words[findings->count++] = unprobed;
-    memcpy(findings->words + findings->count, led->argv + 1, (size_t)(argc - 1) * sizeof *led->argv);
-    findings->count += argc - 1;
-}
-
-void findings_fini(struct findings *findings)
-{
-    free(findings->words);
-    free(findings->loop);
+    free(text);
+    free(loop);
+    return words;
 }
 
 /* Says what is wrong where the job prints. Returns `status`. */
@@ -794,11 +776,9 @@ static char **add_session(struct announcement *about)
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
                      bool is_for_pods)
 {
-    struct findings findings;
-    led_job_find(led, &findings);
-    const bool has_found = findings.words != NULL;
-    about->words = has_found ? findings.words : led->argv;
-    about->word_count = (unsigned)(has_found ? findings.count : led->argc);
+    char **words = led_job_words(led);
+    about->words = words != NULL ? words : led->argv;
+    about->word_count = (unsigned)led->argc;
     char **variables = add_session(about);
     const size_t size = announcement_size(about);
     unsigned char *bytes = variables != NULL && size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
@@ -809,7 +789,7 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
     }
     free(bytes);
     free(variables);
-    findings_fini(&findings);
+    free(words);
     if (size > ANNOUNCEMENT_MAX)
         return fail_to_announce(led, EXIT_STATUS_USAGE,
                                 "its words and its environment are too long to be sent to the workers");

@@ -67,16 +67,11 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * begin; HELLO_STATUS_HELP with one line if nothing is left to do. `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* The command line for the others, with what was found here: who reads files must find the same in them, and who does
- * not run a user's kernel, or does not cut by a user's technique, needs not load it. Without memory for it they are
- * told nothing, and look for themselves. */
-struct findings {
-    char inputs[32], traits[32], *loop; /* options; empty where there is nothing to say */
-    char **words;
-    int count;
-};
-void led_job_find(const struct led_job *led, struct findings *findings);
-void findings_fini(struct findings *findings);
+/* The command line for the others, as many words as led_job_read() got: its word 0 is what was found here, so that who
+ * reads files finds the same in them, and who does not run a user's kernel, or does not cut by a user's technique, need
+ * not load it. To be freed, the words are borrowed; NULL when memory is out: then the others get what
+ * led_job_read() got, and look for themselves. */
+char **led_job_words(const struct led_job *led);
 
 /* Announces the job, whose words it adds to what is said `about` it, to all ranks under its number; `is_for_pods`: also
  * to those of pods. Returns an exit status; what is wrong has been said. After led_job_prepare(). */

@@ -2,12 +2,12 @@
 /* The command line of a job that was submitted: see words.h. */
 #include "supermaster/set/words.h"
 
+#include "common/config/findings.h"
 #include "common/config/job.h"
 #include "supermaster/lead/job.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +19,8 @@
 #define STATUS_BAD         400
 #define STATUS_UNAVAILABLE 503
 
-/* Options that the set puts before those of the job, which win. */
+/* Of an open job: options before those of the job, which win, or the iterations that it was given. -1 when memory is
+ * out. */
 static int add_options(struct job_words *words, const struct job_additions *additions)
 {
     static char output[] = "--output", name[] = "exec.out";
@@ -28,12 +29,9 @@ static int add_options(struct job_words *words, const struct job_additions *addi
         words->argv[words->argc++] = name;
         return 0;
     }
-    if (asprintf(&words->grows, "--grows=%" PRIu64, additions->added) < 0) {
-        words->grows = NULL;
-        return -1;
-    }
-    words->argv[words->argc++] = words->grows;
-    return 0;
+    words->found = findings_text(&(struct findings){.grows = true, .is_counted = true, .added = additions->added});
+    words->argv[0] = words->found;
+    return words->found != NULL ? 0 : -1;
 }
 
 /* Parameters of the kernel exec, behind those of the job. */
@@ -78,7 +76,7 @@ void job_words_fini(struct job_words *words)
 {
     free((void *)words->argv);
     free(words->list);
-    free(words->grows);
+    free(words->found);
     *words = (struct job_words){.argv = NULL};
 }
 

@@ -9,9 +9,9 @@
 
 /* Words of a command line, of which the array is owned and most words are the submission's. */
 struct job_words {
-    char **argv; /* [argc], ended by NULL; the first word is a program's name */
+    char **argv; /* [argc], ended by NULL; as for job_parse() */
     int argc;
-    char *list, *grows; /* words of an open job; owned */
+    char *list, *found; /* words of an open job; owned */
 };
 
 /* Words that the set adds to those of a submission. */

@@ -232,6 +232,10 @@ COMMANDS = {
     "master-word": "master x", "flat": "flat --dca two-sided --break-after 100 --technique fac2 mandelbrot width=9", "flat-refused":
     "flat --dca rma --resume mandelbrot", "flat-node": "flat --dca=node --node-technique=ss synthetic iterations=0",
 }
+FOUND = {
+    "found": b"found: inputs=7 grows=1 added=3 unprobed=1 traits=3 loop=1/k\nmandelbrot", "found-none": b"found:\nmandelbrot",
+    "found-half": b"found: added=\nmandelbrot",
+}
 CHUNKS = {
     "gss": "chunks gss --iterations 1000 --workers 4", "closed": "chunks tss --iterations 1000 --workers 4 --form closed",
     "power": "chunks dtss --iterations 1000 --power 1,2,3.5 --format json", "order": "chunks ss --iterations 9 --workers 3 --order 1,3,2",
@@ -844,7 +848,7 @@ ITEMS = {
 }
 
 TARGETS = {
-    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "frame": FRAMES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS), "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
+    "message": MESSAGES, "announcement": ANNOUNCEMENTS, "frame": FRAMES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS) | FOUND, "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,

@@ -160,10 +160,10 @@ void ask_free(struct asker *other)
 static int find_helper(struct helper_program *program, struct error *error)
 {
     static char describes[] = HELPER_DESCRIBES;
-    char *const words[] = {NULL, describes};
+    char *const words[] = {describes};
     if (asker->program == NULL)
-        return helper_program_init(program, 2, words, error);
-    return helper_program_init_at(program, asker->program, 2, words, error);
+        return helper_program_init(program, 1, words, error);
+    return helper_program_init_at(program, asker->program, 1, words, error);
 }
 
 static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX])

@@ -28,7 +28,7 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->collect = setup->collect;
     config->probe_first = setup->first;
     config->probe_count = setup->count < setup->step_iterations ? setup->count : setup->step_iterations;
-    config->unprobed = setup->job.unprobed;
+    config->unprobed = setup->job.found.unprobed;
     config->probe_least = run_spec_wants_swr(&setup->job.spec) ? PROBE_SWR : 1;
     config->spread = run_spec_learns(&setup->job.spec);
     config->step_iterations = job_setup_has_dependent_steps(setup) ? setup->step_iterations : 0;

@@ -123,7 +123,7 @@ int main(int argc, char **argv)
         return EXIT_STATUS_FAILED;
     file_close_from(CHANNEL_BELL + 1); /* what the worker has opened: the sockets of MPI above all */
     catch_signals();
-    bool is_ready = job_setup_make(&setup, &kernel_loader, argc, argv, &error) == 0;
+    bool is_ready = job_setup_make(&setup, &kernel_loader, argc - 1, argv + 1, &error) == 0;
     const struct exec_team team = {
         .technique = &setup.job.spec.thread_technique, .cores = openmp_pool_cores(), .run = openmp_pool_run};
     if (is_ready)

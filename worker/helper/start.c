@@ -40,8 +40,8 @@ int helper_program_init_at(struct helper_program *program, const char *path, uns
         return error_set(error, "out of memory for the command line of a helper");
     }
     program->argv[0] = program->path;
-    for (unsigned i = 1; i < words; i++)
-        program->argv[i] = word[i];
+    for (unsigned i = 0; i < words; i++)
+        program->argv[i + 1] = word[i];
     return 0;
 }
 

@@ -18,7 +18,7 @@ struct helper_program {
 };
 
 /* Finds the program beside the worker, or where programs are installed that are not for people, and makes its command
- * line of the job's words, of which the first is a program's name. -1 with one line, nothing owned. */
+ * line of the words. -1 with one line, nothing owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
 
 /* The same with another program, by its path. */

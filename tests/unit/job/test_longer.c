@@ -257,7 +257,8 @@ START_TEST(ranks_agree_though_the_list_grows)
     ck_assert(root.setup.loop.grows && root.setup.job.spec.power == RUN_POWER_EQUAL);
     resume_end(&root.resume);
     write_list(70, 99, false);
-    ck_assert_int_eq(set_up_job("--grows"), 0);
+    const char *told[] = {"found: grows=1", "letters", "--journal", "j"};
+    ck_assert_int_eq(set_up_job_with(4, told), 0);
     ck_assert(root.setup.loop.grows && root.setup.job.spec.power == RUN_POWER_EQUAL);
     ck_assert_int_eq(job_setup_inputs(&root.setup, &here, &root.error), 0);
     ck_assert_uint_eq(here, there);
