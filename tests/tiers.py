@@ -120,6 +120,7 @@ AREAS = {
     "deploy/cli/study": ["study"],
     "deploy/cli/report": ["report", "trace"],
     "deploy/cli/web": ["page"],
+    "deploy/python/hdss/_web.py": ["page"],
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
     "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal"],
     "deploy/fork": ["pods_without_mpi"],

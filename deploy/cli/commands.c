@@ -22,7 +22,7 @@ const struct command commands[] = {
     {"add", "ID [WORD] ...", "add rows or iterations to an open job", command_add, add_grammar},
     {"jobs", "", "your runs and jobs on this machine, and how far they are", command_jobs, jobs_grammar},
     {"top", "[SET|ID]", "your runs, sets and jobs as they go on, on the whole screen", command_outside, NULL},
-    {"page", "[SET|ID]", "a run or set as it goes on, in a browser", command_page, page_grammar},
+    {"page", "[SET|ID]", "a run or set as it goes on, in a browser", command_outside, NULL},
     {"show", "[ID]", "all that is known of a job", command_show, show_grammar},
     {"wait", "[ID]", "wait for the end of a job", command_wait, wait_grammar},
     {"output", "[ID]", "what a job of a set has printed", command_output, output_grammar},

@@ -352,12 +352,6 @@ def test_a_lost_connection_comes_back():
     return None
 
 
-def test_a_build_without_evhttp():
-    refused(['night'], 'no evhttp', 'libevent-dev')
-
-
 if __name__ == '__main__':
-    has_evhttp = 'no evhttp' not in run([HDSS, 'page', 'nothing']).raw_err
-    main([test_a_build_without_evhttp] if not has_evhttp else
-         [test_what_cannot_be_is_said, test_who_is_answered_and_what, test_it_opens_a_browser, test_events_of_a_run, test_a_stuck_subscriber_is_let_go, test_the_page_in_a_browser,
-          test_a_lost_connection_comes_back])
+    main([test_what_cannot_be_is_said, test_who_is_answered_and_what, test_it_opens_a_browser, test_events_of_a_run, test_a_stuck_subscriber_is_let_go,
+          test_the_page_in_a_browser, test_a_lost_connection_comes_back])

@@ -8,14 +8,12 @@ import locale
 import os
 import select
 import signal
-import socket
 import time
-from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Optional, Sequence, Tuple
 
-from hdss import _control
 from hdss._command import DONE, Command, Option, Refusal
-from hdss._errors import HdssError, SetLost
 from hdss._page import Look, Page
+from hdss._sessions import WAITING_MAX, Gone, Line, Refused, Silent, find, sessions, sessions_and_jobs
 from hdss._top_model import OVER, RANKS_MAX, Job, Model, Session
 from hdss._top_pages import WIDTH_MAX, Act, Key, Ui, numbers_in, view
 
@@ -24,73 +22,10 @@ try:
 except ImportError:  # Python was built without it
     curses = None  # type: ignore[assignment]
 
-ANSWER_S, SILENT_S, FIND_S = 1.0, 0.1, 10.0
-WAITING_MAX = 100   # jobs that wait and are listed, of each set
 RANKS_PAGE = 1000
 RUNNING_MAX = 64    # jobs that run, of all sessions, whose ends are told
 COLUMNS_MIN = 40
 ESCAPE_MS = 25      # in which the bytes of a key come that begins with Esc
-
-
-class Gone(Exception):
-    """Nobody listens, or the run or set has ended meanwhile."""
-
-
-class Silent(Exception):
-    """Somebody listens, and has not answered in time."""
-
-
-class Refused(Exception):
-    """It has answered with an error, or with what is none of ours."""
-
-
-def _sessions() -> Dict[str, str]:
-    """The socket of each session by its name; if two folders have one of a name, the first."""
-    return dict(reversed(list(_control.sockets())))
-
-
-class Line:
-    """A session, and the connection to it. One that has not answered is waited for only shortly the next time, so that it does not hold up the others."""
-
-    def __init__(self, name: str, path: str, timeout: float = ANSWER_S) -> None:
-        self.name, self.path, self.is_set = name, path, _control.is_set(name)
-        self.timeout = timeout
-        self.control = _control.Control(path, timeout)
-        self.has_answered = False
-        self.over: Any = None  # the answer about the jobs that are over
-        self.over_count = 0.0  # jobs that were over then
-
-    def close(self) -> None:
-        self.control.close()
-
-    def _wait(self, timeout: float) -> None:
-        """Sets how long the next answer is waited for."""
-        if timeout != self.timeout:
-            self.control.close()
-            self.control, self.timeout = _control.Control(self.path, timeout), timeout
-
-    def ask(self, target: str, method: str = 'GET') -> Dict[str, Any]:
-        """Raises Gone, Silent or Refused. A connection that has ended since the last question is made anew."""
-        for is_last in (False, True):
-            try:
-                answer = self.control.ask(method, target)
-            except SetLost as lost:
-                if isinstance(lost.__cause__, (ConnectionRefusedError, FileNotFoundError)) or (is_last and isinstance(lost.__cause__, ConnectionError)):
-                    raise Gone from None
-                if not isinstance(lost.__cause__, ConnectionError):
-                    self._wait(SILENT_S)
-                    raise Silent from None
-            except _control.Refused as refusal:
-                raise Refused(str(refusal)) from None
-            except (ValueError, RecursionError):
-                self.control.close()
-                break
-            else:
-                self._wait(ANSWER_S)
-                if isinstance(answer, dict):
-                    return answer
-                break
-        raise Refused('its answer is no JSON')
 
 
 class Gather:
@@ -105,7 +40,7 @@ class Gather:
 
     def look(self, model: Model, ui: Ui, all_ranks: bool) -> None:
         model.clock = time.strftime('%H:%M:%S')
-        there = {name: path for name, path in _sessions().items() if self.only in (None, name)}
+        there = {name: path for name, path in sessions().items() if self.only in (None, name)}
         self.lines.update({name: Line(name, path) for name, path in there.items() if name not in self.lines})
         model.clear_jobs()
         for name, line in sorted(self.lines.items(), key=lambda item: numbers_in(item[0])):
@@ -215,81 +150,6 @@ class Gather:
             model.note = f'{job} drains' if is_run else f'{job} is cancelled'
         except (Gone, Silent, Refused) as problem:
             model.note = f'{job}: ' + (str(problem) or ('it has ended' if isinstance(problem, Gone) else 'it does not answer'))
-
-
-# --- what the user has named ---
-
-def _find(word: str) -> Tuple[str, str]:
-    """(session, ID) of the set or the job; the ID is empty for a set. Refusal where there is none."""
-    sessions = _sessions()
-    if _control.is_set(word) and word in sessions:
-        return word, ''
-    name, slash, number = word.rpartition('/')
-    if slash:
-        if not number.isascii() or not number.isdigit() or int(number) == 0:
-            raise Refusal(f"'{word:.60}' is no ID of a job; accepted: NAME/3, 3, run-17")
-        if not _control.is_set(name) or name not in sessions:
-            raise Refusal(f"'{name:.60}' is no set of yours on this machine; `hdss jobs` shows those that are up")
-        return _ask_for_job(name, sessions[name], int(number))
-    runs = [one for one in sessions if one.startswith('run-') and _is_served(sessions[one])]
-    if word.isascii() and word.isdigit() and int(word) > 0:
-        path = _set_that_is_meant()
-        if path is not None:
-            try:
-                return _ask_for_job(os.path.basename(path)[:-len(_control.ENDING)], path, int(word))
-            except Refusal:
-                if not any(one.startswith((word, f'run-{word}')) for one in runs):
-                    raise
-    found = [one for one in runs if word in (one, one[4:])] or [one for one in runs if word and one.startswith((word, f'run-{word}'))]
-    if len(found) == 1:
-        return found[0], found[0]
-    if found:
-        raise Refusal(f"'{word:.60}' is how {len(found)} of them begin; `hdss jobs` lists them")
-    raise Refusal(f"'{word:.60}' is no run of yours on this machine; `hdss jobs` lists those that are there")
-
-
-def _set_that_is_meant() -> Optional[str]:
-    try:
-        return _control.find()
-    except HdssError:
-        return None
-
-
-def _is_served(path: str) -> bool:
-    """True where somebody listens, or could: a full queue of clients is an answer, too."""
-    with socket.socket(socket.AF_UNIX) as client:
-        client.setblocking(False)
-        try:
-            client.connect(path)
-        except (ConnectionRefusedError, FileNotFoundError):
-            return False
-        except OSError:
-            pass
-        return True
-
-
-def _ask_for_job(name: str, path: str, number: int) -> Tuple[str, str]:
-    line = Line(name, path, FIND_S)
-    try:
-        line.ask(f'/v1/jobs/{number}')
-    except Gone:
-        raise Refusal(f'the set {name} was lost; `hdss up --resume` goes on with its jobs') from None
-    except Silent:
-        raise Refusal(f'{name}/{number}: it does not answer') from None
-    except Refused as refusal:
-        raise Refusal(f'{name}/{number}: {refusal}') from None
-    finally:
-        line.close()
-    return name, f'{name}/{number}'
-
-
-def _sessions_and_jobs() -> Iterator[str]:
-    """Sets, runs, and the jobs of sets that are not over."""
-    sessions = [(name, path) for name, path in _control.sockets() if _is_served(path)]
-    yield from (name for name, _ in sessions if _control.is_set(name))
-    gather, model = Gather(None), Model()
-    gather.look(model, Ui(), False)
-    yield from (job.id for job in model.jobs)
 
 
 # --- the screen ---
@@ -488,13 +348,13 @@ COMMAND = Command(
      Option('all', 'list jobs that are over, too, and all workers of a job')),
     ('SET is one of `hdss jobs`, of which the jobs are shown; ID is that of a job, which is looked into: NAME/3 or 3 of a set, run-PID of a run.',
      'Keys: arrows, j and k select, Enter looks into a job, q and Esc go back, s sorts, a shows all, c cancels, ? tells of them; q in the list quits.'),
-    _sessions_and_jobs)
+    sessions_and_jobs)
 
 
 def _run(values: Dict[str, Any], operands: List[str]) -> int:
     if len(operands) > 1:
         raise Refusal(f"'{operands[1]:.60}' is one word too many; accepted: one set or one ID")
-    session, job = _find(operands[0]) if operands else (None, '')
+    session, job = find(operands[0]) if operands else (None, '')
     top = Top(session, Ui(job, values.get('all', False)))
     if values.get('once'):
         return COMMAND.write(top.once())

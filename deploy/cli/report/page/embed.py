@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Makes a C source of a page of HTML: embed.py OUTPUT HEADER NAME FILE...
+"""Makes a page of HTML: embed.py PAGE.html FILE...; or a C source of it: embed.py OUTPUT HEADER NAME FILE...
 
 The files are one of HTML, and any of CSS and of JavaScript. Those of a kind become one, in their order. The style and the script go to their places in the HTML, and the hash of each into its Content-Security-Policy, so that a
-browser runs this script and no other. Where {{name}} is left the program writes what it has of that name: NAME, which HEADER declares,
-is then an array of struct page_part; and else it is the text of the page."""
+browser runs this script and no other. Where {{name}} is left the program writes what it has of that name: NAME, which HEADER declares, is an array of
+struct page_part."""
 import base64
 import hashlib
 import re
@@ -32,17 +32,20 @@ def literal(text):
 
 
 def main():
-    output, header, array, *files = sys.argv[1:]
+    output, *words = sys.argv[1:]
+    is_page = output.endswith(".html")
+    header, array, *files = ["", "", *words] if is_page else words
     page, style, script = ("\n".join(read(file) for file in files if file.endswith(ending)) for ending in (".html", ".css", ".js"))
     script = "'use strict';\n(() => {\n" + script + "})();\n"
     for name, text in (("style", style), ("script", script), ("style_source", source_of(style)), ("script_source", source_of(script))):
         page = page.replace("{{" + name + "}}", text)
+    if is_page:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(page)
+        return
     pieces = re.split(r"\{\{(\w+)\}\}", page)
     with open(output, "w", encoding="ascii") as file:
         file.write(f'/* A page, made by embed.py. */\n#include "{header}"\n\n#include <stddef.h>\n\n')
-        if len(pieces) == 1:
-            file.write(f"const char {array}[] =\n{literal(page)};\n")
-            return
         file.write(f"const struct page_part {array}[] = {{\n")
         for text, name in zip(pieces[0::2], pieces[1::2] + [None]):
             file.write(f"    {{\n{literal(text)},\n    {chr(34) + name + chr(34) if name else 'NULL'}}},\n")
