@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Loops with dependencies that lose ranks, also of other nodes: hdss run starts them again, and the result is that of the serial loop."""
+import json
 import os
 import signal
 
@@ -7,7 +8,7 @@ from dependent import dithered, generated, hydro
 from far import on_nodes
 from faults import lines_with
 from journals import wait_for_records
-from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, run, start
+from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from processes import pids
 from results import records_of
@@ -20,13 +21,24 @@ EXPECTED = {'floyd-steinberg': lambda: b''.join(dithered(generated(700, 500))), 
 OUTPUT = ['--output', 'out.npy', '--report', 'report.json', '--power', 'equal', '--progress', 'never']
 
 
+def all_are_busy():
+    """True if each worker of the run in this folder has a chunk."""
+    shown = run([HDSS, 'show', '--format', 'json'])
+    if shown.status != 0:
+        return False
+    job = json.loads(shown.out)
+    return job['busy'] == job['workers']
+
+
 def disturbed(masters, workers, words, places, program=WORKER):
-    """Kills the ranks of the program at these places."""
+    """Kills the ranks of the program at these places, all of which have a chunk: without one their loss would cost no start."""
+    os.environ['HDSS_CONTROL_DIR'] = os.getcwd()
     for name in ('out.npy', 'out.npy.journal'):
         if os.path.exists(name):
             os.remove(name)
     process = start([*HELD, *hdss(masters, workers, [*OUTPUT, *words], '--slowdown', SLOW, '--restarts', '1')])
     wait_for_records(process)
+    wait_until(all_are_busy, 'a chunk for each worker')
     running = pids(process, program)
     for place in places:
         os.kill(running[place], signal.SIGKILL)
