@@ -326,6 +326,11 @@ static void cancel_attached(void *context, uint64_t job)
     control->source->cancel(control->source->context, job, false);
 }
 
+static const int status_of_refusal[] = {
+    [REFUSAL_NONE] = STATUS_OK,           [REFUSAL_WRONG] = STATUS_BAD,     [REFUSAL_ABSENT] = STATUS_NOT_FOUND,
+    [REFUSAL_CONFLICT] = STATUS_CONFLICT, [REFUSAL_BROKEN] = STATUS_BROKEN, [REFUSAL_FULL] = STATUS_UNAVAILABLE,
+};
+
 /* Has the set take one of the jobs that the client has sent. The status of one that comes alone is the answer's. */
 static bool submit_next_job(struct control *control, struct task *task)
 {
@@ -337,21 +342,21 @@ static bool submit_next_job(struct control *control, struct task *task)
         evbuffer_add_printf(task->body, task->is_array ? "]\n" : "\n");
         return false;
     }
-    int refusal = STATUS_BAD;
+    enum refusal refusal = REFUSAL_WRONG;
     bool is_attached = false;
     if (submission_read(&submission, json_array_get(task->submissions, task->count), &error) == 0) {
         is_attached = submission.is_attached;
         refusal = control->source->submit(control->source->context, &submission, &id, &error);
         submission_fini(&submission);
     }
-    if (refusal == 0 && is_attached && !attachments_add(control->attachments, task->request, id))
+    if (refusal == REFUSAL_NONE && is_attached && !attachments_add(control->attachments, task->request, id))
         cancel_attached(control, id); /* its client has gone */
-    if (refusal == 0)
+    if (refusal == REFUSAL_NONE)
         task->ids[task->id_count++] = id;
     else if (!task->is_array)
-        task->status = refusal;
-    add_to_answer(task,
-                  refusal == 0 && look_at_job(control, id, &job) ? control_job_json(&job) : error_json(error.text));
+        task->status = status_of_refusal[refusal];
+    add_to_answer(task, refusal == REFUSAL_NONE && look_at_job(control, id, &job) ? control_job_json(&job)
+                                                                                  : error_json(error.text));
     return true;
 }
 
@@ -361,13 +366,13 @@ static bool add_all_items(struct control *control, struct task *task)
     struct error error = {0};
     uint64_t count;
     bool is_complete;
-    const int refusal =
+    const enum refusal refusal =
         control->source->add(control->source->context, task->at, task->items, &count, &is_complete, &error);
     const uint64_t added = task->items->has_rows ? task->items->rows : task->items->iterations;
-    json_t *answer = refusal == 0 ? json_object() : error_json(error.text);
-    task->status = refusal == 0 ? STATUS_OK : refusal;
-    task->has_added = refusal == 0;
-    if (refusal == 0) {
+    json_t *answer = refusal == REFUSAL_NONE ? json_object() : error_json(error.text);
+    task->status = status_of_refusal[refusal];
+    task->has_added = refusal == REFUSAL_NONE;
+    if (task->has_added) {
         json_object_set_new(answer, "id", json_of_count(task->at));
         json_object_set_new(answer, "added", json_of_count(added));
         json_object_set_new(answer, "items", json_of_count(count));

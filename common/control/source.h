@@ -14,6 +14,16 @@
 /* The number of the job of a run. */
 #define CONTROL_ONLY_JOB 1
 
+/* Why a set does not do what it is asked for. */
+enum refusal {
+    REFUSAL_NONE,
+    REFUSAL_WRONG,    /* what is asked for can never be done */
+    REFUSAL_ABSENT,   /* there is no such job */
+    REFUSAL_CONFLICT, /* the job or the set is in another state */
+    REFUSAL_BROKEN,   /* the set cannot write its files */
+    REFUSAL_FULL,     /* it has no room for more now */
+};
+
 /* The source of the answers, and the receiver of what is asked for. A run has one job, of the number 1, and of what
  * follows `set` nothing. */
 struct control_source {
@@ -37,13 +47,13 @@ struct control_source {
     uint64_t (*next)(void *context, uint64_t id);
     /* Asks the job to end; `finishes`: with what runs of it. */
     void (*cancel)(void *context, uint64_t id, bool finishes);
-    /* Takes a job, with all that the submission has. 0 with its number; or the status of the answer, 400, 409 or 503,
-     * with one line, and the submission is still the caller's. */
-    int (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Adds items to an open job. 0 with the items that it has now, and whether these are all; or the status of the
-     * answer, 400, 404, 409 or 500, with one line: nothing is added. */
-    int (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
-               struct error *error);
+    /* Takes a job, with all that the submission has: its number; or one line, and the submission is still the
+     * caller's. */
+    enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
+    /* Adds items to an open job: the items that it has now, and whether these are all; or one line, and nothing is
+     * added. */
+    enum refusal (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+                        struct error *error);
     /* Has all jobs that were taken, and all that was added to jobs, on disk. -1 with one line: what was added is not
      * any more. */
     int (*commit)(void *context, struct error *error);

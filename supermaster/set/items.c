@@ -13,11 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STATUS_BAD       400
-#define STATUS_NOT_FOUND 404
-#define STATUS_CONFLICT  409
-#define STATUS_BROKEN    500
-
 /* The last line of a list that is complete. */
 static const char list_end[] = "\\.\n";
 
@@ -46,13 +41,14 @@ int set_begin_items(struct set *set, struct queue_job *queued, struct error *err
 
 /* --- adding --- */
 
-/* Why nothing can be added to the job. 0 where it can; else the status of the answer, with one line. */
-static int refuse(const struct set *set, const struct queue_job *queued, const struct items *items, struct error *error)
+/* Why nothing can be added to the job, with one line. */
+static enum refusal refuse(const struct set *set, const struct queue_job *queued, const struct items *items,
+                           struct error *error)
 {
-    int status = STATUS_CONFLICT;
+    enum refusal refusal = REFUSAL_CONFLICT;
     if (queued == NULL) {
         error_set(error, "there is no such job, or it ended long ago");
-        return STATUS_NOT_FOUND;
+        return REFUSAL_ABSENT;
     }
     const bool takes_rows = queued->items.bytes > 0;
     const uint64_t more = items->rows + items->iterations;
@@ -71,13 +67,13 @@ static int refuse(const struct set *set, const struct queue_job *queued, const s
                   queued->items.count, takes_rows ? "rows" : "iterations", (uint64_t)QUEUE_ITEMS_MAX);
     else if (items->has_rows && !takes_rows) {
         error_set(error, "job %" PRIu32 " takes no rows, as its kernel is not exec; accepted: iterations", queued->id);
-        status = STATUS_BAD;
+        refusal = REFUSAL_WRONG;
     } else if (items->has_iterations && takes_rows) {
         error_set(error, "job %" PRIu32 " takes no iterations, as its kernel is exec; accepted: rows", queued->id);
-        status = STATUS_BAD;
+        refusal = REFUSAL_WRONG;
     } else
-        status = 0;
-    return status;
+        refusal = REFUSAL_NONE;
+    return refusal;
 }
 
 /* Writes behind what the list has. -1 with one line: it is as it was. */
@@ -131,17 +127,17 @@ static int add_to(struct set *set, struct queue_job *queued, const struct items 
     return 0;
 }
 
-int set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error)
+enum refusal set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error)
 {
     struct queue_job *queued = queue_find(&set->queue, id);
-    const int status = refuse(set, queued, items, error);
-    if (status != 0)
-        return status;
+    const enum refusal refusal = refuse(set, queued, items, error);
+    if (refusal != REFUSAL_NONE)
+        return refusal;
     if (set->addition_count == QUEUE_OPEN_MAX) {
         error_set(error, "too many jobs are being added to at a time");
-        return STATUS_CONFLICT;
+        return REFUSAL_CONFLICT;
     }
-    return add_to(set, queued, items, error) < 0 ? STATUS_BROKEN : 0;
+    return add_to(set, queued, items, error) < 0 ? REFUSAL_BROKEN : REFUSAL_NONE;
 }
 
 /* --- behind a commit --- */

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "common/control/items_json.h"
+#include "common/control/source.h"
 #include "supermaster/set/set.h"
 
 #include <stdbool.h>
@@ -16,8 +17,8 @@
 /* Begins the list of an open job that was just taken, where it has one. -1 with one line: it can have none. */
 int set_begin_items(struct set *set, struct queue_job *queued, struct error *error);
 
-/* Adds to an open job. 0; or the status of the answer, 400, 404, 409 or 500, with one line, and nothing is added. */
-int set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error);
+/* Adds to an open job. If it is refused, with one line, nothing is added. */
+enum refusal set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error);
 
 /* The journal is committed, or could not be: tells the jobs of what was added since, or takes it back. */
 void set_settle_items(struct set *set, bool is_committed);

@@ -6,11 +6,6 @@
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/words.h"
 
-#define STATUS_BAD         400
-#define STATUS_CONFLICT    409
-#define STATUS_BROKEN      500
-#define STATUS_UNAVAILABLE 503
-
 static struct queue_job *find_queued(const struct set *set, uint64_t id)
 {
     return id <= UINT32_MAX ? queue_find(&set->queue, (uint32_t)id) : NULL;
@@ -113,34 +108,35 @@ static void cancel(void *context, uint64_t id, bool finishes)
     control_note_change(set->control);
 }
 
-static int submit(void *context, struct submission *submission, uint64_t *id, struct error *error)
+static enum refusal submit(void *context, struct submission *submission, uint64_t *id, struct error *error)
 {
     struct set *set = context;
     if (set->queue.mode != QUEUE_OPEN) {
         error_set(error, "the set is about to end, and takes no further jobs");
-        return STATUS_CONFLICT;
+        return REFUSAL_CONFLICT;
     }
     char list[PATH_MAX];
-    const int refusal = submission_check(submission, set->version, set_folder_list(&set->folder, 0, list), error);
-    if (refusal != 0)
+    const enum refusal refusal =
+        submission_check(submission, set->version, set_folder_list(&set->folder, 0, list), error);
+    if (refusal != REFUSAL_NONE)
         return refusal;
     const bool is_full = queue_is_full(&set->queue) || (submission->is_open && queue_is_full_of_open(&set->queue));
     struct queue_job *job = queue_submit(&set->queue, submission, set_now_s(), error);
     if (job == NULL)
-        return is_full ? STATUS_UNAVAILABLE : STATUS_BAD;
+        return is_full ? REFUSAL_FULL : REFUSAL_WRONG;
     *id = job->id;
     queue_journal_submitted(set->journal, job);
     if (set_begin_items(set, job, error) == 0)
-        return 0;
+        return REFUSAL_NONE;
     cancel(set, job->id, false);
-    return STATUS_BROKEN;
+    return REFUSAL_BROKEN;
 }
 
-static int add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
-               struct error *error)
+static enum refusal add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+                        struct error *error)
 {
     struct set *set = context;
-    const int refusal = set_add_items(set, id <= UINT32_MAX ? (uint32_t)id : 0, items, error);
+    const enum refusal refusal = set_add_items(set, id <= UINT32_MAX ? (uint32_t)id : 0, items, error);
     const struct queue_job *queued = find_queued(set, id);
     *count = queued != NULL ? queued->items.count : 0;
     *is_complete = queued != NULL && queued->items.is_complete;

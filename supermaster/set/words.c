@@ -16,9 +16,6 @@
 /* Words that the set adds, and the NULL behind all. */
 #define WORDS_MORE 8
 
-#define STATUS_BAD         400
-#define STATUS_UNAVAILABLE 503
-
 /* Of an open job: options before those of the job, which win, or the iterations that it was given. -1 when memory is
  * out. */
 static int add_options(struct job_words *words, const struct job_additions *additions)
@@ -112,79 +109,73 @@ static bool names_python_technique(const struct job_words *words)
     return found;
 }
 
-/* Reads the words as the job will when it begins, and looks whether a set can have such a job. */
+/* Reads the words as the job will when it begins, and looks whether a set can have such a job. -1 with one line. */
 static int check_words(struct led_job *led, const struct job_words *words, struct error *error)
 {
     struct error unread;
     error = error_or(error, &unread);
     struct root *root = led_job_root(led);
-    if (names_python_technique(words)) {
-        error_set(error, "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
+    if (names_python_technique(words))
+        return error_set(error,
+                         "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
                          "technique of HDSS or a shared object, or `hdss run` without --set");
-        return STATUS_BAD;
-    }
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return led_job_is_loading(led) ? 0 : STATUS_BAD; /* one that takes long is looked at when it begins */
+        return led_job_is_loading(led) ? 0 : -1; /* one that takes long is looked at when it begins */
     }
-    if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup)) {
-        error_set(error, "--isolate: the worker would keep the modules of Python for other jobs; accepted: auto or on");
-        return STATUS_BAD;
-    }
-    if (root->setup.job.http.host[0] != '\0') {
-        error_set(error, "--http: is for a run of its own; accepted: `hdss up --http`, for all jobs of a set");
-        return STATUS_BAD;
-    }
-    if (root->setup.job.listens) {
-        error_set(error, "--listen: is for a run of its own; accepted: `hdss up --listen`, for all jobs of a set");
-        return STATUS_BAD;
-    }
-    if (root->setup.job.metrics_file[0] != '\0') {
-        error_set(error, "--metrics-file: is for a run of its own; accepted: `hdss up --metrics-file`, for all jobs of "
+    if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))
+        return error_set(error,
+                         "--isolate: the worker would keep the modules of Python for other jobs; accepted: auto or on");
+    if (root->setup.job.http.host[0] != '\0')
+        return error_set(error, "--http: is for a run of its own; accepted: `hdss up --http`, for all jobs of a set");
+    if (root->setup.job.listens)
+        return error_set(error,
+                         "--listen: is for a run of its own; accepted: `hdss up --listen`, for all jobs of a set");
+    if (root->setup.job.metrics_file[0] != '\0')
+        return error_set(error,
+                         "--metrics-file: is for a run of its own; accepted: `hdss up --metrics-file`, for all jobs of "
                          "a set");
-        return STATUS_BAD;
-    }
-    return job_setup_check_for_set(&root->setup, error) == 0 ? 0 : STATUS_BAD;
+    return job_setup_check_for_set(&root->setup, error);
 }
 
-/* The tasks of an open job of exec come from the list of the set alone. */
+/* The tasks of an open job of exec come from the list of the set alone. -1 with one line. */
 static int check_rows(const struct submission *submission, struct error *error)
 {
     static const char *const names[] = {"tasks=", "count=", "table=", "header=", "list=", "follow="};
     for (size_t i = 0; i < submission->word_count; i++)
         for (size_t k = 0; k < sizeof names / sizeof *names; k++)
-            if (strncmp(submission->words[i], names[k], strlen(names[k])) == 0) {
-                error_set(error,
-                          "%.100s: the tasks of an open job are those that are added to it; accepted: command=LINE and "
-                          "parameters that are not of a source of tasks",
-                          submission->words[i]);
-                return STATUS_BAD;
-            }
+            if (strncmp(submission->words[i], names[k], strlen(names[k])) == 0)
+                return error_set(
+                    error,
+                    "%.100s: the tasks of an open job are those that are added to it; accepted: command=LINE and "
+                    "parameters that are not of a source of tasks",
+                    submission->words[i]);
     return 0;
 }
 
-int submission_check(const struct submission *submission, const char *version, const char *list, struct error *error)
+enum refusal submission_check(const struct submission *submission, const char *version, const char *list,
+                              struct error *error)
 {
     struct job_words words = {.argv = NULL};
     const bool takes_rows = submission_takes_rows(submission);
     const struct job_additions additions = {.list = takes_rows ? list : NULL};
-    if (takes_rows && check_rows(submission, error) != 0)
-        return STATUS_BAD;
+    if (takes_rows && check_rows(submission, error) < 0)
+        return REFUSAL_WRONG;
     const int folder = open(submission->folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0) {
         error_set(error, "the folder %.300s: %s", submission->folder, strerror(errno));
-        return STATUS_BAD;
+        return REFUSAL_WRONG;
     }
-    int status = STATUS_UNAVAILABLE;
+    enum refusal refusal = REFUSAL_FULL;
     struct led_job *led = led_job_new(version);
     if (led == NULL || job_words_init(&words, submission, &additions) < 0)
         error_set(error, "out of memory");
     else {
         led_job_place(led, folder, submission->umask, submission->environment, true);
-        status = check_words(led, &words, error);
+        refusal = check_words(led, &words, error) < 0 ? REFUSAL_WRONG : REFUSAL_NONE;
     }
     led_job_free(led);
     job_words_fini(&words);
     close(folder);
-    return status;
+    return refusal;
 }

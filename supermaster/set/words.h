@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/config/submission.h"
+#include "common/control/source.h"
 #include "common/util/error.h"
 
 #include <stdbool.h>
@@ -31,6 +32,6 @@ bool submission_takes_rows(const struct submission *submission);
 /* The name of the kernel, which is the submission's; empty where it cannot be told. */
 const char *submission_kernel(const struct submission *submission);
 
-/* Looks whether a set can take the job; `list` is the path of an empty list. 0; or the status of the answer, 400 or
- * 503, with one line. */
-int submission_check(const struct submission *submission, const char *version, const char *list, struct error *error);
+/* Looks whether a set can take the job; `list` is the path of an empty list. If it cannot, with one line. */
+enum refusal submission_check(const struct submission *submission, const char *version, const char *list,
+                              struct error *error);

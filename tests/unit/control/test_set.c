@@ -68,33 +68,33 @@ static void cancel(void *context, uint64_t id, bool finishes)
     set.states[id] = finishes ? CONTROL_DRAINING : CONTROL_CANCELLED;
 }
 
-static int submit(void *context, struct submission *submission, uint64_t *id, struct error *refusal)
+static enum refusal submit(void *context, struct submission *submission, uint64_t *id, struct error *refusal)
 {
     (void)context;
     if (strcmp(submission->words[0], "nonsense") == 0) {
         error_set(refusal, "no kernel 'nonsense'");
-        return 400;
+        return REFUSAL_WRONG;
     }
     *id = ++set.newest;
     set.states[*id] = CONTROL_WAITING;
     submission_fini(submission);
-    return 0;
+    return REFUSAL_NONE;
 }
 
 /* Job 1 is open. */
-static int add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
-               struct error *refusal)
+static enum refusal add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+                        struct error *refusal)
 {
     (void)context;
     if (id != 1 || set.is_complete) {
         error_set(refusal, "it is not open");
-        return id <= set.newest ? 409 : 404;
+        return id <= set.newest ? REFUSAL_CONFLICT : REFUSAL_ABSENT;
     }
     snprintf(set.rows + strlen(set.rows), sizeof set.rows - strlen(set.rows), "%.*s", (int)items->bytes,
              items->bytes > 0 ? items->text : "");
     *count = set.items += items->rows + items->iterations;
     *is_complete = set.is_complete = items->ends;
-    return 0;
+    return REFUSAL_NONE;
 }
 
 static int commit(void *context, struct error *problem)
