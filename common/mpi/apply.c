@@ -67,30 +67,23 @@ bool driver_open(struct driver *driver)
 
 bool driver_enter_slowly(struct driver *driver)
 {
-    struct error error;
-    if (driver->is_locked_out || driver->effects->enter(driver->effects->context, &error) == 0)
+    if (driver->is_locked_out || driver->effects->enter(driver->effects->context, &driver->outcome.problem) == 0)
         return !driver->is_locked_out;
-    struct event event = {.type = EVENT_FATAL, .text = error.text};
     driver->is_locked_out = true;
-    driver_step(driver, &event);
     return false;
 }
 
-/* Answers a PROBE, unless the executor cannot be opened, or another process is to probe: then a turn of it does. */
-void driver_probe(struct driver *driver)
+bool driver_probe(struct driver *driver, struct speed *speed)
 {
-    struct speed speed;
-    struct event event = {.type = EVENT_PROBED, .speed = &speed};
     if (!driver_open(driver) || !driver_enter(driver))
-        return;
+        return false;
     heartbeat_release(&driver->link->runtime->heartbeat);
-    const bool is_over = executor_probe(driver->effects->executor, &speed);
+    const bool is_over = executor_probe(driver->effects->executor, speed);
     driver_leave(driver);
     heartbeat_retake(&driver->link->runtime->heartbeat);
     driver->link->now_ns = driver->link->ops->now();
     driver->is_beside = !is_over;
-    if (is_over)
-        driver_step(driver, &event);
+    return is_over;
 }
 
 /* Writes the journal, or brings what is stored to the disk. Returns whether that worked; the first problem of a step is

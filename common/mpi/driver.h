@@ -148,8 +148,11 @@ static inline void driver_leave(const struct driver *driver)
 /* The driver of a job; NULL: it is not there. */
 struct driver *link_find_driver(const struct link *link, uint32_t job);
 
-/* Tells the machine of the event, applies its actions, and does what they leave to be done. */
+/* Tells the machine of the event and applies its actions; then does what they have left, until nothing is. */
 void driver_step(struct driver *driver, struct event *event);
+
+/* The second half alone, after what has left something outside of a step. */
+void driver_step_on(struct driver *driver);
 
 /* Handles up to `most` control messages that have come. Returns whether there was one. */
 bool link_receive(struct link *link, unsigned most);
@@ -241,7 +244,7 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 /* Opens the executor where that has not been done. False where it cannot be: the machine is to be told. */
 bool driver_open(struct driver *driver);
 
-/* Goes where the executor computes. False where that cannot be: the machine knows why. */
+/* Goes where the executor computes. False if that cannot be: the machine is to be told. */
 bool driver_enter_slowly(struct driver *driver);
 
 static inline bool driver_enter(struct driver *driver)
@@ -249,8 +252,9 @@ static inline bool driver_enter(struct driver *driver)
     return driver->effects->enter == NULL || driver_enter_slowly(driver);
 }
 
-/* Times the kernel's probe iterations and tells the machine. */
-void driver_probe(struct driver *driver);
+/* Times the kernel's probe iterations. False if they are not timed now: the executor cannot be opened, which the
+ * machine is to be told, or another process probes, which a turn of it tells. */
+bool driver_probe(struct driver *driver, struct speed *speed);
 
 /* --- send.c --- */
 

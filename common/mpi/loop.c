@@ -17,33 +17,61 @@
 
 /* --- events --- */
 
-void driver_step(struct driver *driver, struct event *event)
+/* An event that a step has left, and what it points to. */
+struct left_event {
+    struct event event;
+    struct speed speed;
+    struct error problem;
+};
+
+static void step_once(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
     driver_delay(driver); /* for chunks that are not sent on in this step */
-    if (driver->outcome.wants_probe) {
-        driver->outcome.wants_probe = false;
-        driver_probe(driver);
+}
+
+/* Takes the next event that the last step has left. False: there is none. */
+static bool take_left(struct driver *driver, struct left_event *left)
+{
+    struct outcome *outcome = &driver->outcome;
+    if (outcome->wants_probe) {
+        outcome->wants_probe = false;
+        left->event = (struct event){.type = EVENT_PROBED, .speed = &left->speed};
+        if (driver_probe(driver, &left->speed))
+            return true;
     }
-    if (driver->outcome.has_cut) {
-        struct event told = {.type = EVENT_CUT, .cut = driver->outcome.cut};
-        driver->outcome.has_cut = false;
-        driver_step(driver, &told);
+    if (outcome->has_cut) {
+        outcome->has_cut = false;
+        left->event = (struct event){.type = EVENT_CUT, .cut = outcome->cut};
+        return true;
     }
-    if (driver->outcome.has_grown) {
-        struct event told = {.type = EVENT_GROWN, .growth = driver->outcome.growth};
-        driver->outcome.has_grown = false;
-        driver_step(driver, &told);
+    if (outcome->has_grown) {
+        outcome->has_grown = false;
+        left->event = (struct event){.type = EVENT_GROWN, .growth = outcome->growth};
+        return true;
     }
-    if (driver->outcome.problem.text[0] != '\0') {
-        const struct error problem = driver->outcome.problem;
-        struct event told = {.type = EVENT_FATAL, .text = problem.text};
-        driver->outcome.problem.text[0] = '\0';
-        driver_step(driver, &told);
-    }
+    if (outcome->problem.text[0] == '\0')
+        return false;
+    left->problem = outcome->problem;
+    outcome->problem.text[0] = '\0';
+    left->event = (struct event){.type = EVENT_FATAL, .text = left->problem.text};
+    return true;
+}
+
+void driver_step_on(struct driver *driver)
+{
+    struct left_event left;
+    while (take_left(driver, &left))
+        step_once(driver, &left.event);
     if (driver->link->runtime->peers.fenced > 0)
         link_lose_fenced(driver->link);
+}
+
+void driver_step(struct driver *driver, struct event *event)
+{
+    step_once(driver, event);
+    driver_step_on(driver);
 }
 
 void driver_deliver_stored(struct driver *driver)
@@ -244,8 +272,12 @@ static bool driver_compute(struct driver *driver)
     const struct effects *effects = driver->effects;
     struct load_meter *meter = effects->meter;
     struct event event = {0};
-    if (effects->executor == NULL || !driver_enter(driver))
+    if (effects->executor == NULL)
         return false;
+    if (!driver_enter(driver)) {
+        driver_step_on(driver);
+        return false;
+    }
     heartbeat_release(&link->runtime->heartbeat);
     enum turn turn = executor_advance(effects->executor, &event);
     driver_leave(driver);
