@@ -1,13 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the commands, and the pages that all of them have: see commands.h. */
+/* The table of the commands: see commands.h. */
 #include "deploy/cli/commands.h"
 
-#include "common/os/say.h"
-#include "common/util/error.h"
-
-#include <errno.h>
-#include <stdio.h>
-#include <stdlib.h>
+#include <stddef.h>
 #include <string.h>
 
 const struct command commands[] = {
@@ -46,24 +41,4 @@ const struct command *command_find(const char *name)
         if (strcmp(command->name, name) == 0)
             return command;
     return NULL;
-}
-
-int show_page(const char *program, const struct options *options, int result)
-{
-    if (result == OPTIONS_VERSION) {
-        puts("hdss (HDSS) " HDSS_VERSION);
-    } else {
-        char *text = options_help(options);
-        fputs(text != NULL ? text : "out of memory\n", stdout);
-        free(text);
-    }
-    return commands_end_page(program);
-}
-
-int commands_end_page(const char *program)
-{
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return EXIT_STATUS_DONE;
-    say(stderr, "%s: cannot write: %s", program, strerror(errno));
-    return EXIT_STATUS_FAILED;
 }
