@@ -130,6 +130,7 @@ AREAS = {
     "deploy/debian": ["debian"],
     "deploy/slurm": ["slurm", "slurm_drains", "slurm_losses", "slurm_sets"],
     "deploy/completions": ["completion"],
+    "deploy/examples/kernels/papers": ["dependent", "lineups_outputs", "losses"],
     "deploy/examples": ["plugins", "techniques", "papers"],
 }
 

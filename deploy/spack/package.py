@@ -23,6 +23,7 @@ class Hdss(MesonPackage):
     variant("tls", default=True, description="pods that join over TCP")
     variant("munge", default=False, description="pods that join over TCP without the key of the set")
     variant("openmp", default=True, description="several threads in a worker")
+    variant("research", default=True, description="the kernels of papers: evrard, floyd-steinberg, hydro, spinimage")
     variant("python", default=True, description="kernels written in Python, and the package hdss for Python")
     variant("fortran", default=True, description="the modules hdss and DLS for MPI programs in Fortran")
     variant("simgrid", default=False, description="hdss simulate --backend simgrid")
@@ -50,7 +51,7 @@ class Hdss(MesonPackage):
 
     def meson_args(self):
         args = ["-Dtests=true" if self.run_tests else "-Dtests=false"]
-        for part in ("png", "control", "tls", "munge", "openmp", "python", "fortran", "simgrid"):
+        for part in ("png", "control", "tls", "munge", "openmp", "research", "python", "fortran", "simgrid"):
             args.append("-D{0}={1}".format(part, "enabled" if self.spec.satisfies("+" + part) else "disabled"))
         if self.spec.satisfies("^mpich"):
             args.append("-Dmpi=mpich")

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* image_look() and image_parse(): a picture is refused with one line, or all of its pixels are there and it is as large
  * as its head says. */
-#include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
-#include "worker/kernels/image/image.h"
+#include "deploy/examples/kernels/papers/image/image.h"
+#include "tests/fuzz/fuzz.h"
 
 /* A small file may stand for a large picture: what takes long finds nothing. */
 #define PIXELS_MAX (1u << 20)

@@ -2,7 +2,6 @@
 /* The command lines of the programs, one word in each line, the first the program's name: worker, master, flat (a
  * worker with --dca) or any other for that of a job. A job's kernel, its parameters and its output are looked at as a
  * run does. Whatever is wrong is one line. */
-#include "tests/fuzz/fuzz.h"
 #include "common/config/dca_options.h"
 #include "common/config/job.h"
 #include "common/config/options.h"
@@ -12,6 +11,7 @@
 #include "common/results/results.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
+#include "tests/fuzz/fuzz.h"
 #include "worker/kernels/kernels.h"
 
 #include <string.h>
@@ -38,9 +38,9 @@ static int check_kernel(const struct job *job, struct error *error)
 {
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    const struct hdss_kernel *kernel = kernel_find(job->kernel);
-    if (kernel == NULL)
-        return kernel_unknown(job->kernel, error);
+    const struct hdss_kernel *kernel;
+    if (kernel_named(job->kernel, &kernel, error) < 0)
+        return -1;
     if (kernel_params_parse(kernel, job->kernel_params, job->kernel_param, values, error) < 0)
         return -1;
     check_values(kernel, values);

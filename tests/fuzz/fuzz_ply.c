@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* mesh_parse() of PLY files: see mesh.h. */
+#include "deploy/examples/kernels/papers/mesh/mesh.h"
 #include "tests/fuzz/mesh.h"
-#include "worker/kernels/mesh/mesh.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {

@@ -3,7 +3,7 @@
  * within the limits and have normals of length 1. */
 #pragma once
 
-#include "worker/kernels/mesh/mesh.h"
+#include "deploy/examples/kernels/papers/mesh/mesh.h"
 #include "tests/fuzz/fuzz.h"
 
 #include <math.h>

@@ -63,7 +63,8 @@ def run(arguments, target, runs):
     new = os.path.join(arguments.keep, target)
     os.makedirs(new, exist_ok=True)
     began = time.monotonic()
-    done = subprocess.run(command(arguments, target, runs, new), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
+    env = dict(os.environ, HDSS_MODULES=os.path.join(os.path.abspath(arguments.build), "deploy"))
+    done = subprocess.run(command(arguments, target, runs, new), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=env, check=False)
     log = done.stdout.decode(errors="replace")
     return (target, done.returncode, number(r"number_of_executed_units: +(\d+)", log), time.monotonic() - began,
             number(r"cov: (\d+)", log), number(r"corp: (\d+)", log), log)

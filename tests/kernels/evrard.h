@@ -3,9 +3,9 @@
  * iterations of the step on whichever worker is next. */
 #pragma once
 
+#include "deploy/examples/kernels/papers/evrard/record.h"
 #include "hdss/kernel.h"
 #include "tests/kernels/run.h"
-#include "worker/kernels/evrard/record.h"
 
 #include <string.h>
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "common/config/params.h"
+#include "common/util/digest.h"
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 #include "tests/lib/asserts.h"
@@ -105,4 +106,17 @@ static inline void *kernel_run_blocks(struct kernel_run *run, uint64_t chunk, ui
     free(after);
     free(own);
     return records;
+}
+
+/* The checksum of the whole loop, in chunks of `chunk`; of one with dependencies in steps of `interval` elements. */
+static inline uint64_t kernel_run_checksum(const char *name, const char *const *words, uint64_t chunk,
+                                           uint64_t interval)
+{
+    struct kernel_run run;
+    kernel_run_open(&run, name, words);
+    void *records = run.loop.sync > 0 ? kernel_run_blocks(&run, chunk, interval) : kernel_run_all(&run, chunk);
+    const uint64_t checksum = digest_records(0, run.loop.iterations, records, hdss_record_size(&run.loop));
+    free(records);
+    kernel_run_close(&run);
+    return checksum;
 }

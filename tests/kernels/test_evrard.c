@@ -2,10 +2,10 @@
 /* evrard: the course of a whole collapse, what it conserves, and that neither who computes what nor which loops are
  * scheduled changes a bit of it; what is refused. */
 #include "common/util/error.h"
+#include "deploy/examples/kernels/papers/evrard/record.h"
 #include "hdss/kernel.h"
 #include "tests/kernels/evrard.h"
 #include "tests/lib/suite.h"
-#include "worker/kernels/evrard/record.h"
 
 #include <math.h>
 #include <pthread.h>

@@ -2,10 +2,10 @@
 /* The loops of the gas sphere against sums over all pairs, straight from the definitions: gravity, density, neighbours,
  * pressure and viscosity; what these must conserve; the sphere against its profile. */
 #include "common/util/random.h"
+#include "deploy/examples/kernels/papers/evrard/gas.h"
+#include "deploy/examples/kernels/papers/evrard/octree.h"
+#include "deploy/examples/kernels/papers/evrard/sphere.h"
 #include "tests/lib/suite.h"
-#include "worker/kernels/evrard/gas.h"
-#include "worker/kernels/evrard/octree.h"
-#include "worker/kernels/evrard/sphere.h"
 
 #include <math.h>
 #include <stdbool.h>

@@ -8,7 +8,10 @@
 #include "worker/kernels/exec/exec.h"
 #include "worker/kernels/kernels.h"
 
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 START_TEST(names_are_sorted_and_found)
 {
@@ -24,18 +27,55 @@ START_TEST(names_are_sorted_and_found)
 }
 END_TEST
 
+static void refuse(const char *name, const char *expected)
+{
+    const struct hdss_kernel *kernel;
+    struct error error;
+    ck_assert_int_eq(kernel_named(name, &kernel, &error), -1);
+    ck_assert_str_eq(error.text, expected);
+}
+
 START_TEST(an_unknown_name_lists_the_known_ones)
 {
+    if (kernel_find("evrard") == NULL) /* a build without */
+        return;
+    refuse("foo",
+           "unknown kernel 'foo'; accepted: adjoint, evrard, exec, floyd-steinberg, hydro, mandelbrot, spinimage, "
+           "synthetic");
+    refuse("mandlebrot", "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, evrard, exec, "
+                         "floyd-steinberg, hydro, mandelbrot, spinimage, synthetic");
+}
+END_TEST
+
+START_TEST(a_module_that_is_missing_is_named_with_its_build)
+{
+    setenv("HDSS_MODULES", "/absent", 1);
+    refuse("foo", "unknown kernel 'foo'; accepted: adjoint, exec, mandelbrot, synthetic");
+    refuse("hydro", "the kernel hydro is not installed: there is no hdss-hydro.so in /absent; needed: a build with "
+                    "-Dresearch=enabled");
+    ck_assert_ptr_null(kernel_find("hydro"));
+    ck_assert_ptr_nonnull(kernel_find("synthetic"));
+}
+END_TEST
+
+START_TEST(a_module_that_cannot_be_loaded_is_not_there)
+{
+    char folder[] = "/tmp/hdss-registry-XXXXXX", path[60], expected[300];
     struct error error;
-    ck_assert_int_eq(kernel_unknown("foo", &error), -1);
-    ck_assert_str_eq(
-        error.text,
-        "unknown kernel 'foo'; accepted: adjoint, evrard, exec, floyd-steinberg, hydro, mandelbrot, spinimage, "
-        "synthetic");
-    kernel_unknown("mandlebrot", &error);
-    ck_assert_str_eq(error.text,
-                     "unknown kernel 'mandlebrot'; did you mean mandelbrot? accepted: adjoint, evrard, exec, "
-                     "floyd-steinberg, hydro, mandelbrot, spinimage, synthetic");
+    const struct hdss_kernel *kernel;
+    ck_assert_ptr_nonnull(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/hdss-hydro.so", folder);
+    FILE *file = fopen(path, "w");
+    ck_assert_ptr_nonnull(file);
+    fputs("no object", file);
+    fclose(file);
+    setenv("HDSS_MODULES", folder, 1);
+    snprintf(expected, sizeof expected, "kernel %s: ", path);
+    ck_assert_int_eq(kernel_load("hydro", &kernel, &error), -1);
+    ck_assert_msg(strncmp(error.text, expected, strlen(expected)) == 0, "%s", error.text);
+    refuse("foo", "unknown kernel 'foo'; accepted: adjoint, exec, mandelbrot, synthetic");
+    unlink(path);
+    rmdir(folder);
 }
 END_TEST
 
@@ -77,6 +117,8 @@ int main(void)
     TCase *tcase = tcase_create("registry");
     tcase_add_test(tcase, names_are_sorted_and_found);
     tcase_add_test(tcase, an_unknown_name_lists_the_known_ones);
+    tcase_add_test(tcase, a_module_that_is_missing_is_named_with_its_build);
+    tcase_add_test(tcase, a_module_that_cannot_be_loaded_is_not_there);
     tcase_add_test(tcase, every_kernel_describes_a_loop_by_default);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);

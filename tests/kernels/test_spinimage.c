@@ -3,11 +3,11 @@
  * bit as the plain one, and any cut of the loop; the surface against its formula; files of points, right and wrong. */
 #include "common/util/error.h"
 #include "common/util/random.h"
+#include "deploy/examples/kernels/papers/spinimage/spin.h"
+#include "deploy/examples/kernels/papers/spinimage/spin_surface.h"
 #include "hdss/kernel.h"
 #include "tests/kernels/run.h"
 #include "tests/lib/suite.h"
-#include "worker/kernels/spin.h"
-#include "worker/kernels/spin_surface.h"
 
 #include <math.h>
 #include <stdio.h>

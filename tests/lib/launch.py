@@ -33,6 +33,10 @@ PATIENCE = TIMEOUT_S / 120
 PAUSE_S = float(os.environ.get('HDSS_TEST_PAUSE', '0'))
 
 
+class Skipped(Exception):
+    """Ends a test that this build cannot run, and says why."""
+
+
 class Run:
     """What a finished run left: status, out, err (without mpirun's own banner), seconds."""
 
@@ -117,7 +121,19 @@ def clear_outputs(command):
                     os.remove(path)
 
 
+# Kernels that a build may lack.
+PAPERS = ('evrard', 'floyd-steinberg', 'hydro', 'spinimage')
+
+
+def need_papers(words=PAPERS):
+    """Skips the test if this build lacks a kernel of a paper that is among the words."""
+    lacking = [word for word in words if word in PAPERS and not os.path.exists(os.path.join(os.path.dirname(HDSS), f'hdss-{word}.so'))]
+    if lacking:
+        raise Skipped(f'this build has no {lacking[0]}: -Dresearch=disabled')
+
+
 def start(command, **options):
+    need_papers(command)
     if options.pop('begins_anew', True):
         clear_outputs(command)
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -356,6 +372,9 @@ def run_test(test):
         skip = test()
         leftovers.check(PATIENCE * 10)
         return skip if isinstance(skip, str) else None
+    except Skipped as why:
+        leftovers.check(PATIENCE * 10)
+        return str(why)
     except Exception:
         leftovers.keep(name_of(test), folder)
         leftovers.end()

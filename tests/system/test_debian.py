@@ -80,6 +80,8 @@ def check_files(root, packages):
                  'usr/include/dls4lb/DLS.h', 'usr/share/doc/hdss/examples/kernels/collatz.c',
                  'usr/share/doc/hdss/copyright', 'usr/share/man/man7/hdss-python.7.gz', 'usr/share/doc/hdss/examples/python/image_folder.py'):
         assert name in found, name
+    papers = [name for name in found if re.fullmatch(r'usr/lib/[\w-]+/hdss/hdss-(evrard|floyd-steinberg|hydro|spinimage)\.so', name)]
+    assert len(papers) == 4, papers
     others = [name for name in found if re.fullmatch(r'usr/(bin|share/man/man1)/(?!hdss).*', name)]
     assert not others, f'names that are not ours to take: {others}'
     expected = {'hdss', 'libhdss0', 'libhdss-dev'}
@@ -97,6 +99,8 @@ def check_files(root, packages):
 def check_job(root):
     result = run([root + '/usr/bin/hdss', 'run', '-v', '--masters', 1, '--workers', 2, 'mandelbrot', 'width=64', 'height=64'])
     assert result.status == 0 and result.checksum() and root + '/usr/bin/hdss-worker' in result.raw_err, result
+    result = run([root + '/usr/bin/hdss', 'run', '--workers', 2, '--isolate', 'on', 'spinimage', 'points=1000', 'images=20'])
+    assert result.status == 0 and result.checksum(), result
 
 
 def check_autopkgtest(root):

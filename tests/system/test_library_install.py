@@ -37,7 +37,8 @@ def test_everything_is_where_it_is_looked_for():
     expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-python.7', 'share/man/man7/hdss-techniques.7', 'share/man/man7/hdss-tutorial.7', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss', 'share/fish/vendor_completions.d/worker.fish',
                  'include/hdss/kernel.h', 'include/hdss/technique.h', 'share/doc/hdss/examples/techniques/factoring.c', 'share/doc/hdss/examples/techniques/share.py', 'share/man/man3/hdss-technique.3',
                  'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/library/pi.f90', 'share/doc/hdss/examples/python/mpi_scan.py']
-    expected += ['share/doc/hdss/examples/kernels/' + name for name in os.listdir(os.path.join(SOURCE_ROOT, 'deploy/examples/kernels'))]
+    kernels = os.path.join(SOURCE_ROOT, 'deploy/examples/kernels')
+    expected += ['share/doc/hdss/examples/kernels/' + name for name in os.listdir(kernels) if os.path.isfile(os.path.join(kernels, name))]
     if 'DLS4LB_FORTRAN' in os.environ:
         endings_of_modules = ['/hdss.mod', '/dls.mod', '/plain/dls.mod', '/dls4lb_calls.mod', '/pkgconfig/hdss-fortran.pc', '/pkgconfig/dls4lb-fortran.pc',
                               '/pkgconfig/dls4lb-fortran-plain.pc', '/libhdss_fortran.so.0']

@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-from launch import HDSS, main, run, run_test
+from launch import HDSS, main, need_papers, run, run_test
 from sets import here
 
 FILE = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/lines.txt')
@@ -98,6 +98,7 @@ def played(group):
 
 
 def compare(real):
+    need_papers()
     for group in groups()[1]:
         if group[0].startswith('# runs') == real:
             run_test(lambda group=group: compare_group(group))

@@ -47,7 +47,7 @@ def header_flags():
     found = [folder for folder, _, names in os.walk(stage) if 'hdss-kernel.pc' in names]
     assert len(found) == 1, found
     examples = [names for folder, _, names in os.walk(stage) if folder.endswith('examples/kernels')]
-    assert examples and set(examples[0]) == set(os.listdir(EXAMPLES)), examples
+    assert examples and set(examples[0]) == {name for name in os.listdir(EXAMPLES) if os.path.isfile(os.path.join(EXAMPLES, name))}, examples
     said = run(['env', f'PKG_CONFIG_PATH={found[0]}', f'PKG_CONFIG_SYSROOT_DIR={stage}', 'pkg-config', '--cflags', 'hdss-kernel'])
     assert said.status == 0 and stage in said.out, said
     return said.out.split()

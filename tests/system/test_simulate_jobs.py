@@ -5,7 +5,7 @@ import io
 import json
 import os
 
-from launch import HDSS, main, run
+from launch import HDSS, main, need_papers, run
 
 EXAMPLE = os.path.join(os.path.dirname(os.path.abspath(__file__)), '../../deploy/examples/sets/day.txt')
 MACHINE = ['--workers', 16, '--masters', 2]
@@ -75,6 +75,11 @@ def test_the_same_file_gives_the_same_bytes_and_each_format_the_same_figures():
     assert all(abs(float(row[key]) - job[key]) < 1e-5 for row, job in zip(rows, jobs) for key in ('began_s', 'ended_s', 'share', 'slowdown'))
 
 
+def refused(lines, line, what):
+    result = simulate(lines)
+    assert result.status == 2 and len(result.err) == 1 and f'day.txt, line {line}: ' in result.err[0] and what in result.err[0] and result.out == '', str(result)
+
+
 def test_a_line_that_is_wrong_is_named():
     for lines, line, what in [
             (['soon synthetic'], 1, "the time 'soon': accepted"), (['# jobs', '', '0 --nmae a synthetic'], 3, 'unknown option --nmae'),
@@ -84,9 +89,13 @@ def test_a_line_that_is_wrong_is_named():
             (['0 --priority much synthetic'], 1, '--priority'), (['0 --name a synthetic', '1 --name a synthetic'], 2, 'line 1 has a job of that name'),
             (['5 --name a synthetic', '0 --after a synthetic'], 2, 'no job of that name is submitted before'),
             (['cancel 5 a'], 1, "no job before this line has the name 'a'"), (['cancel 5'], 1, 'accepted: cancel TIME NAME'),
-            (['0 --technique nosuch synthetic'], 1, 'nosuch'), (['0 hydro'], 1, 'depend on one another')]:
-        result = simulate(lines)
-        assert result.status == 2 and len(result.err) == 1 and f'day.txt, line {line}: ' in result.err[0] and what in result.err[0] and result.out == '', str(result)
+            (['0 --technique nosuch synthetic'], 1, 'nosuch')]:
+        refused(lines, line, what)
+
+
+def test_a_loop_with_dependencies_is_refused():
+    need_papers(['hydro'])
+    refused(['0 hydro'], 1, 'depend on one another')
 
 
 def test_what_is_for_one_job_alone_is_refused():

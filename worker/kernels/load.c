@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: those that are built in, a user's shared object, and Python functions by way of a module of our own.
- *
- * A shared object is looked into with care: it may be no kernel at all, or one for another version of the header. */
-#include "worker/kernels/kernels.h"
+/* Loading kernels: see load.h. A shared object is looked into with care: it may be no kernel at all, or one for another
+ * version of the header. */
+#include "worker/kernels/load.h"
 
 #include "common/config/params.h"
 #include "common/os/objects.h"
@@ -15,17 +14,6 @@
 
 /* A kernel from the module for Python: the kernel "module.function". NULL with one line in `error`. */
 typedef const struct hdss_kernel *python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
-
-static bool ends_with(const char *text, const char *ending)
-{
-    size_t length = strlen(text), tail = strlen(ending);
-    return length >= tail && strcmp(text + length - tail, ending) == 0;
-}
-
-static bool is_file(const char *name)
-{
-    return strchr(name, '/') != NULL || ends_with(name, ".so");
-}
 
 /* The words of errors about kernels of users. */
 static const struct object_kind kernel_objects = {
@@ -54,19 +42,21 @@ static int check_plugin(const char *name, const struct hdss_kernel *kernel, stru
     return kernel_check_table(name, kernel, error);
 }
 
-static int load_plugin(const char *name, const struct hdss_kernel **kernel, struct error *error)
+int kernel_load_object(const char *name, const struct hdss_kernel **kernel, void **handle, struct error *error)
 {
-    void *handle = object_open(&kernel_objects, name, error);
-    if (handle == NULL)
+    void *object = object_open(&kernel_objects, name, error);
+    if (object == NULL)
         return -1;
-    const struct hdss_kernel *found = dlsym(handle, KERNEL_SYMBOL);
+    if (handle != NULL)
+        *handle = object;
+    const struct hdss_kernel *found = dlsym(object, KERNEL_SYMBOL);
     if (found == NULL)
         return error_set(error, "kernel %.200s: is no kernel: it has no symbol " KERNEL_SYMBOL, name);
     *kernel = found;
     return check_plugin(name, found, error);
 }
 
-static int load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
+int kernel_load_python(const char *name, const struct hdss_kernel **kernel, struct error *error)
 {
     char text[HDSS_ERROR_MAX] = "";
     python_kernel *find = (python_kernel *)object_find_python(&kernel_objects, name, PYTHON_SYMBOL, error);
@@ -75,15 +65,3 @@ static int load_python(const char *name, const struct hdss_kernel **kernel, stru
     *kernel = find(name + strlen(OBJECT_PYTHON), text);
     return *kernel != NULL ? 0 : error_set(error, "kernel %.60s: %.300s", name, text);
 }
-
-int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error)
-{
-    *kernel = kernel_find(name);
-    if (*kernel != NULL)
-        return 0;
-    if (strncmp(name, OBJECT_PYTHON, strlen(OBJECT_PYTHON)) == 0)
-        return load_python(name, kernel, error);
-    return is_file(name) ? load_plugin(name, kernel, error) : kernel_unknown(name, error);
-}
-
-const struct kernel_loader kernel_loader = {.load = kernel_load, .look = kernel_look};

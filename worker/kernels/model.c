@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost models of the built-in kernels: see model.h.
+/* The cost models of the kernels: see model.h.
  *
  * adjoint: iteration i has N*N - i products, each of the same cost.
  * mandelbrot: an iteration costs its steps and its points. The steps are counted on a grid of at most GRID_X by GRID_Y
  * points of the picture, and taken for those of the points around: of a column (or row) the mean of the sampled column
  * times its length, linear between two sampled ones; of a pixel or tile that of the nearest point of the grid. A
- * picture that is no larger than the grid is counted exactly. synthetic: the costs that it is told to have.
- * floyd-steinberg, hydro: a row or sweep has as many elements as there are to synchronize along, each of the same cost.
+ * picture that is no larger than the grid is counted exactly. synthetic: the costs that it is told to have. A kernel
+ * that is a module says itself what its iterations cost.
  *
  * The figures are those of bench_kernels on an AMD EPYC for the AVX2 variants: 5.71e9 steps a second (exponent 4:
- * 3.64e9), 1.27e10 products a second; a run of one worker makes 3.5e8 pixels and 1.0e8 columns of a sweep. A point that
- * escapes at once takes some nanoseconds, too. */
+ * 3.64e9), 1.27e10 products a second. A point that escapes at once takes some nanoseconds, too. */
 #include "worker/kernels/model.h"
 
 #include "common/util/error.h"
@@ -28,8 +27,6 @@
 #define STEP_2_NS  0.175
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
-#define PIXEL_NS   2.9
-#define SWEEP_NS   10.0 /* each of its columns */
 #define CALL_NS    20.0 /* call of any iteration */
 
 #define GRID_X 2048
@@ -252,8 +249,9 @@ struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union h
         return mandelbrot_costs(values, loop, first, count, error);
     if (kernel == &synthetic_kernel)
         return synthetic_costs(values, first, count, error);
-    if (kernel == &floyd_steinberg_kernel || kernel == &hydro_kernel)
-        return even_costs((double)loop->sync * (kernel == &hydro_kernel ? SWEEP_NS : PIXEL_NS), error);
+    kernel_iteration_ns *iteration_ns = kernel_find_iteration_ns(kernel);
+    if (iteration_ns != NULL)
+        return even_costs(iteration_ns(loop), error);
     error_set(error, "the kernel %s has no model of its costs; accepted: with --costs", kernel->name);
     return NULL;
 }

@@ -578,8 +578,9 @@ static int check_kernel_names(struct reader *reader, struct error *error)
         char name[64];
         snprintf(name, sizeof name, "%.*s", (int)strcspn(kernels->items[i], " "), kernels->items[i]);
         reader->line = reader->study->kernel_line[i];
-        if (strpbrk(name, "./:=") == NULL && kernel_find(name) == NULL)
-            return kernel_unknown(name, error);
+        const struct hdss_kernel *kernel;
+        if (strpbrk(name, "./:=") == NULL && kernel_named(name, &kernel, error) < 0)
+            return -1;
     }
     reader->line = 0;
     return 0;

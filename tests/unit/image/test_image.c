@@ -2,8 +2,8 @@
 /* Pictures from memory: each kind of PGM and PPM, what is converted and how, each way to be wrong. Those of PNG are in
  * tests/system/test_dependent.py, which writes them by itself. */
 #include "common/util/error.h"
+#include "deploy/examples/kernels/papers/image/image.h"
 #include "tests/lib/suite.h"
-#include "worker/kernels/image/image.h"
 
 #include <string.h>
 

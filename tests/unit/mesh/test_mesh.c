@@ -2,8 +2,8 @@
 /* The readers of meshes: the same solid out of every format, what each format has of its own, and each way in which a
  * file can be wrong, with its line. */
 #include "common/util/error.h"
+#include "deploy/examples/kernels/papers/mesh/mesh.h"
 #include "tests/lib/suite.h"
-#include "worker/kernels/mesh/mesh.h"
 
 #include <math.h>
 #include <stdbool.h>

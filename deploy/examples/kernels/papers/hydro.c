@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+/* A fragment of two-dimensional hydrodynamics: Livermore loop 23 (McMahon 1986), modified to three dimensions as in the
+ * papers on synchronized self-scheduling (Ciorba et al.), where each sweep l has a plane of its own:
+ *
+ *   for l, for j = 1..4, for k:
+ *     qa = za[l-1][j+1][k] zr[j][k] + za[l][j-1][k] zb[j][k] + za[l-1][j][k+1] zu[j][k] + za[l][j][k-1] zv[j][k] +
+ * zz[j][k] za[l][j][k] = za[l-1][j][k] + 0.175 (qa - za[l-1][j][k])
+ *
+ * An iteration is a sweep l, which yields za[l][1..4][..]. The rim of the plane (j of 0 and 5, k before the first and
+ * behind the last) stays as it is at the beginning, and so do the coefficients, all of which follow from a formula.
+ * The sums are made in the order in which they stand, so that the result is that of the serial loop, bit for bit.
+ *
+ * A chunk hands over the plane of its last sweep. The array for that holds the plane while the chunk is computed: each
+ * sweep replaces what the one before has left. j goes round inside of k, as the four are computed side by side then. */
+#include "hdss/kernel.h"
+#include "worker/kernels/model.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum param { SWEEPS, COLUMNS };
+enum array { ZA, ZR, ZB, ZU, ZV, ZZ };
+
+#define ROWS 4 /* j from 1 on */
+
+static const struct hdss_param params[] = {
+    [SWEEPS] = {"l", HDSS_PARAM_INTEGER, "2000", 1, 1e9, NULL, "",
+                "sweeps: the iterations, along which chunks are cut"},
+    [COLUMNS] = {"k", HDSS_PARAM_INTEGER, "2000", 1, 1 << 24, NULL, "",
+                 "columns of the plane, along which workers synchronize"},
+    {NULL},
+};
+
+/* The coefficients of one column. */
+struct column {
+    double zr[ROWS], zb[ROWS], zu[ROWS], zv[ROWS], zz[ROWS];
+    double below, above; /* za at j of 0 and 5 */
+};
+
+struct hydro {
+    uint64_t columns;
+    struct column *column;          /* [columns], owned */
+    double (*start)[ROWS];          /* [columns] the plane before the first sweep, owned */
+    double left[ROWS], right[ROWS]; /* za before the first column, and behind the last */
+};
+
+/* The element j, k of an array, k counting from 1: 24 bits of a Weyl sequence, and so without rounding. The
+ * coefficients are from 0.125 to 0.25, so that za, which is below 1 at first, does not grow without bounds. */
+static double hydro_element(enum array array, uint64_t j, uint64_t k)
+{
+    uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
+    double uniform = (double)bits * 0x1.0p-24;
+    return array == ZA ? uniform : (uniform + 1) / 8;
+}
+
+static int hydro_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    (void)error;
+    uint64_t sweeps = (uint64_t)values[SWEEPS].integer, columns = (uint64_t)values[COLUMNS].integer;
+    *loop = (struct hdss_loop){.iterations = sweeps,
+                               .type = HDSS_FLOAT64,
+                               .record_length = ROWS * columns,
+                               .dims = 3,
+                               .shape = {sweeps, ROWS, columns},
+                               .sync = columns,
+                               .distance = 1,
+                               .reach = 1,
+                               .boundary_bytes = ROWS * sizeof(double)};
+    return 0;
+}
+
+static void fill_column(struct hydro *h, uint64_t x)
+{
+    struct column *column = &h->column[x];
+    for (uint64_t r = 0; r < ROWS; r++) {
+        column->zr[r] = hydro_element(ZR, r + 1, x + 1);
+        column->zb[r] = hydro_element(ZB, r + 1, x + 1);
+        column->zu[r] = hydro_element(ZU, r + 1, x + 1);
+        column->zv[r] = hydro_element(ZV, r + 1, x + 1);
+        column->zz[r] = hydro_element(ZZ, r + 1, x + 1);
+        h->start[x][r] = hydro_element(ZA, r + 1, x + 1);
+    }
+    column->below = hydro_element(ZA, 0, x + 1);
+    column->above = hydro_element(ZA, ROWS + 1, x + 1);
+}
+
+static void hydro_close_instance(void *instance)
+{
+    struct hydro *h = instance;
+    free(h->column);
+    free(h->start);
+    free(h);
+}
+
+static int hydro_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
+                               const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
+{
+    (void)values, (void)worker;
+    struct hydro *h = calloc(1, sizeof *h);
+    if (h != NULL) {
+        h->columns = loop->sync;
+        h->column = calloc(h->columns, sizeof *h->column);
+        h->start = calloc(h->columns, sizeof *h->start);
+    }
+    if (h == NULL || h->column == NULL || h->start == NULL) {
+        snprintf(error, HDSS_ERROR_MAX, "out of memory for k=%llu", (unsigned long long)loop->sync);
+        if (h != NULL)
+            hydro_close_instance(h);
+        return -1;
+    }
+    for (uint64_t x = 0; x < h->columns; x++)
+        fill_column(h, x);
+    for (uint64_t r = 0; r < ROWS; r++) {
+        h->left[r] = hydro_element(ZA, r + 1, 0);
+        h->right[r] = hydro_element(ZA, r + 1, h->columns + 1);
+    }
+    *instance = h;
+    return 0;
+}
+
+/* A column of a sweep: `old` and `next` are this column and the one behind it before the sweep, `left` the one
+ * before it after the sweep. `own` may be `old`. */
+static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
+{
+    double below = c->below;
+    for (int r = 0; r < ROWS; r++) {
+        double above = r + 1 < ROWS ? old[r + 1] : c->above;
+        double qa = above * c->zr[r] + below * c->zb[r] + next[r] * c->zu[r] + left[r] * c->zv[r] + c->zz[r];
+        below = own[r] = old[r] + 0.175 * (qa - old[r]);
+    }
+}
+
+/* Part of a sweep. `plane` is that before it, `own` receives the new one, which the record has row by row. */
+static void sweep(const struct hydro *h, const double (*plane)[ROWS], double (*own)[ROWS], uint64_t begin, uint64_t end,
+                  double *record)
+{
+    for (uint64_t x = begin; x < end; x++) {
+        relax(&h->column[x], plane[x], x + 1 < h->columns ? plane[x + 1] : h->right, x > 0 ? own[x - 1] : h->left,
+              own[x]);
+        for (uint64_t r = 0; r < ROWS; r++)
+            record[r * h->columns + x] = own[x][r];
+    }
+}
+
+static int hydro_run_block(void *instance, const struct hdss_block *block, char error[HDSS_ERROR_MAX])
+{
+    (void)error;
+    const struct hydro *h = instance;
+    double(*own)[ROWS] = block->after;
+    const double(*plane)[ROWS] = block->before != NULL ? block->before : (const double(*)[ROWS])h->start;
+    for (uint64_t i = 0; i < block->count; i++, plane = (const double(*)[ROWS])own)
+        sweep(h, plane, own, hdss_block_begin(block, i), hdss_block_end(block, i),
+              (double *)block->records + i * ROWS * h->columns);
+    return 0;
+}
+
+/* --- simulated --- */
+
+#define SWEEP_NS 10.0 /* of each of its columns, with one worker on an AMD EPYC */
+
+double hdss_kernel_iteration_ns(const struct hdss_loop *loop)
+{
+    return (double)loop->sync * SWEEP_NS;
+}
+
+HDSS_KERNEL(hdss_kernel) = {
+    .abi = HDSS_KERNEL_ABI,
+    .name = "hydro",
+    .version = "1",
+    .summary = "two-dimensional hydrodynamics, Livermore loop 23: each sweep depends on the one before",
+    .params = params,
+    .describe = hydro_describe,
+    .open = hydro_open_instance,
+    .run_block = hydro_run_block,
+    .close = hydro_close_instance,
+};
