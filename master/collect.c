@@ -68,9 +68,9 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){
                      .type = MESSAGE_REPORT,
-                     .report = {.refill = refill, .busy = master->service.busy},
+                     .report = {.refill = refill, .busy = master->service.count.busy},
                      .records = master->report_records,
                      .record_count = done,
                  });
-    master->reported_busy = master->service.busy;
+    master->reported_busy = master->service.count.busy;
 }

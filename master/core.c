@@ -164,7 +164,7 @@ static void master_receive_end(struct master *master, uint64_t now_ns, const str
     if (master->state < MASTER_ENDING)
         master_move(master, MASTER_ENDING);
     struct end end = message->end;
-    end.degraded |= master->service.loss_count > 0;
+    end.degraded |= master->service.losses.count > 0;
     service_end(&master->service, &end, now_ns, master->actions);
 }
 
@@ -305,7 +305,7 @@ static void master_tell_losses(struct master *master, unsigned news)
                      &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = records, .record_count = count});
     if (service->out_of_memory)
         master_fatal(master, master->config.rank, "out of memory for what was lost");
-    if (master->state < MASTER_ENDING && service->loss_count > 0 && service->gone == service->present) {
+    if (master->state < MASTER_ENDING && service->losses.count > 0 && service->count.gone == service->count.present) {
         service_close(service, master->actions);
         master_move(master, MASTER_ENDING);
     }
@@ -314,7 +314,8 @@ static void master_tell_losses(struct master *master, unsigned news)
 /* True when a result is stored, or the number of busy workers, which people watch, has changed. */
 static bool has_to_report(const struct master *master)
 {
-    return master->done_count > 0 || (master->state == MASTER_SERVING && master->service.busy != master->reported_busy);
+    return master->done_count > 0 ||
+           (master->state == MASTER_SERVING && master->service.count.busy != master->reported_busy);
 }
 
 static void report_if_due(struct master *master, uint64_t now_ns)
@@ -324,7 +325,8 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
     bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
-    bool rests = service_is_quiet(&master->service) || master->service.has_copied; /* nobody waits for a second copy */
+    bool rests =
+        service_is_quiet(&master->service) || master->service.lease.has_copied; /* nobody waits for a second copy */
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
 }
@@ -365,7 +367,7 @@ void master_step(struct master *master, const struct event *event, struct action
         master_send_loads(master); /* the first refill may still wait for the speeds */
     if (master->state == MASTER_SERVING) {
         master_ask_for_refill(master, event->now_ns);
-        if (master->recall_waiting > 0 || master->refills.parked || master->service.recalled_count > 0)
+        if (master->recall_waiting > 0 || master->refills.parked || master->service.recall.count > 0)
             master_look_at_recalls(master, event->now_ns);
     }
     report_if_due(master, event->now_ns);

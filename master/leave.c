@@ -38,8 +38,8 @@ void master_leave(struct master *master, uint64_t now_ns)
                      .type = MESSAGE_GOODBYE,
                      .goodbye =
                          {
-                             .messages = actions->messages + 1 + master->service.messages,
-                             .bytes = actions->bytes + GOODBYE_BYTES + master->service.bytes,
+                             .messages = actions->messages + 1 + master->service.tally.messages,
+                             .bytes = actions->bytes + GOODBYE_BYTES + master->service.tally.bytes,
                          },
                  });
     actions_add(actions, &(struct action){.type = ACTION_EXIT, .exit = {EXIT_STATUS_DONE}});

@@ -42,9 +42,9 @@ static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
     unsigned waiting = master->recall_waiting;
-    if (service->pool.count == 0 && service->requeued_count == 0) {
+    if (service->pool.count == 0 && service->requeued.count == 0) {
         service_recall_for_others(service, waiting, now_ns, master->actions);
-        if (service->recalls_open > 0 && service_recalled_iterations(service) < waiting)
+        if (service->recall.open > 0 && service_recalled_iterations(service) < waiting)
             return;
     }
     master_send_returned(master, waiting);
@@ -58,7 +58,7 @@ static bool wants_recall(struct master *master)
 {
     struct service *service = &master->service;
     unsigned idle = service_idle(service);
-    return master->refills.parked && service->waiting_count > 0 && idle > 0 && idle >= 2 * master->told_idle &&
+    return master->refills.parked && service->line.count > 0 && idle > 0 && idle >= 2 * master->told_idle &&
            service_recall_is_over(service);
 }
 
@@ -66,7 +66,7 @@ void master_look_at_recalls(struct master *master, uint64_t now_ns)
 {
     if (master->recall_waiting > 0)
         answer_recall(master, now_ns);
-    else if (master->returns_more && master->service.recalled_count > 0 && service_idle(&master->service) == 0)
+    else if (master->returns_more && master->service.recall.count > 0 && service_idle(&master->service) == 0)
         master_send_returned(master, UINT_MAX);
     if (!wants_recall(master) || master->config.spec->recall != RUN_RECALL_ON || master->config.distance > 0)
         return;

@@ -17,7 +17,7 @@ static bool wants_refill(const struct master *master)
     const struct service *service = &master->service;
     uint64_t have = service->pool.count + master->refills.open * master->refills.size;
     bool has_room = have + master->refills.size <= service->pool.capacity; /* workers may ask and have no slot */
-    return has_room && refills_are_wanted(&master->refills, service->pool.count, service->asks_waiting);
+    return has_room && refills_are_wanted(&master->refills, service->pool.count, service->line.asks);
 }
 
 __attribute__((noinline)) static void measure_and_ask(struct master *master, uint64_t now_ns)
@@ -27,7 +27,7 @@ __attribute__((noinline)) static void measure_and_ask(struct master *master, uin
     if (!wants_refill(master))
         return;
     REASON(master->reasons, "asks for a refill: %u chunks are here, %u refills on their way, %u chunks are waited for",
-           master->service.pool.count, master->refills.open, master->service.asks_waiting);
+           master->service.pool.count, master->refills.open, master->service.line.asks);
     refills_ask(&master->refills, now_ns);
     master_report(master, true, now_ns);
 }

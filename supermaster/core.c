@@ -252,8 +252,8 @@ static void take_statistics_from_service(struct supermaster *supermaster)
         service_stats(&supermaster->service, w, &record);
         supermaster_take_statistics(supermaster, &record);
     }
-    supermaster->messages += supermaster->service.messages;
-    supermaster->bytes += supermaster->service.bytes;
+    supermaster->messages += supermaster->service.tally.messages;
+    supermaster->bytes += supermaster->service.tally.bytes;
 }
 
 static void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
@@ -261,7 +261,7 @@ static void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
     if (supermaster->losses.masters_left < supermaster->config.topology->masters ||
         !service_is_over(&supermaster->service) || supermaster->losses.orphans > 0)
         return;
-    if (supermaster->service.present > 0)
+    if (supermaster->service.count.present > 0)
         take_statistics_from_service(supermaster);
     supermaster_take_own_verified(supermaster);
     supermaster_record_if_due(supermaster, now_ns, true);
@@ -636,7 +636,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
             supermaster_refuse(supermaster, error.text);
         if (event->message->type == MESSAGE_RETURNED)
             supermaster_take_own_counts(supermaster);
-        if (!is_central(supermaster) && supermaster->service.waiting_count > 0)
+        if (!is_central(supermaster) && supermaster->service.line.count > 0)
             supermaster_note_waiting(supermaster);
         break;
     default: supermaster_receive_common(supermaster, event->message);
@@ -778,7 +778,7 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
 
 unsigned supermaster_busy(const struct supermaster *supermaster)
 {
-    unsigned busy = supermaster->service.busy;
+    unsigned busy = supermaster->service.count.busy;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
         busy += supermaster->busy[m];
     return busy;

@@ -269,7 +269,7 @@ static bool is_idle(const struct supermaster *supermaster, unsigned m)
 
 static bool service_is_idle(const struct service *service)
 {
-    return service->waiting_count > 0 && service->present - service->gone > service->busy;
+    return service->line.count > 0 && service->count.present - service->count.gone > service->count.busy;
 }
 
 static bool others_are_idle(const struct supermaster *supermaster, unsigned m)
@@ -282,7 +282,7 @@ static bool others_are_idle(const struct supermaster *supermaster, unsigned m)
 
 static bool anybody_waits(const struct supermaster *supermaster)
 {
-    bool waits = supermaster->service.waiting_count > 0;
+    bool waits = supermaster->service.line.count > 0;
     for (unsigned m = 0; !waits && m < supermaster->config.topology->masters; m++)
         waits = supermaster->refills_parked[m] > 0;
     return waits;

@@ -261,8 +261,8 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
         report->elapsed_s = seconds_of(supermaster->last_commit_ns - supermaster->first_assign_ns);
     report->chunks = supermaster->chunks;
     report->refills = supermaster->refills;
-    report->recalls.count = supermaster->recalls.count + supermaster->service.recalls;
-    report->recalls.iterations = supermaster->recalls.iterations + supermaster->service.recalled_iterations;
+    report->recalls.count = supermaster->recalls.count + supermaster->service.recall.fruitful;
+    report->recalls.iterations = supermaster->recalls.iterations + supermaster->service.recall.iterations;
     report->pods = count_pods(supermaster);
     report->messages = supermaster->messages;
     report->bytes_on_wire = supermaster->bytes;

@@ -68,21 +68,21 @@ static void check_served(const struct service *service, unsigned w)
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
-    assert(service->waiting_count <= service->worker_count && "nobody waits twice");
+    assert(service->line.count <= service->worker_count && "nobody waits twice");
     if (service->state == SERVICE_ENDING) {
-        assert(service->waiting_count == 0 && service->asks_waiting == 0 && "at the end nobody waits");
+        assert(service->line.count == 0 && service->line.asks == 0 && "at the end nobody waits");
         return;
     }
-    for (unsigned i = 0; !service->index.is_on && i < service->waiting_count; i++) {
-        unsigned w = service->waiting[(service->waiting_first + i) % service->worker_count];
+    for (unsigned i = 0; !service->line.index.is_on && i < service->line.count; i++) {
+        unsigned w = service->line.ring[(service->line.first + i) % service->worker_count];
         assert(service->workers[w].asks > 0 && !service->workers[w].is_aside && "who waits asks for a chunk");
     }
     for (unsigned w = 0; w < service->worker_count; w++) {
         askers += service->workers[w].asks > 0 && !service->workers[w].is_aside;
         asks += service->workers[w].asks;
     }
-    assert(askers == service->waiting_count && "who asks waits, and once");
-    assert(asks == service->asks_waiting && "the chunks that are waited for are those that are asked for");
+    assert(askers == service->line.count && "who asks waits, and once");
+    assert(asks == service->line.asks && "the chunks that are waited for are those that are asked for");
 }
 
 static void check_served_counts(const struct service *service)
@@ -94,10 +94,10 @@ static void check_served_counts(const struct service *service)
         gone += service->workers[w].gone;
         aside += service->workers[w].is_aside && !service->workers[w].gone;
     }
-    assert(aside == service->aside && "put aside are those who are, and are not gone");
-    assert(busy == service->busy && "busy are those who hold a chunk");
-    assert(present == service->present && "present are those who are served, or were");
-    assert(gone == service->gone && "gone are those who said goodbye or are lost");
+    assert(aside == service->count.aside && "put aside are those who are, and are not gone");
+    assert(busy == service->count.busy && "busy are those who hold a chunk");
+    assert(present == service->count.present && "present are those who are served, or were");
+    assert(gone == service->count.gone && "gone are those who said goodbye or are lost");
 }
 
 static void check_recalls(const struct service *service)
@@ -112,13 +112,13 @@ static void check_recalls(const struct service *service)
         assert((worker->owed > 0) == (worker->recall >= RECALL_LATE) && worker->owed <= 1 + worker->recalled_all &&
                "who was asked owes an answer, and one more where that is for everything");
     }
-    assert(open == service->recalls_open && "as many RECALLs are open as are counted");
-    assert(beginners == service->beginners && "beginners are those who were assigned no chunk yet");
-    for (unsigned w = 0; service->assigned_at_futile == service->assigned && w < service->worker_count; w++)
+    assert(open == service->recall.open && "as many RECALLs are open as are counted");
+    assert(beginners == service->count.beginners && "beginners are those who were assigned no chunk yet");
+    for (unsigned w = 0; service->recall.assigned_at_futile == service->assigned && w < service->worker_count; w++)
         assert(!service_may_be_asked(service, w) && "where nobody is left to be asked nobody is");
-    for (unsigned i = 0; i < service->recalled_count; i++)
-        assert(service->recalled[i].count > 0 && "something was recalled");
-    assert((!service->dependent || service->recalled_count + open == 0) &&
+    for (unsigned i = 0; i < service->recall.count; i++)
+        assert(service->recall.ranges[i].count > 0 && "something was recalled");
+    assert((!service->dependent || service->recall.count + open == 0) &&
            "nothing of a loop with dependencies is recalled");
 }
 
@@ -146,7 +146,7 @@ static bool is_waited_for(const struct service *service, unsigned w)
  * chunk, or work is kept for another: no message would ever come. */
 static void check_next_look(const struct service *service)
 {
-    bool is_idle = false, something_is_open = service->requeued_count + service->recalled_count > 0;
+    bool is_idle = false, something_is_open = service->requeued.count + service->recall.count > 0;
     if (service->state != SERVICE_SERVING || service->source == SOURCE_FLOWS || service->dependent ||
         service->no_speculation)
         return;
@@ -170,16 +170,16 @@ void service_check(const struct service *service)
     poison_check(&service->poisons);
     check_recalls(service);
     service_verify_check(service);
-    for (unsigned i = 0; i < service->requeued_count; i++)
-        assert(service->requeued[i].range.count > 0 && "something was returned");
-    assert(service->answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
+    for (unsigned i = 0; i < service->requeued.count; i++)
+        assert(service->requeued.items[i].range.count > 0 && "something was returned");
+    assert(service->step.answered_count == 0 && "all who were assigned chunks in a step have been told by its end");
     if (!service->dependent) {
-        assert(service->ends.count + service->beginnings.count == 0 && "independent chunks have no seams");
+        assert(service->order.ends.count + service->order.beginnings.count == 0 && "independent chunks have no seams");
         return;
     }
-    assert(service->requeued_count == 0 && "nothing of a loop with dependencies is handed out by itself again");
-    boundary_list_check(&service->ends);
-    boundary_list_check(&service->beginnings);
+    assert(service->requeued.count == 0 && "nothing of a loop with dependencies is handed out by itself again");
+    boundary_list_check(&service->order.ends);
+    boundary_list_check(&service->order.beginnings);
 }
 
 /* Twice the open iterations of a grant, as two copies of a chunk, whose rests are equal, count one half each. */
@@ -196,8 +196,8 @@ uint64_t service_open_iterations(const struct service *service)
         for (uint32_t i = 0; i < service->workers[w].slots; i++)
             if (service->workers[w].grants[i].chunk != 0)
                 twice += twice_open(&service->workers[w].grants[i]);
-    for (unsigned i = 0; i < service->requeued_count; i++)
-        requeued += service->requeued[i].range.count;
+    for (unsigned i = 0; i < service->requeued.count; i++)
+        requeued += service->requeued.items[i].range.count;
     return twice / 2 + requeued + service->verify.held + service_recalled_iterations(service) +
            pool_total(&service->pool);
 }

@@ -93,7 +93,7 @@ bool service_is_free(const struct service *service, unsigned w)
 
 static int reserve(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     unsigned leaves = index->leaves > 0 ? index->leaves : 1;
     while (leaves < service->worker_count)
         leaves *= 2;
@@ -113,7 +113,7 @@ static int reserve(struct service *service)
 
 void service_index_fini(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     free(index->tree);
     free(index->work);
     free(index->stale);
@@ -125,10 +125,10 @@ void service_index_fini(struct service *service)
 
 static void line_up(struct service *service)
 {
-    struct rope *line = &service->index.line;
+    struct rope *line = &service->line.index.line;
     rope_clear(line);
-    for (unsigned i = 0; i < service->waiting_count; i++) {
-        const unsigned w = service->waiting[(service->waiting_first + i) % service->worker_count];
+    for (unsigned i = 0; i < service->line.count; i++) {
+        const unsigned w = service->line.ring[(service->line.first + i) % service->worker_count];
         rope_push(line, w);
         rope_mark(line, w, service_is_free(service, w), service->workers[w].probe_s);
     }
@@ -136,7 +136,7 @@ static void line_up(struct service *service)
 
 static void plant(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     index->iterations = 0;
     index->compute_ns = 0;
     for (unsigned w = 0; w < index->leaves; w++) {
@@ -154,7 +154,7 @@ static void plant(struct service *service)
 
 bool service_index_begin(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     index->steps_of_plenty = 0;
     if (index->is_on)
         return true;
@@ -170,24 +170,24 @@ bool service_index_begin(struct service *service)
 
 void service_index_end(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     if (!index->is_on)
         return;
     index->is_on = false;
-    service->passed_over = 0;
+    service->line.passed_over = 0;
     for (unsigned i = 0; i < index->stale_count; i++)
         service->workers[index->stale[i]].is_stale = false;
     index->stale_count = 0;
-    service->waiting_first = 0;
-    for (unsigned i = 0; i < service->waiting_count; i++)
-        service->waiting[i] = rope_pop(&index->line);
+    service->line.first = 0;
+    for (unsigned i = 0; i < service->line.count; i++)
+        service->line.ring[i] = rope_pop(&index->line);
 }
 
 /* --- what changes --- */
 
 void service_index_note_stale(struct service *service, unsigned w)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     if (service->workers[w].is_stale)
         return;
     service->workers[w].is_stale = true;
@@ -196,7 +196,7 @@ void service_index_note_stale(struct service *service, unsigned w)
 
 static void update_holding(struct service *service, unsigned w)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     struct holding now = holding_of(service, w);
     for (unsigned i = index->leaves + w; i > 0 && !are_equal(&index->tree[i], &now); i /= 2) {
         index->tree[i] = now;
@@ -217,17 +217,17 @@ static void update_worker(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     update_holding(service, w);
-    update_work(&service->index, worker, w);
+    update_work(&service->line.index, worker, w);
     for (uint32_t i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && worker->grants[i].copy_owner == OWNER_UNDECIDED)
             update_holding(service, worker->grants[i].other_worker);
-    if (rope_has(&service->index.line, w))
-        rope_mark(&service->index.line, w, service_is_free(service, w), worker->probe_s);
+    if (rope_has(&service->line.index.line, w))
+        rope_mark(&service->line.index.line, w, service_is_free(service, w), worker->probe_s);
 }
 
 void service_index_update(struct service *service)
 {
-    struct service_index *index = &service->index;
+    struct service_index *index = &service->line.index;
     const unsigned count = index->stale_count;
     index->stale_count = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -241,7 +241,7 @@ void service_index_update(struct service *service)
 
 double service_index_mean_ns(const struct service *service)
 {
-    const struct service_index *index = &service->index;
+    const struct service_index *index = &service->line.index;
     return index->iterations > 0 ? (double)index->compute_ns / (double)index->iterations : 0;
 }
 
@@ -259,7 +259,7 @@ static bool is_outdated(const struct service *service, const struct served *work
 
 static void check_leaf(const struct service *service, unsigned w)
 {
-    const struct service_index *index = &service->index;
+    const struct service_index *index = &service->line.index;
     const struct served *worker = &service->workers[w];
     const struct holding now = holding_of(service, w);
     assert(rope_has(&index->line, w) == (worker->asks > 0 && !worker->is_aside) && "who asks stands in the line");
@@ -275,7 +275,7 @@ static void check_leaf(const struct service *service, unsigned w)
 
 void service_index_check(const struct service *service)
 {
-    const struct service_index *index = &service->index;
+    const struct service_index *index = &service->line.index;
     unsigned stale = 0;
     if (!index->is_on) {
         for (unsigned w = 0; w < service->worker_count; w++)
@@ -292,7 +292,7 @@ void service_index_check(const struct service *service)
         assert(are_equal(&index->tree[i], &sum) && "what several hold is the bound of what each holds");
         (void)sum;
     }
-    assert(rope_length(&index->line) == service->waiting_count && "the line is as long as it is said to be");
+    assert(rope_length(&index->line) == service->line.count && "the line is as long as it is said to be");
     rope_check(&index->line);
     (void)stale;
 }

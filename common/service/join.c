@@ -36,9 +36,9 @@ int service_reserve(struct service *service, unsigned workers)
         return 0;
     service_index_end(service);
     if (grow_to(&service->workers, before + 1, now + 1, sizeof *service->workers) < 0 ||
-        grow_to(&service->waiting, before + 1, now + 1, sizeof *service->waiting) < 0 ||
-        grow_to(&service->answered, before + 1, now + 1, sizeof *service->answered) < 0 ||
-        grow_to(&service->more, before + 1, now + 1, SERVICE_MORE) < 0 ||
+        grow_to(&service->line.ring, before + 1, now + 1, sizeof *service->line.ring) < 0 ||
+        grow_to(&service->step.answered, before + 1, now + 1, sizeof *service->step.answered) < 0 ||
+        grow_to(&service->step.more, before + 1, now + 1, SERVICE_MORE) < 0 ||
         grow_to(&service->grants, before * GRANTS_LEAST + 1, now * GRANTS_LEAST + 1, sizeof *service->grants) < 0)
         return -1;
     point_at_grants(service);
@@ -52,8 +52,8 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 {
     assert(workers <= service->room && "there is room for those who join");
     service_index_end(service);
-    straighten(service->waiting, service->worker_count, service->waiting_first);
-    service->waiting_first = 0;
+    straighten(service->line.ring, service->worker_count, service->line.first);
+    service->line.first = 0;
     pool_add_workers(&service->pool, workers);
     service_verify_add_workers(service, workers);
     service->ranks = ranks;

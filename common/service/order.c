@@ -29,10 +29,10 @@ static void order_tell(const struct service *service, unsigned w, const struct n
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
-    if (boundary_list_take(&service->beginnings, end, &neighbour.rank))
+    if (boundary_list_take(&service->order.beginnings, end, &neighbour.rank))
         order_tell(service, w, &neighbour, actions);
     else
-        service_check_memory(service, boundary_list_add(&service->ends, end, w));
+        service_check_memory(service, boundary_list_add(&service->order.ends, end, w));
 }
 
 /* Tells the worker of the chunk before `first` that worker `w` computes the chunk that begins there. */
@@ -40,9 +40,9 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
 {
     const struct neighbour neighbour = {first, service->ranks[w]};
     unsigned before;
-    if (first == service->first)
+    if (first == service->order.first)
         return;
-    if (!boundary_list_take(&service->ends, first, &before)) {
+    if (!boundary_list_take(&service->order.ends, first, &before)) {
         if (service->ops->neighbour != NULL && !service->out_of_memory) /* else the end may be missing */
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w) /* a worker sees by itself that both chunks are its own */
@@ -54,7 +54,7 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     const struct assign *answer = &service->workers[w].answer;
     struct range range = {answer->first, answer->count};
     if (i > 0)
-        assign_record_get(service->more + (size_t)w * SERVICE_MORE, i - 1, &range.first, &range.count);
+        assign_record_get(service->step.more + (size_t)w * SERVICE_MORE, i - 1, &range.first, &range.count);
     return range;
 }
 
@@ -62,8 +62,8 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)
-        for (unsigned i = 0; i < service->answered_count; i++) {
-            unsigned w = service->answered[i];
+        for (unsigned i = 0; i < service->step.answered_count; i++) {
+            unsigned w = service->step.answered[i];
             for (unsigned k = 0; k < service->workers[w].answers; k++) {
                 const struct range chunk = answered_chunk(service, w, k);
                 if (pass == 0)
@@ -77,12 +77,12 @@ void service_tell_neighbours(struct service *service, struct actions *actions)
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions)
 {
     unsigned w;
-    if (!service->dependent || boundary_list_has(&service->beginnings, neighbour->first))
+    if (!service->dependent || boundary_list_has(&service->order.beginnings, neighbour->first))
         return false;
-    if (boundary_list_take(&service->ends, neighbour->first, &w))
+    if (boundary_list_take(&service->order.ends, neighbour->first, &w))
         order_tell(service, w, neighbour, actions);
     else
-        service_check_memory(service, boundary_list_add(&service->beginnings, neighbour->first, neighbour->rank));
+        service_check_memory(service, boundary_list_add(&service->order.beginnings, neighbour->first, neighbour->rank));
     return true;
 }
 

@@ -126,7 +126,7 @@ struct busiest {
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
                          unsigned width)
 {
-    const struct holding *tree = service->index.tree;
+    const struct holding *tree = service->line.index.tree;
     const double bound_ns = most_work_ns(&tree[i], busiest->mean_ns, busiest->now_ns);
     if (tree[i].askable == 0 || bound_ns < busiest->most_ns ||
         (bound_ns == busiest->most_ns && first > busiest->worker))
@@ -152,25 +152,25 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;
-    if (service->assigned_at_futile == service->assigned)
+    if (service->recall.assigned_at_futile == service->assigned)
         return service->worker_count;
     service_index_update(service);
     *candidates = service_index_askable(service);
-    service->assigned_at_futile = *candidates == 0 ? service->assigned : NEVER;
+    service->recall.assigned_at_futile = *candidates == 0 ? service->assigned : NEVER;
     if (*candidates == 0)
         return service->worker_count;
     const double mean_ns = service_index_mean_ns(service);
     struct busiest busiest = {mean_ns > 0 ? mean_ns : 1, now_ns, service->worker_count, -1};
-    find_busiest(service, &busiest, 1, 0, service->index.leaves);
+    find_busiest(service, &busiest, 1, 0, service->line.index.leaves);
     assert(busiest.worker < service->worker_count && "one of those who may be asked has most to do");
     return busiest.worker;
 }
 
 bool service_recall_is_over(struct service *service)
 {
-    if (service->recalls_open > 0 || service->recalled_count > 0)
+    if (service->recall.open > 0 || service->recall.count > 0)
         return false;
-    if (service->assigned_at_futile == service->assigned || service->busy == 0)
+    if (service->recall.assigned_at_futile == service->assigned || service->count.busy == 0)
         return true;
     if (!service_index_begin(service))
         return false;
@@ -197,10 +197,11 @@ static bool revokes(const struct service *service)
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned candidates = 1;
-    if (service_idle(service) + service->waiting_elsewhere <= service->recalls_open || !service_index_begin(service))
+    if (service_idle(service) + service->recall.waiting_elsewhere <= service->recall.open ||
+        !service_index_begin(service))
         return;
-    while (candidates > 0 && service_idle(service) + service->waiting_elsewhere > service->recalls_open) {
-        unsigned waiting = service_idle(service) + service->waiting_elsewhere - service->recalls_open;
+    while (candidates > 0 && service_idle(service) + service->recall.waiting_elsewhere > service->recall.open) {
+        unsigned waiting = service_idle(service) + service->recall.waiting_elsewhere - service->recall.open;
         unsigned w = find_holder(service, now_ns, &candidates);
         if (candidates == 0)
             break;
@@ -212,17 +213,17 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         service->workers[w].is_revoked = !revokes(service);
         service->workers[w].owed = 1;
         service->workers[w].heard_ns = now_ns;
-        service->recalls_open++;
-        service->lease_due_ns = 0; /* from now on it may be late */
-        if (now_ns + SILENCE_MIN_NS < service->recall_due_ns)
-            service->recall_due_ns = now_ns + SILENCE_MIN_NS;
+        service->recall.open++;
+        service->lease.due_ns = 0; /* from now on it may be late */
+        if (now_ns + SILENCE_MIN_NS < service->recall.due_ns)
+            service->recall.due_ns = now_ns + SILENCE_MIN_NS;
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
     }
 }
 
 void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions)
 {
-    service->waiting_elsewhere = waiting;
+    service->recall.waiting_elsewhere = waiting;
     if (waiting > 0 && service_recalls(service))
         service_recall(service, now_ns, actions);
 }
@@ -232,19 +233,19 @@ void service_give_up_recall(struct service *service, unsigned w)
     if (service->workers[w].recall < RECALL_SENT)
         return;
     service_note_change(service, w);
-    service->recalls_open--;
+    service->recall.open--;
     service->workers[w].recall = RECALL_LATE;
-    service->assigned_at_futile = NEVER;
+    service->recall.assigned_at_futile = NEVER;
 }
 
 static void keep_recalled(struct service *service, const struct range *range)
 {
-    void *items = service->recalled;
-    if (!service_make_room(service, &items, service->recalled_count, &service->recalled_capacity,
-                           sizeof *service->recalled))
+    void *items = service->recall.ranges;
+    if (!service_make_room(service, &items, service->recall.count, &service->recall.capacity,
+                           sizeof *service->recall.ranges))
         return;
-    service->recalled = items;
-    service->recalled[service->recalled_count++] = *range;
+    service->recall.ranges = items;
+    service->recall.ranges[service->recall.count++] = *range;
 }
 
 /* Takes from a worker that has not answered for a moment what it has asked ahead for. It is in the middle of an
@@ -281,12 +282,12 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)
 /* Looks at those below node `i` of the index whose answer is waited for, and has been for a moment. */
 static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns)
 {
-    const struct holding *holding = &service->index.tree[i];
+    const struct holding *holding = &service->line.index.tree[i];
     const bool is_unrevoked = holding->unrevoked_ns != NEVER && holding->unrevoked_ns + SILENCE_MIN_NS <= now_ns;
     if (!is_unrevoked && service_answer_due_ns(service, holding->answer_ns) > now_ns)
         return;
-    if (i >= service->index.leaves) {
-        look_at_answer(service, i - service->index.leaves, now_ns);
+    if (i >= service->line.index.leaves) {
+        look_at_answer(service, i - service->line.index.leaves, now_ns);
         return;
     }
     look_at_answers(service, 2 * i, now_ns);
@@ -295,13 +296,13 @@ static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns
 
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
 {
-    if (service->recalls_open == 0 || service->recall_due_ns > now_ns || service->state != SERVICE_SERVING ||
+    if (service->recall.open == 0 || service->recall.due_ns > now_ns || service->state != SERVICE_SERVING ||
         !service_index_begin(service))
         return;
     service_index_update(service);
     look_at_answers(service, 1, now_ns);
     service_index_update(service);
-    service->recall_due_ns = service_answer_due_ns(service, service->index.tree[1].answer_ns);
+    service->recall.due_ns = service_answer_due_ns(service, service->line.index.tree[1].answer_ns);
 }
 
 /* True if results of what the worker has not begun would be dropped. Of its oldest chunk an iteration has begun. */
@@ -334,8 +335,8 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
         worker->recall = RECALL_LATE;
     worker->owed++;
     worker->recalled_all = true;
-    service->assigned_at_futile = NEVER;
-    service->lease_due_ns = due_ns < service->lease_due_ns ? due_ns : service->lease_due_ns;
+    service->recall.assigned_at_futile = NEVER;
+    service->lease.due_ns = due_ns < service->lease.due_ns ? due_ns : service->lease.due_ns;
     actions_send(actions, service->ranks[w],
                  &(struct message){.type = MESSAGE_RECALL, .recall = {.waiting = RECALL_ALL}});
 }
@@ -344,9 +345,9 @@ void service_forget_recall(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     service_note_change(service, w);
-    service->beginners -= worker->chunks_assigned == 0 && !worker->is_aside;
+    service->count.beginners -= worker->chunks_assigned == 0 && !worker->is_aside;
     if (worker->recall >= RECALL_SENT)
-        service->recalls_open--;
+        service->recall.open--;
     worker->recall = RECALL_FUTILE;
     worker->owed = 0;
     worker->recalled_all = false;
@@ -385,7 +386,7 @@ static void shorten_grant(struct service *service, struct served *worker, struct
         return;
     grant->chunk = 0;
     worker->holds--;
-    service->busy -= worker->holds == 0;
+    service->count.busy -= worker->holds == 0;
 }
 
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
@@ -417,10 +418,10 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
     }
     if (worker->owed == 0)
         return 0;
-    service->recalls += brought;
-    service->recalls_open -= worker->recall >= RECALL_SENT;
-    service->lease_due_ns = 0; /* the iteration that runs may take long */
-    service->assigned_at_futile = NEVER;
+    service->recall.fruitful += brought;
+    service->recall.open -= worker->recall >= RECALL_SENT;
+    service->lease.due_ns = 0; /* the iteration that runs may take long */
+    service->recall.assigned_at_futile = NEVER;
     worker->owed--;
     bool has_begun_all = message->record_count == 0 || (worker->recalled_all && is_cut && !has_threads);
     worker->recall = worker->owed > 0 ? RECALL_LATE : has_begun_all ? RECALL_FUTILE : RECALL_POSSIBLE;
@@ -433,23 +434,23 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
 bool service_next_recalled(struct service *service, unsigned w, struct range *range)
 {
     unsigned idle = service_idle(service);
-    if (service->recalled_count == 0 || (service->workers[w].holds > 0 && idle > 0))
+    if (service->recall.count == 0 || (service->workers[w].holds > 0 && idle > 0))
         return false; /* idle workers go first */
-    struct range *last = &service->recalled[service->recalled_count - 1];
+    struct range *last = &service->recall.ranges[service->recall.count - 1];
     uint64_t count = idle > 1 ? (last->count + idle - 1) / idle : last->count;
     *range = (struct range){last->first, count};
     last->first += count;
     last->count -= count;
-    service->recalled_count -= last->count == 0;
-    service->recalled_iterations += count; /* the supermaster counts those that go up */
+    service->recall.count -= last->count == 0;
+    service->recall.iterations += count; /* the supermaster counts those that go up */
     return true;
 }
 
 uint64_t service_recalled_iterations(const struct service *service)
 {
     uint64_t total = 0;
-    for (unsigned i = 0; i < service->recalled_count; i++)
-        total += service->recalled[i].count;
+    for (unsigned i = 0; i < service->recall.count; i++)
+        total += service->recall.ranges[i].count;
     return total;
 }
 
@@ -459,11 +460,11 @@ static unsigned take_requeued(struct service *service, unsigned waiting, struct 
 {
     uint64_t left = 0;
     unsigned count = 0;
-    for (unsigned i = 0; i < service->requeued_count; i++)
-        left += service->requeued[i].range.count;
+    for (unsigned i = 0; i < service->requeued.count; i++)
+        left += service->requeued.items[i].range.count;
     left = recall_share(left, service_able(service), waiting);
     for (; left > 0 && count < most; count++) {
-        ranges[count] = service->requeued[--service->requeued_count].range;
+        ranges[count] = service->requeued.items[--service->requeued.count].range;
         left -= ranges[count].count < left ? ranges[count].count : left;
     }
     return count;
@@ -473,9 +474,9 @@ unsigned service_take_recalled(struct service *service, unsigned waiting, struct
 {
     unsigned count = 0;
     uint64_t left =
-        service->recalled_count > 0 ? 0 : recall_share(pool_total(&service->pool), service_able(service), waiting);
-    while (service->recalled_count > 0 && count < most)
-        ranges[count++] = service->recalled[--service->recalled_count];
+        service->recall.count > 0 ? 0 : recall_share(pool_total(&service->pool), service_able(service), waiting);
+    while (service->recall.count > 0 && count < most)
+        ranges[count++] = service->recall.ranges[--service->recall.count];
     while (left > 0 && count < most && pool_take_newest(&service->pool, left, &ranges[count]))
         left -= ranges[count++].count;
     return count > 0 ? count : take_requeued(service, waiting, ranges, most);

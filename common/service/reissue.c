@@ -32,14 +32,15 @@ bool service_make_room(struct service *service, void **items, size_t count, size
 
 static void reissue_give_up(struct service *service, const struct range *range)
 {
-    void *records = service->failed;
+    void *records = service->given_up.records;
     service->news |= SERVICE_GAVE_UP;
     REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is given up: too many workers were lost with it", range->first,
            range->first + range->count);
-    if (!service_make_room(service, &records, service->failed_count, &service->failed_capacity, ASSIGN_RECORD_BYTES))
+    if (!service_make_room(service, &records, service->given_up.count, &service->given_up.capacity,
+                           ASSIGN_RECORD_BYTES))
         return;
-    service->failed = records;
-    assign_record_put(service->failed, service->failed_count++, range->first, range->count);
+    service->given_up.records = records;
+    assign_record_put(service->given_up.records, service->given_up.count++, range->first, range->count);
 }
 
 void service_poison(struct service *service, const struct poison *more)
@@ -71,19 +72,19 @@ static bool is_deadly(const struct service *service, const struct range *range)
 
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns)
 {
-    void *items = service->requeued;
-    struct requeued *last = service->requeued_count > 0 ? &service->requeued[service->requeued_count - 1] : NULL;
+    void *items = service->requeued.items;
+    struct requeued *last = service->requeued.count > 0 ? &service->requeued.items[service->requeued.count - 1] : NULL;
     if (last != NULL && last->range.first + last->range.count == range->first) { /* parts of one chunk */
         last->range.count += range->count;
         return;
     }
-    if (!service_make_room(service, &items, service->requeued_count, &service->requeued_capacity,
-                           sizeof *service->requeued))
+    if (!service_make_room(service, &items, service->requeued.count, &service->requeued.capacity,
+                           sizeof *service->requeued.items))
         return;
-    service->requeued = items;
-    service->requeued_is_deadly =
-        (service->requeued_is_deadly || service->requeued_count == 0) && is_deadly(service, range);
-    service->requeued[service->requeued_count++] = (struct requeued){*range, now_ns};
+    service->requeued.items = items;
+    service->requeued.is_deadly =
+        (service->requeued.is_deadly || service->requeued.count == 0) && is_deadly(service, range);
+    service->requeued.items[service->requeued.count++] = (struct requeued){*range, now_ns};
 }
 
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns)
@@ -105,7 +106,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
         any = true;
     }
     service->news |= SERVICE_RETURNED | SERVICE_COUNTED;
-    service->reissued += any;
+    service->tally.reissued += any;
     return any;
 }
 
@@ -171,21 +172,22 @@ bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns,
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
     unsigned i = 0;
-    if (service->requeued_is_deadly && service->workers[w].holds > 0 && service->reasons == NULL)
+    if (service->requeued.is_deadly && service->workers[w].holds > 0 && service->reasons == NULL)
         return false;
-    while (i < service->requeued_count && (count = may_take(service, w, &service->requeued[i], now_ns, isolated)) == 0)
+    while (i < service->requeued.count &&
+           (count = may_take(service, w, &service->requeued.items[i], now_ns, isolated)) == 0)
         i++;
     if (count == 0)
         return false;
-    struct requeued *from = &service->requeued[i];
+    struct requeued *from = &service->requeued.items[i];
     count = most > 0 && count > most ? most : count;
     *range = (struct range){from->range.first, count};
     from->range.first += count;
     from->range.count -= count;
     if (from->range.count > 0)
-        service->requeued_is_deadly &= is_deadly(service, &from->range);
+        service->requeued.is_deadly &= is_deadly(service, &from->range);
     else
-        memmove(from, from + 1, (--service->requeued_count - i) * sizeof *from);
+        memmove(from, from + 1, (--service->requeued.count - i) * sizeof *from);
     return true;
 }
 
@@ -196,10 +198,10 @@ static struct grant *other_copy(const struct service *service, const struct gran
 
 bool service_take_away(struct service *service, struct range *range)
 {
-    if (service->requeued_count > 0)
-        *range = service->requeued[--service->requeued_count].range;
+    if (service->requeued.count > 0)
+        *range = service->requeued.items[--service->requeued.count].range;
     else if (service_has_vain_recall(service))
-        *range = service->recalled[--service->recalled_count];
+        *range = service->recall.ranges[--service->recall.count];
     else
         return false;
     return true;
@@ -211,7 +213,7 @@ void service_unshare(struct service *service, const struct grant *grant)
         return;
     other_copy(service, grant)->copy_owner = OWNER_SELF;
     service_note_change(service, grant->other_worker);
-    service->assigned_at_futile = NEVER;
+    service->recall.assigned_at_futile = NEVER;
 }
 
 static struct range rest_of(const struct grant *grant)
@@ -248,20 +250,20 @@ struct grant *service_running_grant(struct served *worker)
 
 void service_leave_queue(struct service *service, unsigned w)
 {
-    unsigned kept = 0, first = service->waiting_first, capacity = service->worker_count;
-    if (service->index.is_on) {
-        kept = service->waiting_count - rope_has(&service->index.line, w);
-        if (kept < service->waiting_count)
-            rope_remove(&service->index.line, w);
+    unsigned kept = 0, first = service->line.first, capacity = service->worker_count;
+    if (service->line.index.is_on) {
+        kept = service->line.count - rope_has(&service->line.index.line, w);
+        if (kept < service->line.count)
+            rope_remove(&service->line.index.line, w);
     } else
-        for (unsigned i = 0; i < service->waiting_count; i++) {
-            unsigned other = service->waiting[(first + i) % capacity];
+        for (unsigned i = 0; i < service->line.count; i++) {
+            unsigned other = service->line.ring[(first + i) % capacity];
             if (other != w)
-                service->waiting[(first + kept++) % capacity] = other;
+                service->line.ring[(first + kept++) % capacity] = other;
         }
-    service->waiting_count = kept;
+    service->line.count = kept;
     if (service->state != SERVICE_ENDING)
-        service->asks_waiting -= service->workers[w].asks;
+        service->line.asks -= service->workers[w].asks;
     service->workers[w].asks = 0;
 }
 
@@ -312,45 +314,46 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         if (rest.count > 0 && grant->copy_owner == OWNER_SELF)
             chunks += service_requeue(service, &rest, now_ns);
     }
-    service->busy -= worker->holds > 0;
+    service->count.busy -= worker->holds > 0;
     worker->holds = 0;
     service_forget_recall(service, w);
     service_leave_queue(service, w);
     worker->gone = true;
-    service->gone++;
-    service->aside -= worker->is_aside;
-    if (service->requeued_count > 0 || service_has_vain_recall(service))
+    service->count.gone++;
+    service->count.aside -= worker->is_aside;
+    if (service->requeued.count > 0 || service_has_vain_recall(service))
         service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
     if (service->verify.held > 0)
         service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
-        void *items = service->losses;
-        if (!service_make_room(service, &items, service->loss_count, &service->loss_capacity, sizeof *service->losses))
+        void *items = service->losses.items;
+        if (!service_make_room(service, &items, service->losses.count, &service->losses.capacity,
+                               sizeof *service->losses.items))
             return;
-        service->losses = items;
-        service->losses[service->loss_count++] = (struct loss){w, i == 0 ? chunks : 0, running[i]};
+        service->losses.items = items;
+        service->losses.items[service->losses.count++] = (struct loss){w, i == 0 ? chunks : 0, running[i]};
     }
 }
 
 const struct loss *service_take_loss(struct service *service)
 {
-    return service->losses_told < service->loss_count ? &service->losses[service->losses_told++] : NULL;
+    return service->losses.told < service->losses.count ? &service->losses.items[service->losses.told++] : NULL;
 }
 
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count)
 {
-    unsigned told = service->failed_told, left = service->failed_count - told;
+    unsigned told = service->given_up.told, left = service->given_up.count - told;
     *count = left < most ? left : most;
-    service->failed_told += *count;
-    return left > 0 ? service->failed + (size_t)told * ASSIGN_RECORD_BYTES : NULL;
+    service->given_up.told += *count;
+    return left > 0 ? service->given_up.records + (size_t)told * ASSIGN_RECORD_BYTES : NULL;
 }
 
 struct recovery_counts service_take_counts(struct service *service)
 {
-    const struct recovery_counts counts = {service->reissued, service->duplicates, service->recalls,
-                                           service->recalled_iterations};
-    service->reissued = service->duplicates = service->recalls = service->recalled_iterations = 0;
+    const struct recovery_counts counts = {service->tally.reissued, service->tally.duplicates, service->recall.fruitful,
+                                           service->recall.iterations};
+    service->tally.reissued = service->tally.duplicates = service->recall.fruitful = service->recall.iterations = 0;
     return counts;
 }
 
@@ -376,18 +379,18 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     assert(!worker->present && "a worker is adopted once");
     service_begin_to_serve(service, w);
     service_note_change(service, w);
-    service->present++;
-    service->beginners += running->count == 0;
+    service->count.present++;
+    service->count.beginners += running->count == 0;
     if (service->state == SERVICE_ENDING) /* the worker is sent an END, too */
-        service->leave_due_ns = now_ns + (service->is_late ? LEAVE_LATE_NS : LEAVE_NS);
+        service->leaving.due_ns = now_ns + (service->leaving.is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
-    service->assigned_at_futile = NEVER;
-    service->lease_due_ns = 0; /* nobody may have had a chunk at the last look for overdue ones */
+    service->recall.assigned_at_futile = NEVER;
+    service->lease.due_ns = 0; /* nobody may have had a chunk at the last look for overdue ones */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;
-    service->busy++;
+    service->count.busy++;
     *grant_slot(worker, 1) = (struct grant){
         .first = running->first,
         .count = running->count,
@@ -404,10 +407,10 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
  * one after another all are waited for. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
-    bool more_left = service->gone > service->gone_at_look;
-    service->gone_at_look = service->gone;
-    service->leave_due_ns = service->is_late && more_left ? now_ns + LEAVE_LATE_NS : NEVER;
-    if (service->leave_due_ns != NEVER)
+    bool more_left = service->count.gone > service->leaving.gone_at_look;
+    service->leaving.gone_at_look = service->count.gone;
+    service->leaving.due_ns = service->leaving.is_late && more_left ? now_ns + LEAVE_LATE_NS : NEVER;
+    if (service->leaving.due_ns != NEVER)
         return;
     for (unsigned w = 0; w < service->worker_count; w++)
         service_lost(service, w, now_ns);
@@ -420,7 +423,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns);
     service_verify_expire(service, now_ns);
-    service->lease_due_ns = 0; /* whoever waits may have no room for a chunk at present */
+    service->lease.due_ns = 0; /* whoever waits may have no room for a chunk at present */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
@@ -464,9 +467,9 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
 /* The time at which a worker has been silent for that many times the longest iteration. */
 static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, double factor)
 {
-    if (service->longest_ns == 0)
+    if (service->lease.longest_ns == 0)
         return heard_ns + LEASE_UNKNOWN_NS;
-    return after_ns(heard_ns, factor * (double)service->longest_ns, SILENCE_MIN_NS);
+    return after_ns(heard_ns, factor * (double)service->lease.longest_ns, SILENCE_MIN_NS);
 }
 
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
@@ -492,7 +495,7 @@ void service_note_growth(struct service *service, bool may_grow)
     if (service->may_grow && !may_grow)
         service->elsewhere_due_ns = 0; /* who is told may be in the middle of a step that has served already */
     service->may_grow = may_grow;
-    service->lease_due_ns = 0; /* what is overdue is so at another time */
+    service->lease.due_ns = 0; /* what is overdue is so at another time */
 }
 
 /* True if `taker` would be done with a copy first, unless `worker` is nearly done: it is much faster, and has not much
@@ -506,7 +509,7 @@ static bool would_overtake(const struct service *service, const struct served *t
         return false;
     const uint64_t past_ns = worker->heard_ns > grant->since_ns ? worker->heard_ns - grant->since_ns : 0;
     return grant->count - grant->received == 1 ||
-           (double)past_ns * taker->probe_s <= (double)service->longest_ns * worker->probe_s;
+           (double)past_ns * taker->probe_s <= (double)service->lease.longest_ns * worker->probe_s;
 }
 
 /* A search for something overdue of which a worker could compute a copy. */
@@ -549,7 +552,7 @@ uint64_t service_leave_due_ns(const struct service *service, const struct end *e
         return now_ns + LEAVE_LATE_NS;
     uint64_t due = now_ns + (service->assigned > 0 ? LEAVE_NS : LEASE_UNKNOWN_NS);
     double mean_ns = service_mean_iteration_ns(service);
-    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+    for (unsigned w = 0; service->count.busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
         const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
         uint64_t end_ns = running != NULL ? after_ns(now_ns, expected_ns(worker, running, mean_ns), LEAVE_NS) : 0;
@@ -563,7 +566,7 @@ void service_lose_overdue(struct service *service, uint64_t now_ns)
     double mean_ns = service_mean_iteration_ns(service);
     if (service->no_speculation)
         return;
-    for (unsigned w = 0; service->busy > 0 && w < service->worker_count; w++) {
+    for (unsigned w = 0; service->count.busy > 0 && w < service->worker_count; w++) {
         struct served *worker = &service->workers[w];
         const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
         if (running != NULL && lease_end_ns(worker, running, mean_ns) <= now_ns)
@@ -691,7 +694,7 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
  * taker may not are looked for, too: see service_find_overdue(). */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, struct search *search)
 {
-    const struct holding *tree = service->index.tree;
+    const struct holding *tree = service->line.index.tree;
     const uint64_t due_ns = no_sooner_ns(service, &tree[i], search);
     const bool is_vain = due_ns > search->end_ns || (due_ns == search->end_ns && first >= search->worker);
     if (due_ns == NEVER || (is_vain && (!tree[i].verifies || search->is_for_others)))
@@ -711,8 +714,8 @@ static void look_below(struct service *service, unsigned i, unsigned first, unsi
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
 {
     if (service->no_speculation)
-        service->lease_due_ns = NEVER;
-    if (service->lease_due_ns > now_ns)
+        service->lease.due_ns = NEVER;
+    if (service->lease.due_ns > now_ns)
         return NULL;
     service_index_update(service);
     struct search search = {
@@ -722,10 +725,10 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
         .worker = 0,
         .end_ns = NEVER,
     };
-    look_below(service, 1, 0, service->index.leaves, &search);
-    service->lease_due_ns = search.end_ns;
+    look_below(service, 1, 0, service->line.index.leaves, &search);
+    service->lease.due_ns = search.end_ns;
     if (search.is_for_others && search.end_ns > now_ns + LEASE_LOOK_NS)
-        service->lease_due_ns = now_ns + LEASE_LOOK_NS;
+        service->lease.due_ns = now_ns + LEASE_LOOK_NS;
     if (search.end_ns <= now_ns)
         service_give_up_recall(service, search.worker);
     *other = search.worker;
@@ -750,8 +753,8 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;
     copy->other_chunk = old->chunk;
-    service->has_copied = true;
-    service->reissued++;
+    service->lease.has_copied = true;
+    service->tally.reissued++;
     service->news |= SERVICE_COUNTED;
 }
 
@@ -761,7 +764,7 @@ void service_take_over(struct service *service, struct grant *grant, struct acti
     other_copy(service, grant)->copy_owner = OWNER_OTHER;
     service_note_change(service, grant->other_worker);
     service_note_change(service, other_copy(service, grant)->other_worker);
-    service->assigned_at_futile = NEVER;
+    service->recall.assigned_at_futile = NEVER;
     service_stop_loser(service, grant->other_worker, actions);
 }
 
@@ -801,7 +804,7 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
     }
     if (wins(service, grant, actions))
         return false;
-    service->duplicates++;
+    service->tally.duplicates++;
     REASON(service->reasons, "results of rank %u are dropped: another was quicker", service->ranks[w]);
     service->news |= SERVICE_COUNTED;
     drop_part(service, w, grant, count, message, actions);

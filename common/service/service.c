@@ -41,27 +41,27 @@ int service_init(struct service *service, const struct service_config *config)
         .no_speculation = config->no_speculation,
         .no_isolation = config->no_isolation,
         .dependent = config->dependent,
-        .first = config->first,
-        .present = config->absent ? 0 : config->workers,
-        .beginners = config->absent ? 0 : config->workers,
-        .leave_due_ns = NEVER,
-        .recall_due_ns = NEVER,
-        .assigned_at_futile = NEVER,
+        .order.first = config->first,
+        .count.present = config->absent ? 0 : config->workers,
+        .count.beginners = config->absent ? 0 : config->workers,
+        .leaving.due_ns = NEVER,
+        .recall = {.due_ns = NEVER, .assigned_at_futile = NEVER},
         .first_assign_ns = NEVER,
     };
-    rope_init(&service->index.line);
+    rope_init(&service->line.index.line);
     service->workers = calloc(config->workers + 1, sizeof *service->workers);
-    service->waiting = calloc(config->workers + 1, sizeof *service->waiting);
-    service->answered = calloc(config->workers + 1, sizeof *service->answered);
+    service->line.ring = calloc(config->workers + 1, sizeof *service->line.ring);
+    service->step.answered = calloc(config->workers + 1, sizeof *service->step.answered);
     service->grants = calloc((size_t)config->workers * GRANTS_LEAST + 1, sizeof *service->grants);
-    service->more = calloc(config->workers + 1, SERVICE_MORE);
-    bool complete = service->workers && service->waiting && service->answered && service->grants && service->more;
+    service->step.more = calloc(config->workers + 1, SERVICE_MORE);
+    bool complete =
+        service->workers && service->line.ring && service->step.answered && service->grants && service->step.more;
     if (!complete || pool_init(&service->pool, config->workers, config->pool_capacity) < 0 ||
         service_verify_init(service) < 0) {
         service_fini(service);
         return -1;
     }
-    for (unsigned w = 0; w < service->present; w++)
+    for (unsigned w = 0; w < service->count.present; w++)
         service_begin_to_serve(service, w);
     return 0;
 }
@@ -82,17 +82,17 @@ void service_fini(struct service *service)
             free(service->workers[w].grants);
     free(service->workers);
     free(service->grants);
-    free(service->more);
-    free(service->waiting);
-    free(service->answered);
-    free(service->requeued);
-    free(service->recalled);
-    free(service->losses);
-    free(service->failed);
+    free(service->step.more);
+    free(service->line.ring);
+    free(service->step.answered);
+    free(service->requeued.items);
+    free(service->recall.ranges);
+    free(service->losses.items);
+    free(service->given_up.records);
     service_verify_fini(service);
     poison_fini(&service->poisons);
-    boundary_list_fini(&service->ends);
-    boundary_list_fini(&service->beginnings);
+    boundary_list_fini(&service->order.ends);
+    boundary_list_fini(&service->order.beginnings);
     service_index_fini(service);
     pool_fini(&service->pool);
     *service = (struct service){0};
@@ -119,7 +119,7 @@ static struct grant *find_grant(struct served *worker, uint32_t chunk)
 static void release_chunk(struct service *service, struct served *worker)
 {
     worker->holds--;
-    service->busy -= worker->holds == 0;
+    service->count.busy -= worker->holds == 0;
 }
 
 /* Marks functions for rare events, with which the usual way of a chunk is not to be burdened. */
@@ -301,9 +301,9 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->compute_ns += request->compute_ns;
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
-    if (request->compute_ns > service->longest_ns * grant->count &&
+    if (request->compute_ns > service->lease.longest_ns * grant->count &&
         grant->count > 0) /* seldom, so that the division costs nothing */
-        service->longest_ns = request->compute_ns / grant->count;
+        service->lease.longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
     if (service->trace != NULL)
@@ -315,17 +315,17 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
 
 RARELY static void enqueue_in_line(struct service *service, unsigned w)
 {
-    rope_push(&service->index.line, w);
+    rope_push(&service->line.index.line, w);
     service_index_note_stale(service, w);
 }
 
 void service_enqueue(struct service *service, unsigned w)
 {
-    const unsigned last = service->waiting_first + service->waiting_count++;
-    if (__builtin_expect(service->index.is_on, 0))
+    const unsigned last = service->line.first + service->line.count++;
+    if (__builtin_expect(service->line.index.is_on, 0))
         enqueue_in_line(service, w);
     else
-        service->waiting[last < service->worker_count ? last : last - service->worker_count] = w;
+        service->line.ring[last < service->worker_count ? last : last - service->worker_count] = w;
 }
 
 /* The load of its core, where it tells one. */
@@ -392,7 +392,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
                 service_enqueue(service, w);
         }
         worker->asks += asks;
-        service->asks_waiting += asks;
+        service->line.asks += asks;
     }
     service_serve(service, now_ns, actions);
     const bool lacked_slot = lacks_slot(worker);
@@ -484,13 +484,13 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
     service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
     service_forget_recall(service, w);
     worker->gone = true;
-    service->aside -= worker->is_aside;
+    service->count.aside -= worker->is_aside;
     worker->wait_ns += message->goodbye.wait_ns;
     worker->messages = message->goodbye.messages;
     worker->bytes = message->goodbye.bytes;
-    service->messages += worker->messages;
-    service->bytes += worker->bytes;
-    service->gone++;
+    service->tally.messages += worker->messages;
+    service->tally.bytes += worker->bytes;
+    service->count.gone++;
     return 0;
 }
 
@@ -498,7 +498,7 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error)
 {
     service->workers[w].heard_ns = service->traced_ns = now_ns;
-    service->index.speaker = w;
+    service->line.index.speaker = w;
     service_note_change(service, w);
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
@@ -540,7 +540,7 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
                                                                   uint64_t now_ns, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
-    service->beginners -= worker->chunks_assigned == 0;
+    service->count.beginners -= worker->chunks_assigned == 0;
     worker->recall = RECALL_POSSIBLE;
     uint32_t chunk = worker->chunks_assigned = chunk_number_after(worker->chunks_assigned);
     struct grant *grant = grant_slot(worker, chunk);
@@ -551,18 +551,19 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
     grant->chunk = chunk;
     grant->computed = grant->flawed = grant->was_copied = grant->is_told_whole = false;
     grant->copy_owner = OWNER_SELF;
-    service->busy += worker->holds++ == 0;
+    service->count.busy += worker->holds++ == 0;
     service->assigned++;
     actions->assignments++;
     if (service->first_assign_ns == NEVER)
         service->first_assign_ns = now_ns;
     worker->asks--;
-    service->asks_waiting--;
+    service->line.asks--;
     if (worker->answers++ > 0)
-        assign_record_put(service->more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first, range->count);
+        assign_record_put(service->step.more + (size_t)w * SERVICE_MORE, worker->answers - 2, range->first,
+                          range->count);
     else {
         worker->answer = (struct assign){.chunk = chunk, .first = range->first, .count = range->count};
-        service->answered[service->answered_count++] = w;
+        service->step.answered[service->step.answered_count++] = w;
     }
     if (service->trace != NULL)
         trace_assignment(service, w, grant, reason);
@@ -583,7 +584,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  &(struct message){
                      .type = MESSAGE_ASSIGN,
                      .assign = worker->answer,
-                     .records = service->more + (size_t)w * SERVICE_MORE,
+                     .records = service->step.more + (size_t)w * SERVICE_MORE,
                      .record_count = worker->answers - 1,
                  });
 }
@@ -591,12 +592,12 @@ static inline void send_answer(const struct service *service, unsigned w, struct
 /* Sends the ASSIGNs, then tells of neighbours: workers that are told of one have their chunks by then. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
-    for (unsigned i = 0; i < service->answered_count; i++)
-        send_answer(service, service->answered[i], actions);
+    for (unsigned i = 0; i < service->step.answered_count; i++)
+        send_answer(service, service->step.answered[i], actions);
     service_tell_neighbours(service, actions);
-    for (unsigned i = 0; i < service->answered_count; i++)
-        service->workers[service->answered[i]].answers = 0;
-    service->answered_count = 0;
+    for (unsigned i = 0; i < service->step.answered_count; i++)
+        service->workers[service->step.answered[i]].answers = 0;
+    service->step.answered_count = 0;
 }
 
 static void send_answers(struct service *service, struct actions *actions)
@@ -605,11 +606,11 @@ static void send_answers(struct service *service, struct actions *actions)
         send_dependent_answers(service, actions);
         return;
     }
-    for (unsigned i = 0; i < service->answered_count; i++) {
-        send_answer(service, service->answered[i], actions);
-        service->workers[service->answered[i]].answers = 0;
+    for (unsigned i = 0; i < service->step.answered_count; i++) {
+        send_answer(service, service->step.answered[i], actions);
+        service->workers[service->step.answered[i]].answers = 0;
     }
-    service->answered_count = 0;
+    service->step.answered_count = 0;
 }
 
 /* Doubles the slots of a worker; false where it has all, or memory is out: the worker must do without. */
@@ -646,7 +647,7 @@ static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
-                     (service->beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
+                     (service->count.beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
                      worker->recall >= RECALL_LATE || (service->poisons.count > 0 && holds_suspects(service, worker));
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(service, worker))
         return false;
@@ -715,7 +716,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     if (overdue->copy_owner == OWNER_VERIFY) {
         service_abandon_verification(service, other, overdue, true);
         assign_verification(service, w, now_ns, actions);
-        service->lease_due_ns = 0;
+        service->lease.due_ns = 0;
         return;
     }
     const struct range rest = {overdue->first + overdue->received, overdue->count - overdue->received};
@@ -725,7 +726,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     struct grant *copy = assign_seldom(service, w, &rest, CHUNK_REASON_COPY, now_ns, actions);
     service->workers[w].answer.isolated = service_wants_care(service, overdue);
     service_share(service, overdue, other, copy, w, actions);
-    service->lease_due_ns = 0;
+    service->lease.due_ns = 0;
 }
 
 /* Takes the chunk as pool_take() does, and says whose it was: where the owner cuts it for the worker there is nothing
@@ -763,9 +764,9 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
     struct range range;
     if (service->verify.queued > 0 && assign_verification(service, w, now_ns, actions))
         return true;
-    if (service->requeued_count > 0 && assign_requeued(service, w, now_ns, actions))
+    if (service->requeued.count > 0 && assign_requeued(service, w, now_ns, actions))
         return true;
-    if (service->recalled_count > 0 && assign_recalled(service, w, now_ns, actions))
+    if (service->recall.count > 0 && assign_recalled(service, w, now_ns, actions))
         return true;
     for (unsigned tries = 0; tries < TRIES_MAX; tries++) {
         if (service->pool.count == 0 && service->ops->on_empty != NULL)
@@ -783,24 +784,24 @@ static inline bool assign_next(struct service *service, unsigned w, uint64_t now
 
 static inline unsigned first_waiting(const struct service *service)
 {
-    return service->index.is_on ? rope_front(&service->index.line) : service->waiting[service->waiting_first];
+    return service->line.index.is_on ? rope_front(&service->line.index.line) : service->line.ring[service->line.first];
 }
 
 RARELY static unsigned dequeue_from_line(struct service *service)
 {
-    const unsigned w = rope_pop(&service->index.line);
+    const unsigned w = rope_pop(&service->line.index.line);
     service_index_note_stale(service, w); /* it may just have got a chunk */
     return w;
 }
 
 static inline unsigned dequeue(struct service *service)
 {
-    service->waiting_count--;
-    if (__builtin_expect(service->index.is_on, 0))
+    service->line.count--;
+    if (__builtin_expect(service->line.index.is_on, 0))
         return dequeue_from_line(service);
-    const unsigned w = service->waiting[service->waiting_first];
-    if (++service->waiting_first == service->worker_count)
-        service->waiting_first = 0;
+    const unsigned w = service->line.ring[service->line.first];
+    if (++service->line.first == service->worker_count)
+        service->line.first = 0;
     return w;
 }
 
@@ -816,7 +817,7 @@ static inline void end_turn(struct service *service)
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
-    for (unsigned left = service->waiting_count; left > 0 && service->state == SERVICE_SERVING; left--) {
+    for (unsigned left = service->line.count; left > 0 && service->state == SERVICE_SERVING; left--) {
         const unsigned w = first_waiting(service);
         if (service->workers[w].holds == 0 && service->verify.queued > 0 && has_slot(service, w))
             assign_verification(service, w, now_ns, actions);
@@ -824,15 +825,15 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     }
     send_answers(service, actions);
     service_verify_look(service, now_ns);
-    if (service->assigned != assigned && service->lease_due_ns > look_ns)
-        service->lease_due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
+    if (service->assigned != assigned && service->lease.due_ns > look_ns)
+        service->lease.due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
 }
 
 /* How many wait in front of the first worker that has no chunk and room for one, which is brought there if it is the
  * fastest of those: what is due for anybody is due for it. All of them where there is none. */
 static unsigned before_free(struct service *service)
 {
-    struct rope *line = &service->index.line;
+    struct rope *line = &service->line.index.line;
     service_index_update(service);
     if (service->has_speeds)
         rope_bring_least(line);
@@ -843,12 +844,12 @@ static unsigned before_free(struct service *service)
  * that hangs still holds a chunk, though it may be the first in the queue. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
-    if (service->assigned != service->assigned_at_look)
-        service->lease_due_ns = 0; /* chunks assigned since the last look may fall due earlier */
-    service->assigned_at_look = service->assigned;
-    for (unsigned left = service->waiting_count; left > 0 && service->lease_due_ns <= now_ns; left--) {
+    if (service->assigned != service->lease.assigned_at_look)
+        service->lease.due_ns = 0; /* chunks assigned since the last look may fall due earlier */
+    service->lease.assigned_at_look = service->assigned;
+    for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
         const unsigned before = before_free(service);
-        rope_turn(&service->index.line, before < left ? before : left);
+        rope_turn(&service->line.index.line, before < left ? before : left);
         if (before >= left)
             break;
         left -= before;
@@ -858,8 +859,8 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);
     }
-    if (service->lease_due_ns <= now_ns)
-        service->lease_due_ns = now_ns + LEASE_LOOK_NS;
+    if (service->lease.due_ns <= now_ns)
+        service->lease.due_ns = now_ns + LEASE_LOOK_NS;
 }
 
 /* Nothing is left to be handed out, and what was has been sent: work that has not begun is recalled, and what has is
@@ -868,12 +869,12 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
 {
     uint64_t assigned = service->assigned;
     if (!service_index_begin(service)) {
-        service->lease_due_ns = now_ns + LEASE_LOOK_NS; /* there may be memory by then */
+        service->lease.due_ns = now_ns + LEASE_LOOK_NS; /* there may be memory by then */
         return;
     }
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
-        if (service->recalled_count > 0)
+        if (service->recall.count > 0)
             service->elsewhere_due_ns = now_ns; /* for who waits, but not in this step, whose ASSIGNs borrow `more` */
         service_recall(service, now_ns, actions);
     }
@@ -892,7 +893,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                      : service->worker_count;
     if (w < service->worker_count && service->workers[w].asks > 0)
         reason_note(service->reasons, "rank %u waits: %s", event->from,
-                    service->requeued_count > 0       ? "what was returned is for another, or for later"
+                    service->requeued.count > 0       ? "what was returned is for another, or for later"
                     : service->source != SOURCE_FLOWS ? "nothing is free"
                                                       : "the pool is empty");
 }
@@ -901,13 +902,13 @@ RARELY static void explain_wait(const struct service *service, const struct even
  * has come back from other workers, and is kept for those without a chunk. */
 static bool is_for_free_ones(const struct service *service)
 {
-    if (service->beginners > 0 && service_recalls(service))
+    if (service->count.beginners > 0 && service_recalls(service))
         return true;
     if (service->source == SOURCE_FLOWS || service->pool.count + service->verify.queued > 0 || service->reasons != NULL)
         return false;
-    return service->requeued_count + service->recalled_count > 0 &&
-           (service->requeued_count == 0 || service->requeued_is_deadly) &&
-           (service->recalled_count == 0 || service_idle(service) > 0);
+    return service->requeued.count + service->recall.count > 0 &&
+           (service->requeued.count == 0 || service->requeued.is_deadly) &&
+           (service->recall.count == 0 || service_idle(service) > 0);
 }
 
 /* Ends the turn of a worker that got nothing. The last `lagging` workers of the queue got nothing either. If only a
@@ -917,16 +918,16 @@ RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
     end_turn(service);
     lagging++;
-    if (!service->index.is_on) {
-        if (service->passed_over++ < service->worker_count || !service_index_begin(service))
+    if (!service->line.index.is_on) {
+        if (service->line.passed_over++ < service->worker_count || !service_index_begin(service))
             return lagging;
-        service->passed_over = 0;
+        service->line.passed_over = 0;
     }
     if (!is_for_free_ones(service))
         return lagging;
     service_index_update(service);
-    const unsigned before = rope_before_able(&service->index.line), left = service->waiting_count - lagging;
-    rope_turn(&service->index.line, before < left ? before : left);
+    const unsigned before = rope_before_able(&service->line.index.line), left = service->line.count - lagging;
+    rope_turn(&service->line.index.line, before < left ? before : left);
     return lagging + (before < left ? before : left);
 }
 
@@ -934,8 +935,8 @@ RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 RARELY static void count_plenty(struct service *service)
 {
     if (service->source != SOURCE_FLOWS)
-        service->index.steps_of_plenty = 0;
-    else if (service->index.steps_of_plenty++ > service->worker_count)
+        service->line.index.steps_of_plenty = 0;
+    else if (service->line.index.steps_of_plenty++ > service->worker_count)
         service_index_end(service);
 }
 
@@ -946,7 +947,7 @@ RARELY static bool is_out_of_work(const struct service *service, const struct ev
         return true; /* the owner could not cut, and nobody waits any more */
     if (service->reasons != NULL)
         explain_wait(service, event);
-    *has_nothing = service->requeued_count + service->recalled_count == 0;
+    *has_nothing = service->requeued.count + service->recall.count == 0;
     return *has_nothing && service->verify.queued == 0;
 }
 
@@ -954,7 +955,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
 {
     bool has_nothing = false;
     unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
-    while (service->waiting_count > lagging && service->state != SERVICE_ENDING) {
+    while (service->line.count > lagging && service->state != SERVICE_ENDING) {
         const unsigned w = first_waiting(service);
         const bool has_room = has_slot(service, w);
         if (has_room && assign_next(service, w, now_ns, actions)) {
@@ -969,7 +970,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
         serve_leftovers(service, now_ns, actions);
-    if (__builtin_expect(service->index.is_on, 0))
+    if (__builtin_expect(service->line.index.is_on, 0))
         count_plenty(service);
 }
 
@@ -982,10 +983,10 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service_leave_queue(service, w);
     service_note_change(service, w);
     worker->asks = asks;
-    service->asks_waiting += asks;
+    service->line.asks += asks;
     worker->is_aside = true;
-    service->aside++;
-    service->beginners -= worker->chunks_assigned == 0;
+    service->count.aside++;
+    service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
         service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
     service_stop_loser(service, w, actions);
@@ -997,8 +998,8 @@ void service_take_back(struct service *service, unsigned w)
     if (!worker->is_aside || worker->gone || service->state == SERVICE_ENDING)
         return;
     worker->is_aside = false;
-    service->aside--;
-    service->beginners += worker->chunks_assigned == 0;
+    service->count.aside--;
+    service->count.beginners += worker->chunks_assigned == 0;
     if (worker->asks > 0)
         service_enqueue(service, w);
 }
@@ -1038,7 +1039,7 @@ void service_close(struct service *service, const struct actions *actions)
 {
     service_index_end(service);
     service_move(service, SERVICE_ENDING, actions);
-    service->waiting_count = service->asks_waiting = 0;
+    service->line.count = service->line.asks = 0;
     service_verify_end(service);
 }
 
@@ -1048,22 +1049,23 @@ void service_end(struct service *service, const struct end *end, uint64_t now_ns
         send_answers(service, actions); /* chunks of this step were assigned before the end */
         service_close(service, actions);
     }
-    service->is_late = end->late && !end->drain;
-    service->gone_at_look = service->gone;
-    service->leave_due_ns = service_leave_due_ns(service, end, now_ns);
-    for (unsigned w = 0; service->present > 0 && w < service->worker_count; w++)
+    service->leaving.is_late = end->late && !end->drain;
+    service->leaving.gone_at_look = service->count.gone;
+    service->leaving.due_ns = service_leave_due_ns(service, end, now_ns);
+    for (unsigned w = 0; service->count.present > 0 && w < service->worker_count; w++)
         if (service->workers[w].present && !service->workers[w].gone)
             actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_END, .end = *end});
 }
 
 bool service_is_quiet(const struct service *service)
 {
-    return service->busy == 0 && service->parts_on_way == 0;
+    return service->count.busy == 0 && service->parts_on_way == 0;
 }
 
 bool service_is_over(const struct service *service)
 {
-    return service->state == SERVICE_ENDING && service->gone == service->present && service->parts_on_way == 0;
+    return service->state == SERVICE_ENDING && service->count.gone == service->count.present &&
+           service->parts_on_way == 0;
 }
 
 void service_stats(const struct service *service, unsigned w, struct stats_record *record)

@@ -134,7 +134,7 @@ struct served {
     uint64_t messages, bytes;
     struct grant *grants; /* [slots] by chunk number modulo `slots`; owned, unless there are GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
-    unsigned answers;     /* chunks in the ASSIGN of this step; those behind the first are in service->more */
+    unsigned answers;     /* chunks in the ASSIGN of this step; those behind the first are in service->step.more */
     struct assign answer;
 };
 
@@ -203,6 +203,95 @@ struct service_config {
     void *owner;
 };
 
+/* Workers that have asked and have nothing: they get a chunk in turn. */
+struct service_line {
+    unsigned *ring; /* worker indices, each once; owned */
+    unsigned first;
+    unsigned count;       /* in the ring, or in the line of the index while that is on */
+    unsigned passed_over; /* workers that were moved to the end of the ring without a chunk, one after another */
+    unsigned asks;        /* chunks that these workers, and those put aside, have asked for */
+    struct service_index index;
+};
+
+/* How many of the workers. */
+struct service_count {
+    unsigned busy;      /* hold a chunk */
+    unsigned present;   /* are served here, or were */
+    unsigned beginners; /* are served here, and were not assigned a chunk yet */
+    unsigned gone;      /* of `present` have said goodbye or are lost */
+    unsigned aside;     /* of `present` are put aside, and not gone */
+};
+
+/* What the ASSIGNs of one step are made of. */
+struct service_step {
+    unsigned char *more; /* [worker_count * SERVICE_MORE] records; owned */
+    unsigned *answered;  /* workers that get one; owned */
+    unsigned answered_count;
+};
+
+/* Iterations that are to be assigned anew. */
+struct service_requeued {
+    struct requeued *items; /* owned; allocated at the first loss */
+    unsigned count;
+    size_t capacity;
+    bool is_deadly; /* at the first iterations of each of them a worker was lost */
+};
+
+/* Work that has not begun, and is asked back for idle workers: see recall.c. */
+struct service_recall {
+    struct range *ranges; /* [count] that came back and wait for an idle worker; owned */
+    unsigned count;
+    size_t capacity;
+    unsigned open;               /* RECALLs that were not answered */
+    uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to be asked; NEVER: somebody may be */
+    uint64_t due_ns;             /* when to look whether an answer is late; NEVER: none is waited for */
+    unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
+    uint64_t fruitful;           /* recalls that brought something */
+    uint64_t iterations;         /* that recalls brought, and that were handed out here */
+};
+
+/* Chunks that take far longer than they should: see reissue.c. */
+struct service_lease {
+    uint64_t due_ns;           /* when to look for overdue chunks again; 0: at once */
+    uint64_t longest_ns;       /* the longest mean time of an iteration in a chunk so far */
+    uint64_t assigned_at_look; /* value of `assigned` at the last look */
+    bool has_copied;           /* a chunk was given a second time: who is busy may compute what has come */
+};
+
+/* Losses that the owner is to be told of. */
+struct service_losses {
+    struct loss *items; /* owned */
+    unsigned count, told;
+    size_t capacity;
+};
+
+/* Ranges that were given up, and of which the owner is to be told. */
+struct service_given_up {
+    unsigned char *records; /* as those of an ITERATIONS_GIVEN_UP; owned */
+    unsigned count, told;
+    size_t capacity;
+};
+
+/* SERVICE_ENDING: who has not left yet. */
+struct service_leaving {
+    uint64_t due_ns;       /* when those who have not left are taken for lost */
+    unsigned gone_at_look; /* workers that had left when `due_ns` was set */
+    bool is_late;          /* nobody is waited for who does not leave soon */
+};
+
+/* Of a loop with dependencies: see order.c. */
+struct service_order {
+    uint64_t first;                  /* iteration */
+    struct boundary_list ends;       /* of assigned chunks with no assigned chunk behind them yet; by worker */
+    struct boundary_list beginnings; /* of assigned chunks whose predecessor is not assigned yet; by rank */
+};
+
+struct service_tally {
+    uint64_t reissued;        /* chunks handed out again, or a second time */
+    uint64_t duplicates;      /* results that were dropped */
+    uint64_t messages, bytes; /* traffic of the workers, from their goodbyes */
+};
+
 struct service {
     const struct run_spec *spec; /* borrowed */
     const struct service_ops *ops;
@@ -213,69 +302,34 @@ struct service {
     const unsigned *ranks;             /* [worker_count] */
     struct served *workers;            /* owned */
     struct grant *grants;              /* [worker_count * GRANTS_LEAST] where they are first; owned */
-    unsigned char *more;               /* [worker_count * SERVICE_MORE] records of the ASSIGNs of this step; owned */
     unsigned worker_count, room;       /* room: for so many workers */
     struct pool pool;
-    unsigned *waiting; /* ring of worker indices that asked, each once: they get a chunk in turn; owned */
-    unsigned waiting_first;
-    unsigned waiting_count; /* in the ring, or in the line of the index while that is on */
-    unsigned passed_over;   /* workers that were moved to the end of the ring without a chunk, one after another */
-    struct service_index index;
-    unsigned asks_waiting; /* chunks that the waiting workers and those put aside asked for */
-    unsigned *answered;    /* workers that get an ASSIGN in this step; owned */
-    unsigned answered_count;
+    struct service_line line;
+    struct service_step step;
+    struct service_count count;
     uint64_t record_bytes;
     bool no_speculation, no_isolation, dependent;
-    unsigned busy;         /* workers that hold a chunk */
+    bool has_speeds; /* all workers have a probe_s, and some are much faster than others */
+    bool may_grow;   /* the loop may: see service_note_growth() */
+    bool out_of_memory;
     unsigned parts_on_way; /* STORE and COLLECT not yet answered */
-    unsigned present;      /* workers that are served here, or were */
-    unsigned beginners;    /* workers served here that were not assigned a chunk yet */
-    unsigned gone;         /* workers among `present` that said goodbye or are lost */
-    unsigned aside;        /* workers among `present` that are put aside, and not gone */
     unsigned state;        /* enum service_state */
     unsigned news;         /* enum service_news, not yet taken by the owner */
     unsigned source;       /* enum service_source */
-    bool out_of_memory;
-    bool requeued_is_deadly;   /* at the first iterations of each of them a worker was lost */
-    struct requeued *requeued; /* owned; allocated at the first loss, as all that follows */
-    unsigned requeued_count;
-    size_t requeued_capacity;
-    struct range *recalled; /* [recalled_count] ranges that came back and wait for an idle worker; owned */
-    unsigned recalled_count;
-    size_t recalled_capacity;
-    unsigned recalls_open;       /* RECALLs that were not answered */
-    uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to be asked; NEVER: somebody may be */
-    uint64_t recall_due_ns;      /* when to look whether an answer is late; NEVER: none is waited for */
-    unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
-    struct poison_set poisons;   /* deaths and failures of iterations that are neither done nor given up */
-    uint64_t elsewhere_due_ns;   /* when what waits for another worker, a slot or the next step does no longer; NEVER */
-    uint64_t failed_ns;          /* when iterations failed here last; NEVER: none have */
-    struct loss *losses;         /* owned */
-    unsigned loss_count, losses_told;
-    size_t loss_capacity;
-    unsigned char *failed; /* ranges that were given up, as records of an ITERATIONS_GIVEN_UP; owned */
-    unsigned failed_count, failed_told;
-    size_t failed_capacity;
-    uint64_t reissued;            /* chunks handed out again, or a second time */
-    uint64_t duplicates;          /* results that were dropped */
-    bool has_speeds;              /* all workers have a probe_s, and some are much faster than others */
-    bool may_grow;                /* the loop may: see service_note_growth() */
-    bool has_copied;              /* a chunk was given a second time: who is busy may compute what has come */
-    uint64_t recalls;             /* recalls that brought something */
-    uint64_t recalled_iterations; /* iterations that recalls brought, and that were handed out here */
-    uint64_t lease_due_ns;        /* when to look for overdue chunks again; 0: at once */
-    uint64_t longest_ns;          /* the longest mean time of an iteration in a chunk so far */
-    uint64_t assigned_at_look;    /* value of `assigned` at the last look for overdue chunks */
-    uint64_t leave_due_ns;        /* ENDING: when those who have not left are taken for lost */
-    unsigned gone_at_look;        /* ENDING: workers that had left when leave_due_ns was set */
-    bool is_late;                 /* ENDING: nobody is waited for who does not leave soon */
-    uint64_t first_assign_ns;     /* NEVER before */
-    uint64_t assigned;            /* chunks assigned so far */
-    uint64_t messages, bytes;     /* traffic of the workers, from their goodbyes */
+    struct service_requeued requeued;
+    struct service_recall recall;
+    struct service_lease lease;
+    struct service_losses losses;
+    struct service_given_up given_up;
+    struct service_leaving leaving;
+    struct service_order order;
+    struct service_tally tally;
+    struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
+    uint64_t elsewhere_due_ns; /* when what waits for another worker, a slot or the next step does no longer; NEVER */
+    uint64_t failed_ns;        /* when iterations failed here last; NEVER: none have */
+    uint64_t first_assign_ns;  /* NEVER before */
+    uint64_t assigned;         /* chunks assigned so far */
     struct verify verify;
-    uint64_t first;            /* first iteration, in a loop with dependencies like all that follows: see order.c */
-    struct boundary_list ends; /* ends of assigned chunks with no assigned chunk behind them yet; by worker */
-    struct boundary_list beginnings; /* beginnings of assigned chunks whose predecessor is not assigned yet; by rank */
 };
 
 /* -1 when memory is out. */
@@ -348,12 +402,12 @@ void service_lose_overdue(struct service *service, uint64_t now_ns);
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
-        return service->gone < service->present ? service->leave_due_ns : NEVER;
-    uint64_t recall_ns = service->recalls_open > 0 ? service->recall_due_ns : NEVER;
+        return service->count.gone < service->count.present ? service->leaving.due_ns : NEVER;
+    uint64_t recall_ns = service->recall.open > 0 ? service->recall.due_ns : NEVER;
     uint64_t close_ns = service->verify.close_due_ns;
-    if (service->waiting_count == 0)
-        return service->waiting_elsewhere > 0 && recall_ns < close_ns ? recall_ns : close_ns;
-    uint64_t lease_ns = service->source != SOURCE_FLOWS && service->lease_due_ns > 0 ? service->lease_due_ns : NEVER;
+    if (service->line.count == 0)
+        return service->recall.waiting_elsewhere > 0 && recall_ns < close_ns ? recall_ns : close_ns;
+    uint64_t lease_ns = service->source != SOURCE_FLOWS && service->lease.due_ns > 0 ? service->lease.due_ns : NEVER;
     lease_ns = recall_ns < lease_ns ? recall_ns : lease_ns;
     lease_ns = close_ns < lease_ns ? close_ns : lease_ns;
     return lease_ns < service->elsewhere_due_ns ? lease_ns : service->elsewhere_due_ns;
@@ -362,7 +416,7 @@ static inline uint64_t service_deadline(const struct service *service)
 /* Workers that may be given work. */
 static inline unsigned service_able(const struct service *service)
 {
-    return service->present - service->gone - service->aside;
+    return service->count.present - service->count.gone - service->count.aside;
 }
 
 /* Workers among those that are put aside that hold nothing. */
@@ -371,8 +425,8 @@ unsigned service_idle_aside(const struct service *service);
 /* Workers that hold nothing, and wait for work or are about to ask for it. */
 static inline unsigned service_idle(const struct service *service)
 {
-    unsigned idle_aside = service->aside > 0 ? service_idle_aside(service) : 0;
-    return service->present - service->gone - service->busy - idle_aside;
+    unsigned idle_aside = service->count.aside > 0 ? service_idle_aside(service) : 0;
+    return service->count.present - service->count.gone - service->count.busy - idle_aside;
 }
 
 /* True if there is nobody left to recall work from, and nobody is asked. */

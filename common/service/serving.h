@@ -57,7 +57,7 @@ void service_index_fini(struct service *service);
 void service_index_note_stale(struct service *service, unsigned w);
 static inline void service_note_change(struct service *service, unsigned w)
 {
-    if (__builtin_expect(service->index.is_on, 0))
+    if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
 /* Brings it up to date, as each of these needs it. */
@@ -65,7 +65,7 @@ void service_index_update(struct service *service);
 /* Workers that may be asked for work. */
 static inline unsigned service_index_askable(const struct service *service)
 {
-    return service->index.tree[1].askable;
+    return service->line.index.tree[1].askable;
 }
 /* Mean time of an iteration, over all workers; 0: not known. */
 double service_index_mean_ns(const struct service *service);
@@ -90,7 +90,7 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
 /* True where something came back, and who waited for it waits no more: it was lost, or got other work. */
 static inline bool service_has_vain_recall(const struct service *service)
 {
-    return service->recalled_count > 0 && service->waiting_count == 0;
+    return service->recall.count > 0 && service->line.count == 0;
 }
 /* The worker's share of what came back; false where there is nothing, or it is for others. */
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);

@@ -394,7 +394,7 @@ void service_abandon_verification(struct service *service, unsigned w, struct gr
         verify_enqueue(service, verification);
         if (was_lost) {
             service->verify.close_due_ns = 0;
-            service->reissued++;
+            service->tally.reissued++;
             service->news |= SERVICE_COUNTED;
         }
     }
@@ -446,7 +446,7 @@ void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
     const uint64_t soon_ns = now_ns + LEASE_LOOK_NS;
-    if (verify->queued == 0 || verify->close_due_ns != NEVER || service->waiting_count == 0 ||
+    if (verify->queued == 0 || verify->close_due_ns != NEVER || service->line.count == 0 ||
         service->source == SOURCE_FLOWS)
         return;
     for (unsigned w = 0; w < service->worker_count; w++) {

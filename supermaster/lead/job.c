@@ -495,7 +495,7 @@ void led_job_tell(struct led_job *led, struct control_job *job)
         .free = ranges_total(&supermaster->ledger.free),
         .chunks = supermaster->chunks,
         .refills = supermaster->refills,
-        .recalls = supermaster->recalls.count + supermaster->service.recalls,
+        .recalls = supermaster->recalls.count + supermaster->service.recall.fruitful,
         .reissued = supermaster->losses.reissued,
         .messages_sent = supermaster->messages_sent,
         .bytes_sent = supermaster->bytes_sent,

@@ -731,7 +731,7 @@ START_TEST(a_chunk_is_returned_once_and_without_its_results)
     actions_clear(&actions);
     master_step(&master, &(struct event){.type = EVENT_RANK_LOST, .now_ns = 1, .from = 3}, &actions);
     ck_assert_ptr_null(returns(&master, 3, 10, 10));
-    ck_assert_uint_eq(master.service.recalled_count, 0);
+    ck_assert_uint_eq(master.service.recall.count, 0);
     master_check(&master);
     master_fini(&master);
 }

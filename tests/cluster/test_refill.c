@@ -115,7 +115,7 @@ START_TEST(a_pool_is_refilled_ahead_where_the_supermaster_is_far)
             ck_assert_uint_eq(due_ns, NEVER); /* one at a time is enough */
             due_ns = now_ns + 50000;
         }
-        dry += i > 4 * WORKERS && master.service.asks_waiting > 0;
+        dry += i > 4 * WORKERS && master.service.line.asks > 0;
     }
     ck_assert_uint_ge(refills, 19);
     ck_assert_uint_eq(dry, 0);

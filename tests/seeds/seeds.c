@@ -66,7 +66,7 @@ static void note_result(const struct virtual_result *result)
     tally.drops += result->drops;
     tally.failed_writes += result->failed_writes;
     tally.failed_sends += result->failed_sends;
-    tally.adopted += result->supermaster->config.topology->masters > 0 ? result->supermaster->service.present : 0;
+    tally.adopted += result->supermaster->config.topology->masters > 0 ? result->supermaster->service.count.present : 0;
 }
 
 static void see(const struct virtual_config *config, const struct virtual_result *result)

@@ -121,7 +121,7 @@ START_TEST(who_was_taken_for_lost_is_given_nothing)
     pool_put(&owner.service.pool, 0, (struct range){0, 10});
     ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 6000), 1);
     ck_assert_uint_eq(owner.actions.length, 0);
-    ck_assert_uint_eq(owner.service.waiting_count, 0);
+    ck_assert_uint_eq(owner.service.line.count, 0);
     service_check(&owner.service);
     close_service(&owner);
 }
@@ -138,15 +138,15 @@ START_TEST(the_chunks_of_a_dead_worker_go_to_others_first)
     ck_assert_int_eq(request(&owner, 2, 1, 0, PAYLOAD_NONE, 0), 0); /* waits */
     lose(&owner, 0);
     assert_assigned(&owner, 9, 0, 10);
-    ck_assert_uint_eq(owner.service.loss_count, 1);
-    ck_assert_uint_eq(owner.service.losses[0].chunks, 2);
-    ck_assert_uint_eq(owner.service.reissued, 2);
+    ck_assert_uint_eq(owner.service.losses.count, 1);
+    ck_assert_uint_eq(owner.service.losses.items[0].chunks, 2);
+    ck_assert_uint_eq(owner.service.tally.reissued, 2);
     pool_put(&owner.service.pool, 1, (struct range){20, 4});
     ck_assert_int_eq(request(&owner, 1, 1, 0, PAYLOAD_NONE, 0), 0);
     assert_assigned(&owner, 5, 10, 4); /* no more than the latest that was cut for it */
     lose(&owner, 0);                   /* it is told once */
-    ck_assert_uint_eq(owner.service.loss_count, 1);
-    ck_assert_uint_eq(owner.service.busy, 2);
+    ck_assert_uint_eq(owner.service.losses.count, 1);
+    ck_assert_uint_eq(owner.service.count.busy, 2);
     close_service(&owner);
 }
 END_TEST
@@ -158,14 +158,14 @@ START_TEST(a_dead_worker_leaves_the_queue)
     for (unsigned w = 0; w < 3; w++)
         ck_assert_int_eq(request(&owner, w, 2, 0, PAYLOAD_NONE, 0), 0);
     lose(&owner, 1);
-    ck_assert_uint_eq(owner.service.waiting_count, 2);
-    ck_assert_uint_eq(owner.service.asks_waiting, 4);
+    ck_assert_uint_eq(owner.service.line.count, 2);
+    ck_assert_uint_eq(owner.service.line.asks, 4);
     for (unsigned i = 0; i < 4; i++)
         pool_put(&owner.service.pool, 1, (struct range){i, 1});
     actions_clear(&owner.actions);
     service_serve(&owner.service, 6000, &owner.actions);
     ck_assert_uint_eq(owner.actions.length, 2);
-    ck_assert_uint_eq(owner.service.asks_waiting, 0);
+    ck_assert_uint_eq(owner.service.line.asks, 0);
     close_service(&owner);
 }
 END_TEST
@@ -194,7 +194,7 @@ START_TEST(what_is_on_its_way_is_not_handed_out_before_it_is_decided)
     lose(&owner, 0);
     service_stored(&owner.service, &(struct event){.type = EVENT_STORED, .part = part}, &owner.actions);
     ck_assert_uint_eq(owner.committed, 10); /* it was here in time */
-    ck_assert_uint_eq(owner.service.requeued_count, 0);
+    ck_assert_uint_eq(owner.service.requeued.count, 0);
     close_service(&owner);
 }
 END_TEST
@@ -215,7 +215,7 @@ static void make_copy(struct owner *owner)
     ck_assert_uint_eq(owner->actions.length, 0);
     service_expire(&owner->service, due, &owner->actions);
     assert_assigned(owner, 5, 10, 10);
-    ck_assert_uint_eq(owner->service.reissued, 1);
+    ck_assert_uint_eq(owner->service.tally.reissued, 1);
 }
 
 START_TEST(the_first_of_two_copies_counts)
@@ -230,8 +230,8 @@ START_TEST(the_first_of_two_copies_counts)
         ck_assert_int_eq(request(&owner, 1 - first, 0, chunk[1 - first], PAYLOAD_NONE, LEASE_MIN_NS), 0);
         ck_assert_uint_eq(owner.committed, 20);
         ck_assert_uint_eq(owner.digest, 2);
-        ck_assert_uint_eq(owner.service.duplicates, 1);
-        ck_assert_uint_eq(owner.service.busy, 0);
+        ck_assert_uint_eq(owner.service.tally.duplicates, 1);
+        ck_assert_uint_eq(owner.service.count.busy, 0);
         close_service(&owner);
     }
 }
@@ -243,10 +243,10 @@ START_TEST(who_has_the_other_copy_goes_on_alone)
     open_service(&owner, 0, false);
     make_copy(&owner);
     lose(&owner, 0);
-    ck_assert_uint_eq(owner.service.requeued_count, 0);
+    ck_assert_uint_eq(owner.service.requeued.count, 0);
     lose(&owner, 1); /* now it is with nobody */
-    ck_assert_uint_eq(owner.service.requeued_count, 1);
-    ck_assert_uint_eq(owner.service.requeued[0].range.first, 10);
+    ck_assert_uint_eq(owner.service.requeued.count, 1);
+    ck_assert_uint_eq(owner.service.requeued.items[0].range.first, 10);
     ck_assert_uint_eq(deaths(&owner, 10), 2);
     close_service(&owner);
 }
@@ -264,7 +264,7 @@ START_TEST(a_copy_of_what_killed_a_worker_is_run_with_care)
     assert_assigned(&owner, 9, 10, 10);
     ck_assert(owner.actions.items[0].send.message.assign.isolated);
     lose(&owner, 1); /* it was on its way down, too, and the iteration that did it is found by worker 2 */
-    ck_assert_uint_eq(owner.service.failed_count, 0);
+    ck_assert_uint_eq(owner.service.given_up.count, 0);
     ck_assert_int_eq(tell_failure(&owner, 2, 1, 10, true, 4 * LEASE_MIN_NS), 0);
     ck_assert(owner.failed.final && owner.failed.first == 10 && owner.failed.count == 1);
     close_service(&owner);
@@ -288,10 +288,10 @@ START_TEST(a_range_that_kills_three_workers_is_given_up)
     ck_assert_int_eq(request(&owner, 2, 0, 1, PAYLOAD_NONE, 0), 0);
     assert_assigned(&owner, 9, 0, 10);
     lose(&owner, 2);
-    ck_assert_uint_eq(owner.service.failed_count, 1);
-    assign_record_get(owner.service.failed, 0, &first, &count);
+    ck_assert_uint_eq(owner.service.given_up.count, 1);
+    assign_record_get(owner.service.given_up.records, 0, &first, &count);
     ck_assert(first == 0 && count == 10);
-    ck_assert_uint_eq(owner.service.requeued_count, 0);
+    ck_assert_uint_eq(owner.service.requeued.count, 0);
     close_service(&owner);
 }
 END_TEST
@@ -341,11 +341,11 @@ START_TEST(what_killed_two_workers_goes_one_by_one_where_nothing_is_run_in_a_chi
     ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 0), 0);
     assert_assigned(&owner, 9, 1, 1);
     lose(&owner, 2);
-    ck_assert_uint_eq(owner.service.failed_count, 1);
-    assign_record_get(owner.service.failed, 0, &first, &count);
+    ck_assert_uint_eq(owner.service.given_up.count, 1);
+    assign_record_get(owner.service.given_up.records, 0, &first, &count);
     ck_assert(first == 1 && count == 1);
     ck_assert_uint_eq(owner.committed, 1);
-    ck_assert_uint_eq(owner.service.requeued_count, 1); /* the last one waits for a worker */
+    ck_assert_uint_eq(owner.service.requeued.count, 1); /* the last one waits for a worker */
     close_service(&owner);
 }
 END_TEST
@@ -372,7 +372,7 @@ START_TEST(what_failed_is_tried_by_another)
     ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, 40), 0); /* with nothing left */
     ck_assert_int_eq(request(&owner, 1, 0, 1, PAYLOAD_NONE, 40), 0);
     ck_assert_uint_eq(owner.committed, 9);
-    ck_assert_uint_eq(owner.service.busy, 0);
+    ck_assert_uint_eq(owner.service.count.busy, 0);
     close_service(&owner);
 }
 END_TEST
@@ -412,7 +412,7 @@ START_TEST(what_is_taken_from_who_is_late_goes_to_who_waits)
     ck_assert_int_eq(request(&owner, 0, 1, 0, PAYLOAD_NONE, 0), 0);
     assert_assigned(&owner, 3, 30, 10);
     ck_assert_int_eq(request(&owner, 1, 1, 1, PAYLOAD_NONE, 1000), 0);
-    ck_assert_uint_eq(owner.service.recalls_open, 1);
+    ck_assert_uint_eq(owner.service.recall.open, 1);
     ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 1000 + SILENCE_MIN_NS), 0);
     ck_assert_uint_eq(service_recalled_iterations(&owner.service), 10);
     ck_assert_uint_le(service_deadline(&owner.service), 1000 + SILENCE_MIN_NS);
@@ -460,7 +460,7 @@ START_TEST(a_copy_that_fails_leaves_it_to_the_other)
     ck_assert_uint_eq(owner.committed, 10); /* the rest of it is not wanted */
     ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, LEASE_MIN_NS), 0);
     ck_assert_uint_eq(owner.committed, 20);
-    ck_assert_uint_eq(owner.service.requeued_count, 0);
+    ck_assert_uint_eq(owner.service.requeued.count, 0);
     close_service(&owner);
 }
 END_TEST
@@ -516,9 +516,9 @@ START_TEST(all_chunks_of_dead_threads_are_told_of)
             pool_put(&owner.service.pool, 0, (struct range){10 * i, 10});
         ck_assert_int_eq(request(&owner, 0, 3, 0, PAYLOAD_NONE, 0), 0);
         lose(&owner, 0);
-        ck_assert_uint_eq(owner.service.loss_count, threads ? 3 : 1);
-        for (unsigned i = 0; i < owner.service.loss_count; i++) {
-            const struct loss *loss = &owner.service.losses[i];
+        ck_assert_uint_eq(owner.service.losses.count, threads ? 3 : 1);
+        for (unsigned i = 0; i < owner.service.losses.count; i++) {
+            const struct loss *loss = &owner.service.losses.items[i];
             ck_assert_uint_eq(loss->chunks, i == 0 ? 3 : 0);
             ck_assert_uint_eq(loss->running.first, 10 * i);
             ck_assert_uint_eq(loss->running.count, 10);
@@ -546,7 +546,7 @@ START_TEST(an_end_does_not_wait_for_who_hangs)
     ck_assert_uint_eq(service_deadline(&owner.service), LEASE_MIN_NS + LEAVE_NS);
     service_expire(&owner.service, LEASE_MIN_NS + LEAVE_NS, &owner.actions);
     ck_assert(service_is_over(&owner.service));
-    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(owner.service.losses.count, 1);
     ck_assert_uint_eq(service_deadline(&owner.service), NEVER);
     ck_assert_int_eq(request(&owner, 0, 0, 2, PAYLOAD_NONE, 0), 1); /* it wakes */
     close_service(&owner);
@@ -573,7 +573,7 @@ START_TEST(a_late_end_waits_while_others_leave)
     ck_assert_uint_eq(service_deadline(&owner.service), due);
     service_expire(&owner.service, due, &owner.actions);
     ck_assert(service_is_over(&owner.service));
-    ck_assert_uint_eq(owner.service.loss_count, 1);
+    ck_assert_uint_eq(owner.service.losses.count, 1);
     ck_assert_uint_eq(service_deadline(&owner.service), NEVER);
     close_service(&owner);
 }
@@ -611,15 +611,15 @@ START_TEST(an_adopted_worker_goes_on_with_its_chunk)
     for (unsigned counts = 0; counts < 2; counts++) {
         struct owner owner;
         open_service(&owner, 0, true);
-        ck_assert(service_deadline(&owner.service) == NEVER && owner.service.present == 0);
+        ck_assert(service_deadline(&owner.service) == NEVER && owner.service.count.present == 0);
         service_adopt(&owner.service, 2, &(struct range){40, 5}, counts, 0, &owner.actions);
-        ck_assert_uint_eq(owner.service.busy, 1);
+        ck_assert_uint_eq(owner.service.count.busy, 1);
         pool_put(&owner.service.pool, 2, (struct range){50, 5});
         ck_assert_int_eq(request(&owner, 2, 1, 1, PAYLOAD_NONE, 0), 0);
         assert_assigned(&owner, 9, 50, 5);
         ck_assert_uint_eq(owner.actions.items[0].send.message.assign.chunk, 2);
         ck_assert_uint_eq(owner.committed, counts ? 5 : 0);
-        ck_assert_uint_eq(owner.service.duplicates, !counts);
+        ck_assert_uint_eq(owner.service.tally.duplicates, !counts);
         close_service(&owner);
     }
 }

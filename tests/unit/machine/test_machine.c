@@ -477,7 +477,7 @@ START_TEST(requests_wait_until_there_is_work)
     ck_assert_uint_eq(answer->record_count, 1); /* chunk 2 */
     assign_record_get(answer->records, 0, &first, &count);
     ck_assert(first == 2 && count == 5);
-    ck_assert_uint_eq(owner.service.busy, 1);
+    ck_assert_uint_eq(owner.service.count.busy, 1);
     struct message done = request(0, 2, 42);
     ck_assert_int_eq(give(&owner, 1, &done, &error), 0);
     ck_assert_uint_eq(owner.committed, 5);
@@ -565,7 +565,7 @@ START_TEST(those_who_wait_get_chunks_in_turn)
         ck_assert_uint_eq(owner.actions.items[w].send.to, ranks[w]);
         ck_assert_uint_eq(owner.actions.items[w].send.message.record_count + 1, chunks[w]);
     }
-    ck_assert_uint_eq(owner.service.asks_waiting, 2);
+    ck_assert_uint_eq(owner.service.line.asks, 2);
     close_service(&owner);
 }
 END_TEST
@@ -593,7 +593,7 @@ START_TEST(workers_join_while_others_wait)
     ck_assert(owner.actions.length == 1 && owner.actions.items[0].send.to == 3);
     struct message ask = request(1, 0, 0);
     ck_assert_int_eq(give(&owner, 0, &ask, &error), 0);
-    ck_assert(owner.service.waiting_first == 1 && owner.service.waiting_count == 3);
+    ck_assert(owner.service.line.first == 1 && owner.service.line.count == 3);
     ck_assert_int_eq(service_reserve(&owner.service, 5), 0);
     service_add_workers(&owner.service, more_ranks, 5);
     ck_assert(service_find(&owner.service, 12) == 4 && service_find(&owner.service, 5) == 1);
@@ -615,7 +615,7 @@ START_TEST(workers_join_while_others_wait)
         ck_assert_int_eq(give(&owner, w, &done, &error), 0);
     }
     ck_assert_uint_eq(owner.committed, 60);
-    ck_assert_uint_eq(owner.service.busy, 0);
+    ck_assert_uint_eq(owner.service.count.busy, 0);
     close_service(&owner);
 }
 END_TEST
@@ -668,7 +668,7 @@ START_TEST(completions_that_come_together_count_each)
     ck_assert_uint_eq(owner.service.workers[1].chunks, 3);
     ck_assert_uint_eq(owner.service.workers[1].compute_ns, 201);
     ck_assert_uint_eq(owner.service.workers[1].wait_ns, 14);
-    ck_assert_uint_eq(owner.service.busy, 1); /* with the fourth */
+    ck_assert_uint_eq(owner.service.count.busy, 1); /* with the fourth */
     message.request.chunk = 4;
     ck_assert_int_eq(give(&owner, 1, &message, &error), -1); /* the two before it are done */
     ck_assert_ptr_nonnull(strstr(error.text, "chunk 2"));
@@ -778,8 +778,8 @@ START_TEST(goodbyes_end_the_service)
         give(&owner, w, &goodbye, &error); /* a second one counts for nothing */
     }
     ck_assert(service_is_over(&owner.service));
-    ck_assert_uint_eq(owner.service.messages, 15);
-    ck_assert_uint_eq(owner.service.busy, 0); /* the chunk that was dropped is no longer held */
+    ck_assert_uint_eq(owner.service.tally.messages, 15);
+    ck_assert_uint_eq(owner.service.count.busy, 0); /* the chunk that was dropped is no longer held */
     close_service(&owner);
 }
 END_TEST

@@ -250,7 +250,7 @@ START_TEST(nothing_of_a_lost_worker_is_handed_out_again)
     ck_assert_uint_eq(actions.length, 1);
     ck_assert_uint_eq(actions.items[0].send.message.assign.first, 5);
     ck_assert_uint_eq(actions.items[0].send.message.record_count, 0);
-    ck_assert_uint_eq(service.requeued_count, 0);
+    ck_assert_uint_eq(service.requeued.count, 0);
     end();
 }
 END_TEST
