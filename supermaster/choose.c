@@ -25,7 +25,7 @@ static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe ha
 
 int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room)
 {
-    struct chooser *chooser = supermaster->chooser;
+    struct chooser *chooser = supermaster->technique.chooser;
     const size_t before = room->workers.before, now = room->workers.now;
     if (chooser == NULL)
         return 0;
@@ -39,17 +39,17 @@ int supermaster_chooser_init(struct supermaster *supermaster)
     const struct room room = {.workers.now = supermaster->config.topology->workers};
     if (!supermaster->config.spec->technique_auto)
         return 0;
-    supermaster->chooser = calloc(1, sizeof *supermaster->chooser);
-    return supermaster->chooser != NULL ? supermaster_chooser_make_room(supermaster, &room) : -1;
+    supermaster->technique.chooser = calloc(1, sizeof *supermaster->technique.chooser);
+    return supermaster->technique.chooser != NULL ? supermaster_chooser_make_room(supermaster, &room) : -1;
 }
 
 void supermaster_chooser_fini(struct supermaster *supermaster)
 {
-    if (supermaster->chooser != NULL) {
-        free(supermaster->chooser->mean_s);
-        free(supermaster->chooser->paces);
+    if (supermaster->technique.chooser != NULL) {
+        free(supermaster->technique.chooser->mean_s);
+        free(supermaster->technique.chooser->paces);
     }
-    free(supermaster->chooser);
+    free(supermaster->technique.chooser);
 }
 
 static void take_profile(const struct measured *measured, struct profile *profile)
@@ -66,17 +66,17 @@ static void take_profile(const struct measured *measured, struct profile *profil
 static void take_paces(const struct supermaster *supermaster, double *mean_s)
 {
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
-        const struct pace *pace = &supermaster->chooser->paces[w];
+        const struct pace *pace = &supermaster->technique.chooser->paces[w];
         mean_s[w] = pace->iterations > 0 && pace->compute_s > 0 ? pace->compute_s / (double)pace->iterations
-                                                                : supermaster->measured.mean_s[w];
+                                                                : supermaster->speeds.measured.mean_s[w];
     }
 }
 
 /* Fills in the measured values that chunks can tell instead of probes. */
 static void measure_finished(struct supermaster *supermaster)
 {
-    const struct finished_chunks *finished = &supermaster->chooser->finished;
-    struct measured *measured = &supermaster->measured;
+    const struct finished_chunks *finished = &supermaster->technique.chooser->finished;
+    struct measured *measured = &supermaster->speeds.measured;
     double mean_s = finished->seconds / (double)finished->iterations;
     double variance = finished->squares / (double)finished->iterations - mean_s * mean_s;
     measured->cov = variance > 0 ? sqrt(variance) / mean_s : 0;
@@ -92,7 +92,7 @@ static void measure_finished(struct supermaster *supermaster)
 
 static void choose_by_finished(struct supermaster *supermaster, const struct sched_feedback *feedback)
 {
-    struct finished_chunks *finished = &supermaster->chooser->finished;
+    struct finished_chunks *finished = &supermaster->technique.chooser->finished;
     uint64_t first = FINISHED_FIRST * (uint64_t)supermaster->config.topology->workers;
     finished->iterations += feedback->iterations;
     finished->seconds += feedback->compute_s;
@@ -111,7 +111,7 @@ static void choose_by_finished(struct supermaster *supermaster, const struct sch
 /* Notes how long a chunk took. May choose the technique anew, by what is finished. */
 static void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
 {
-    struct pace *pace = &supermaster->chooser->paces[feedback->worker];
+    struct pace *pace = &supermaster->technique.chooser->paces[feedback->worker];
     pace->iterations += feedback->iterations;
     pace->compute_s += feedback->compute_s;
     if (supermaster->config.spec->chosen_late && feedback->iterations > 0 && feedback->chunks > 0)
@@ -122,23 +122,23 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
     const struct topology *topology = config->topology;
-    struct chooser *chooser = supermaster->chooser;
+    struct chooser *chooser = supermaster->technique.chooser;
     struct predict_loop loop = {
         .spec = config->spec,
         .iterations = supermaster_step_free(supermaster),
         .workers = topology->workers,
         .mean_s = chooser->mean_s,
-        .speeds = supermaster->powers,
+        .speeds = supermaster->speeds.powers,
         .masters = topology->masters,
         .master_of = topology->master_of,
-        .spread_known = supermaster->measured.iterations > 1,
-        .round_trip_s = supermaster->measured.round_trip_s,
-        .swr = supermaster->measured.swr,
+        .spread_known = supermaster->speeds.measured.iterations > 1,
+        .round_trip_s = supermaster->speeds.measured.round_trip_s,
+        .swr = supermaster->speeds.measured.swr,
     };
     take_paces(supermaster, chooser->mean_s);
-    take_profile(&supermaster->measured, &loop.profile);
+    take_profile(&supermaster->speeds.measured, &loop.profile);
     for (unsigned w = 0; w < topology->workers; w++) /* lends its room: the real powers are made later */
-        supermaster->powers[w] = supermaster->statistics[w].speed;
+        supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;
 }
@@ -157,12 +157,12 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         .deviation_s = seconds_of(feedback->deviation_ns),
         .samples = feedback->samples,
     };
-    if (supermaster->sched_ready && supermaster->seat[w] != NO_SEAT) {
+    if (supermaster->technique.is_ready && supermaster->technique.seat[w] != NO_SEAT) {
         struct sched_feedback seated = measured;
-        seated.worker = supermaster->seat[w];
-        sched_feedback(&supermaster->sched, &seated);
+        seated.worker = supermaster->technique.seat[w];
+        sched_feedback(&supermaster->technique.sched, &seated);
     }
-    if (supermaster->chooser != NULL)
+    if (supermaster->technique.chooser != NULL)
         supermaster_note_pace(supermaster, &measured);
 }
 

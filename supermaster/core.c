@@ -38,7 +38,8 @@ static void check_worker_status(const struct supermaster *supermaster)
         masters_left += losses->master_left[m];
         if (!losses->master_left[m])
             continue;
-        assert(supermaster->refills_parked[m] == 0 && supermaster->busy[m] == 0 && "who has left waits for nothing");
+        assert(supermaster->refilling.parked[m] == 0 && supermaster->refilling.busy[m] == 0 &&
+               "who has left waits for nothing");
         assert((ranges_total(&supermaster->ledger.granted[m]) == 0 || supermaster->failure.text[0] != '\0') &&
                "who has left is granted nothing, unless memory ran out");
     }
@@ -61,8 +62,8 @@ static void check_remaining_work(const struct supermaster *supermaster)
     assert((!supermaster->ledger.grows || supermaster->config.grows) && "only some loops may grow");
     assert(supermaster->service.may_grow == (supermaster->ledger.grows || supermaster->ledger.held > 0) &&
            "the service knows whether more may come");
-    if (supermaster->sched_ready)
-        assert(supermaster->sched.remaining == supermaster_step_free(supermaster) &&
+    if (supermaster->technique.is_ready)
+        assert(supermaster->technique.sched.remaining == supermaster_step_free(supermaster) &&
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
@@ -76,7 +77,7 @@ static void check_seats(const struct supermaster *supermaster)
         const bool is_away =
             status == WORKER_IS_LOST || status == WORKER_HAS_LEFT ||
             (!is_central(supermaster) && (supermaster->losses.dismissed[m] || supermaster_is_joining(supermaster, m)));
-        assert((supermaster->seat[w] < supermaster->sched.workers || is_away) &&
+        assert((supermaster->technique.seat[w] < supermaster->technique.sched.workers || is_away) &&
                "the technique counts all who may be given chunks");
     }
 }
@@ -100,9 +101,9 @@ static void check_missing_speeds(const struct supermaster *supermaster)
 {
     unsigned missing = 0;
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
-        missing += supermaster->levels[w].count == 0;
+        missing += supermaster->speeds.levels[w].count == 0;
     if (supermaster->config.probe && supermaster->state == SUPERMASTER_GATHERING)
-        assert(missing == supermaster->speeds_missing && "missing are the speeds that did not come");
+        assert(missing == supermaster->speeds.missing && "missing are the speeds that did not come");
 }
 
 static void check_recalls_between_masters(const struct supermaster *supermaster)
@@ -115,7 +116,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
         if (supermaster->losses.master_left[m])
             assert(recalls->state[m] == RECALL_FUTILE && recalls->waiting[m] == 0 && "who has left is not asked");
         if (supermaster->state == SUPERMASTER_SERVING)
-            assert((recalls->waiting[m] == 0 || supermaster->refills_parked[m] > 0) &&
+            assert((recalls->waiting[m] == 0 || supermaster->refilling.parked[m] > 0) &&
                    "a master for which work is recalled has asked for a refill");
     }
     assert(waiting == recalls->masters_waiting && "as many masters want work as are counted");
@@ -148,9 +149,11 @@ void supermaster_check(const struct supermaster *supermaster)
     poison_check(&supermaster->deaths);
     boundary_list_check(&supermaster->boundaries);
     switch ((enum supermaster_state)supermaster->state) {
-    case SUPERMASTER_GATHERING: assert(supermaster->chunks == 0 && "nothing is cut before the speeds are known"); break;
+    case SUPERMASTER_GATHERING:
+        assert(supermaster->cut.chunks == 0 && "nothing is cut before the speeds are known");
+        break;
     case SUPERMASTER_SERVING:
-        assert(supermaster->sched_ready && "who serves has a technique");
+        assert(supermaster->technique.is_ready && "who serves has a technique");
         assert(!ledger_is_complete(&supermaster->ledger) && "who serves has something left");
         break;
     case SUPERMASTER_ENDING:
@@ -191,9 +194,9 @@ static void send_end(struct supermaster *supermaster)
     const struct end end = make_end(supermaster);
     for (unsigned m = 0; m < topology->masters; m++)
         if (!supermaster->losses.master_left[m] && (!supermaster->losses.dismissed[m] || end.now))
-            actions_send(supermaster->actions, topology->master_rank[m],
+            actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
-    service_end(&supermaster->service, &end, supermaster->now_ns, supermaster->actions);
+    service_end(&supermaster->service, &end, supermaster->step.now_ns, supermaster->step.actions);
 }
 
 static void supermaster_end(struct supermaster *supermaster)
@@ -203,7 +206,7 @@ static void supermaster_end(struct supermaster *supermaster)
     supermaster_move(supermaster, SUPERMASTER_ENDING);
     supermaster->drains = !ledger_is_complete(&supermaster->ledger);
     send_end(supermaster);
-    supermaster->losses.orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
+    supermaster->losses.orphans_due_ns = supermaster->step.now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
 /* Ends the run as it is. `now`: running iterations are not finished, even if an earlier drain has let them run. */
@@ -252,8 +255,8 @@ static void take_statistics_from_service(struct supermaster *supermaster)
         service_stats(&supermaster->service, w, &record);
         supermaster_take_statistics(supermaster, &record);
     }
-    supermaster->messages += supermaster->service.tally.messages;
-    supermaster->bytes += supermaster->service.tally.bytes;
+    supermaster->traffic.messages += supermaster->service.tally.messages;
+    supermaster->traffic.bytes += supermaster->service.tally.bytes;
 }
 
 static void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
@@ -265,9 +268,9 @@ static void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
         take_statistics_from_service(supermaster);
     supermaster_take_own_verified(supermaster);
     supermaster_record_if_due(supermaster, now_ns, true);
-    supermaster->messages += supermaster->actions->messages;
-    supermaster->bytes += supermaster->actions->bytes;
-    actions_add(supermaster->actions, &(struct action){.type = ACTION_EXIT, .exit = {exit_status(supermaster)}});
+    supermaster->traffic.messages += supermaster->step.actions->messages;
+    supermaster->traffic.bytes += supermaster->step.actions->bytes;
+    actions_add(supermaster->step.actions, &(struct action){.type = ACTION_EXIT, .exit = {exit_status(supermaster)}});
     supermaster_move(supermaster, SUPERMASTER_GONE);
 }
 
@@ -285,7 +288,7 @@ static const struct state_table supermaster_states = {"supermaster", SUPERMASTER
 
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state)
 {
-    state_move(&supermaster_states, &supermaster->state, state, supermaster->actions->event);
+    state_move(&supermaster_states, &supermaster->state, state, supermaster->step.actions->event);
 }
 
 /* The holder in the ledger of the chunks that the supermaster's own service hands to worker `w`. */
@@ -374,9 +377,9 @@ static int init_service(struct supermaster *supermaster)
 static int make_room_for_refill(struct supermaster *supermaster, unsigned m, unsigned chunks)
 {
     const size_t bytes = ((size_t)chunks + 1) * CHUNK_RECORD_BYTES;
-    unsigned char *records = realloc(supermaster->refill_records[m], bytes);
+    unsigned char *records = realloc(supermaster->refilling.records[m], bytes);
     if (records != NULL)
-        supermaster->refill_records[m] = records;
+        supermaster->refilling.records[m] = records;
     return records != NULL ? 0 : -1;
 }
 
@@ -407,15 +410,15 @@ static int make_room_here(struct supermaster *supermaster, const struct room *ro
     const size_t m = room->masters.before, masters = room->masters.now;
     const size_t w = room->workers.before, workers = room->workers.now;
     const bool complete =
-        grow_to(&supermaster->levels, w, workers, sizeof *supermaster->levels) == 0 &&
-        grow_to(&supermaster->measured.mean_s, w, workers, sizeof *supermaster->measured.mean_s) == 0 &&
-        grow_to(&supermaster->powers, w, workers, sizeof *supermaster->powers) == 0 &&
-        grow_to(&supermaster->seat, w, workers, sizeof *supermaster->seat) == 0 &&
+        grow_to(&supermaster->speeds.levels, w, workers, sizeof *supermaster->speeds.levels) == 0 &&
+        grow_to(&supermaster->speeds.measured.mean_s, w, workers, sizeof *supermaster->speeds.measured.mean_s) == 0 &&
+        grow_to(&supermaster->speeds.powers, w, workers, sizeof *supermaster->speeds.powers) == 0 &&
+        grow_to(&supermaster->technique.seat, w, workers, sizeof *supermaster->technique.seat) == 0 &&
         grow_to(&supermaster->statistics, w, workers, sizeof *supermaster->statistics) == 0 &&
-        grow_to(&supermaster->refills_parked, m, masters, sizeof *supermaster->refills_parked) == 0 &&
-        grow_to(&supermaster->busy, m, masters, sizeof *supermaster->busy) == 0 &&
-        grow_to(&supermaster->reported, m, masters, sizeof *supermaster->reported) == 0 &&
-        grow_to(&supermaster->refill_records, m, masters, sizeof *supermaster->refill_records) == 0;
+        grow_to(&supermaster->refilling.parked, m, masters, sizeof *supermaster->refilling.parked) == 0 &&
+        grow_to(&supermaster->refilling.busy, m, masters, sizeof *supermaster->refilling.busy) == 0 &&
+        grow_to(&supermaster->refilling.reported, m, masters, sizeof *supermaster->refilling.reported) == 0 &&
+        grow_to(&supermaster->refilling.records, m, masters, sizeof *supermaster->refilling.records) == 0;
     return complete ? 0 : -1;
 }
 
@@ -517,11 +520,10 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
     *supermaster = (struct supermaster){
         .config = *config,
         .is_central = topology_is_central(config->topology),
-        .speeds_missing = config->probe ? config->topology->workers : 0,
-        .speeds_due_ns = NEVER,
+        .speeds = {.missing = config->probe ? config->topology->workers : 0, .due_ns = NEVER},
         .joins.due_ns = NEVER,
         .losses.look_ns = NEVER,
-        .first_assign_ns = NEVER,
+        .cut.first_ns = NEVER,
         .last_commit_ns = NEVER,
     };
     supermaster->config.no_speculation |= config->spec->copies == RUN_COPIES_OFF;
@@ -545,11 +547,11 @@ int supermaster_init(struct supermaster *supermaster, const struct supermaster_c
 void supermaster_fini(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->room.masters; m++)
-        free(supermaster->refill_records[m]);
-    free(supermaster->refill_records);
-    free(supermaster->refills_parked);
-    free(supermaster->busy);
-    free(supermaster->reported);
+        free(supermaster->refilling.records[m]);
+    free(supermaster->refilling.records);
+    free(supermaster->refilling.parked);
+    free(supermaster->refilling.busy);
+    free(supermaster->refilling.reported);
     supermaster_chooser_fini(supermaster);
     supermaster_record_fini(supermaster);
     supermaster_deaths_fini(supermaster);
@@ -563,29 +565,30 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_waits_fini(supermaster);
     supermaster_nodes_fini(supermaster);
     boundary_list_fini(&supermaster->boundaries);
-    free(supermaster->levels);
-    free(supermaster->measured.mean_s);
-    free(supermaster->powers);
-    free(supermaster->seat);
+    free(supermaster->speeds.levels);
+    free(supermaster->speeds.measured.mean_s);
+    free(supermaster->speeds.powers);
+    free(supermaster->technique.seat);
     free(supermaster->statistics);
     service_fini(&supermaster->service);
     ledger_fini(&supermaster->ledger);
-    if (supermaster->sched_ready)
-        sched_fini(&supermaster->sched);
+    if (supermaster->technique.is_ready)
+        sched_fini(&supermaster->technique.sched);
     *supermaster = (struct supermaster){0};
 }
 
 void supermaster_refuse(struct supermaster *supermaster, const char *text)
 {
-    error_set(&supermaster->refusal, "%s", text); /* outlives the step */
-    actions_drop(supermaster->actions, supermaster->from, supermaster->refusal.text);
+    error_set(&supermaster->step.refusal, "%s", text); /* outlives the step */
+    actions_drop(supermaster->step.actions, supermaster->step.from, supermaster->step.refusal.text);
 }
 
 bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
-    unsigned w = topology_worker(topology, rank), m = topology_master(topology, supermaster->from);
-    return rank == supermaster->from || (w < topology->workers && m < topology->masters && topology->master_of[w] == m);
+    unsigned w = topology_worker(topology, rank), m = topology_master(topology, supermaster->step.from);
+    return rank == supermaster->step.from ||
+           (w < topology->workers && m < topology->masters && topology->master_of[w] == m);
 }
 
 static void receive_fatal(struct supermaster *supermaster, const struct fatal *problem)
@@ -597,7 +600,7 @@ static void receive_fatal(struct supermaster *supermaster, const struct fatal *p
     char text[TEXT_MAX + 1];
     memcpy(text, problem->text, problem->length);
     text[problem->length] = '\0';
-    const unsigned m = topology_master(supermaster->config.topology, supermaster->from);
+    const unsigned m = topology_master(supermaster->config.topology, supermaster->step.from);
     if (!supermaster_leave_out(supermaster, m, problem->rank, text))
         supermaster_fail(supermaster, problem->rank, text);
 }
@@ -632,7 +635,8 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
     case MESSAGE_GOODBYE:
     case MESSAGE_ECHO:
     case MESSAGE_RETURNED:
-        if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->actions, &error) < 0)
+        if (service_message(&supermaster->service, w, event->now_ns, event->message, supermaster->step.actions,
+                            &error) < 0)
             supermaster_refuse(supermaster, error.text);
         if (event->message->type == MESSAGE_RETURNED)
             supermaster_take_own_counts(supermaster);
@@ -668,8 +672,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
  * out in a step of their own, as the service serves once in a step. */
 static void look_after_time(struct supermaster *supermaster)
 {
-    const bool serves = service_deadline(&supermaster->service) <= supermaster->now_ns;
-    service_expire(&supermaster->service, supermaster->now_ns, supermaster->actions);
+    const bool serves = service_deadline(&supermaster->service) <= supermaster->step.now_ns;
+    service_expire(&supermaster->service, supermaster->step.now_ns, supermaster->step.actions);
     supermaster_expire_orphans(supermaster);
     supermaster_expire_speeds(supermaster);
     supermaster_expire_joins(supermaster);
@@ -687,7 +691,7 @@ static void trace_resumed(const struct supermaster *supermaster)
     for (size_t i = 0; trace != NULL && done != NULL && i < ranges_length(done); i++) {
         const struct range *range = ranges_at(done, i);
         *trace_next(trace) = (struct trace_record){
-            .at_ns = supermaster->now_ns, .first = range->first, .count = range->count, .kind = CHUNK_RESUMED};
+            .at_ns = supermaster->step.now_ns, .first = range->first, .count = range->count, .kind = CHUNK_RESUMED};
         trace_note(trace);
     }
 }
@@ -705,7 +709,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
         break;
     case EVENT_MESSAGE: supermaster_receive(supermaster, event); break;
     case EVENT_STORED:
-        service_stored(&supermaster->service, event, supermaster->actions);
+        service_stored(&supermaster->service, event, supermaster->step.actions);
         if (supermaster_has_no_worker(supermaster))
             supermaster_recheck(supermaster);
         if (event->text != NULL && !event->lost)
@@ -734,7 +738,7 @@ static void look_at_time_step(struct supermaster *supermaster)
  * this step: if all workers wait, no other message may ever come. */
 static void begin(struct supermaster *supermaster)
 {
-    supermaster_begin(supermaster, supermaster->now_ns);
+    supermaster_begin(supermaster, supermaster->step.now_ns);
     look_at_time_step(supermaster);
     if (supermaster->losses.look_again)
         supermaster_handle_losses(supermaster, 0);
@@ -744,10 +748,10 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
 {
     if (supermaster->state == SUPERMASTER_GONE)
         return;
-    supermaster->actions = actions;
+    supermaster->step.actions = actions;
     actions->event = event;
-    supermaster->now_ns = event->now_ns;
-    supermaster->from = event->from;
+    supermaster->step.now_ns = event->now_ns;
+    supermaster->step.from = event->from;
     uint64_t done = supermaster->ledger.done;
     supermaster_handle(supermaster, event);
     look_at_time_step(supermaster);
@@ -758,11 +762,11 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
         supermaster_handle_losses(supermaster, news);
     if (supermaster->ledger.done != done)
         supermaster->last_commit_ns = event->now_ns;
-    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds_missing == 0 &&
+    if (supermaster->state == SUPERMASTER_GATHERING && supermaster->speeds.missing == 0 &&
         !supermaster_has_no_worker(supermaster))
         begin(supermaster);
-    if (is_central(supermaster) && supermaster->first_assign_ns == NEVER)
-        supermaster->first_assign_ns = supermaster->service.first_assign_ns;
+    if (is_central(supermaster) && supermaster->cut.first_ns == NEVER)
+        supermaster->cut.first_ns = supermaster->service.first_assign_ns;
     if (ledger_is_complete(&supermaster->ledger))
         supermaster_end(supermaster);
     if (supermaster->recalls.has_more)
@@ -772,15 +776,15 @@ void supermaster_step(struct supermaster *supermaster, const struct event *event
     supermaster_record_if_due(supermaster, event->now_ns, false);
     if (supermaster->state == SUPERMASTER_ENDING)
         supermaster_leave(supermaster, event->now_ns);
-    supermaster->messages_sent = actions->messages;
-    supermaster->bytes_sent = actions->bytes;
+    supermaster->traffic.messages_sent = actions->messages;
+    supermaster->traffic.bytes_sent = actions->bytes;
 }
 
 unsigned supermaster_busy(const struct supermaster *supermaster)
 {
     unsigned busy = supermaster->service.count.busy;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        busy += supermaster->busy[m];
+        busy += supermaster->refilling.busy[m];
     return busy;
 }
 
@@ -807,7 +811,7 @@ static uint64_t supermaster_deadline_any(const void *self)
     if (supermaster->joins.due_ns < due)
         due = supermaster->joins.due_ns;
     if (supermaster->state == SUPERMASTER_GATHERING)
-        return supermaster->speeds_due_ns < due ? supermaster->speeds_due_ns : due;
+        return supermaster->speeds.due_ns < due ? supermaster->speeds.due_ns : due;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->waits.serve_due_ns < due)
         due = supermaster->waits.serve_due_ns;
     if (supermaster->state == SUPERMASTER_SERVING && supermaster->losses.look_ns < due)

@@ -241,7 +241,7 @@ void supermaster_look_at_masters(struct supermaster *supermaster);
 static inline void supermaster_note_waiting(struct supermaster *supermaster)
 {
     if (supermaster->losses.look_ns == NEVER)
-        supermaster->losses.look_ns = supermaster->now_ns + LEASE_MIN_NS;
+        supermaster->losses.look_ns = supermaster->step.now_ns + LEASE_MIN_NS;
 }
 
 /* --- losses.c --- */

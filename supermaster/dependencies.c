@@ -54,9 +54,9 @@ static int set_free(struct supermaster *supermaster, uint64_t iteration)
         return -1;
     }
     REASON(supermaster->reasons, "iteration %llu waits for nothing any more", (unsigned long long)iteration);
-    if (supermaster->sched_ready)
-        sched_grow(&supermaster->sched, 1);
-    supermaster->waits.serve_due_ns = supermaster->now_ns;
+    if (supermaster->technique.is_ready)
+        sched_grow(&supermaster->technique.sched, 1);
+    supermaster->waits.serve_due_ns = supermaster->step.now_ns;
     return 0;
 }
 
@@ -114,7 +114,7 @@ void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, 
 
 void supermaster_serve_set_free(struct supermaster *supermaster)
 {
-    if (supermaster->waits.serve_due_ns > supermaster->now_ns)
+    if (supermaster->waits.serve_due_ns > supermaster->step.now_ns)
         return;
     supermaster->waits.serve_due_ns = NEVER;
     supermaster_recheck(supermaster);
@@ -276,20 +276,20 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     struct points *points = &supermaster->points;
     struct neighbour neighbour = {.rank = topology->supermaster};
-    if (supermaster->state != SUPERMASTER_SERVING || supermaster->chunks == 0)
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->cut.chunks == 0)
         return;
-    points->due_ns = supermaster->now_ns + points->interval_ns;
+    points->due_ns = supermaster->step.now_ns + points->interval_ns;
     if (is_central(supermaster))
-        service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->actions);
+        service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->step.actions);
     else {
         const unsigned m = find_lowest(supermaster, &neighbour.first);
         neighbour.first++; /* the chunk of this iteration ends there, or behind it */
         if (m < topology->masters)
-            actions_send(supermaster->actions, topology->master_rank[m],
+            actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
         else if (m < supermaster->holders)
             service_ask_for_boundary(&supermaster->service, neighbour.first, topology->supermaster,
-                                     supermaster->actions);
+                                     supermaster->step.actions);
     }
 }
 
@@ -303,13 +303,14 @@ static void begin_point(struct supermaster *supermaster, const struct boundary *
         return;
     points->at = boundary->first;
     points->bytes = 0;
-    points->began_ns = supermaster->now_ns;
+    points->began_ns = supermaster->step.now_ns;
 }
 
 static void end_point(struct supermaster *supermaster)
 {
     struct points *points = &supermaster->points;
-    const uint64_t taken_ns = supermaster->now_ns - points->began_ns, due_ns = points->due_ns - points->interval_ns;
+    const uint64_t taken_ns = supermaster->step.now_ns - points->began_ns,
+                   due_ns = points->due_ns - points->interval_ns;
     points->latest = points->at;
     points->interval_ns = POINT_TIMES * taken_ns > POINT_INTERVAL_NS ? POINT_TIMES * taken_ns : POINT_INTERVAL_NS;
     points->due_ns = due_ns + points->interval_ns;
@@ -333,7 +334,7 @@ void supermaster_receive_boundary(struct supermaster *supermaster, const struct 
     begin_point(supermaster, boundary);
     if (boundary->first != points->at || boundary->offset != points->bytes)
         return;
-    actions_add(supermaster->actions,
+    actions_add(supermaster->step.actions,
                 &(struct action){
                     .type = ACTION_POINT,
                     .point = {points->at, points->bytes, message->payload_data, bytes, config->boundary_bytes},
@@ -351,7 +352,7 @@ void supermaster_hand_point(const struct supermaster *supermaster, const struct 
     uint64_t bytes;
     for (uint64_t sent = 0; sent < config->boundary_bytes; sent += bytes) {
         bytes = config->boundary_bytes - sent < INLINE_MAX ? config->boundary_bytes - sent : INLINE_MAX;
-        actions_send(supermaster->actions, to,
+        actions_send(supermaster->step.actions, to,
                      &(struct message){
                          .type = MESSAGE_BOUNDARY,
                          .payload = PAYLOAD_INLINE,
@@ -392,9 +393,9 @@ static uint64_t careful_want(const struct supermaster *supermaster, uint64_t fir
 static void settle(struct supermaster *supermaster, uint64_t want, uint64_t got)
 {
     if (got > want)
-        sched_claim(&supermaster->sched, got - want);
+        sched_claim(&supermaster->technique.sched, got - want);
     else
-        sched_give_back(&supermaster->sched, want - got);
+        sched_give_back(&supermaster->technique.sched, want - got);
 }
 
 bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, uint64_t want, struct range *range)

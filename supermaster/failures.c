@@ -59,7 +59,7 @@ static void find_probed(const struct supermaster *supermaster, struct ranges *pr
 static bool probes_count(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
-    return config->probe && config->probe_kills && config->distance == 0 && !supermaster->is_unprobed;
+    return config->probe && config->probe_kills && config->distance == 0 && !supermaster->speeds.are_unprobed;
 }
 
 static bool probe_is_deadly(const struct supermaster *supermaster)
@@ -78,7 +78,7 @@ static bool probe_is_deadly(const struct supermaster *supermaster)
 bool supermaster_note_probe_deaths(struct supermaster *supermaster)
 {
     struct ranges probed;
-    const bool has_begun = supermaster->has_speed || supermaster->chunks > 0;
+    const bool has_begun = supermaster->speeds.has_one || supermaster->cut.chunks > 0;
     if (!probes_count(supermaster) || has_begun || !supermaster->config.journal || supermaster->losses.workers_left > 0)
         return false;
     find_probed(supermaster, &probed);
@@ -141,7 +141,7 @@ int supermaster_deaths_init(struct supermaster *supermaster)
     for (size_t i = 0; i < earlier->count; i++)
         if (poison_add(&supermaster->deaths, &earlier->items[i]) < 0 || take_over(supermaster, &earlier->items[i]) < 0)
             return -1;
-    supermaster->is_unprobed = probe_is_deadly(supermaster);
+    supermaster->speeds.are_unprobed = probe_is_deadly(supermaster);
     return 0;
 }
 
@@ -182,7 +182,7 @@ static void record_deaths(struct supermaster *supermaster, uint64_t first, uint6
         action.deaths.first = rest.first;
         action.deaths.count = alike;
         if (action.deaths.deaths + action.deaths.failures > 0)
-            actions_add(supermaster->actions, &action);
+            actions_add(supermaster->step.actions, &action);
         rest.first += alike;
         rest.count -= alike;
     }
@@ -283,7 +283,7 @@ static void give_up(struct supermaster *supermaster, uint64_t first, uint64_t co
     service_clear(&supermaster->service, first, count);
     if (take_off_ledger(supermaster, first, count, rank, reason) < 0)
         supermaster_fail_for_memory(supermaster, "what failed");
-    if (supermaster->sched_ready)
+    if (supermaster->technique.is_ready)
         supermaster_claim_what_was_free(supermaster);
     if (supermaster->waits.open != NULL)
         supermaster_note_given_up(supermaster, first, count);
@@ -395,7 +395,7 @@ void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct 
         poison->first = rest.first;
         poison->count = count;
         if (poison->deaths + poison->failures > 0)
-            actions_send(supermaster->actions, supermaster->config.topology->master_rank[m], &message);
+            actions_send(supermaster->step.actions, supermaster->config.topology->master_rank[m], &message);
     }
 }
 
@@ -494,7 +494,7 @@ void supermaster_take_own_mismatches(struct supermaster *supermaster)
     unsigned wrong = service_take_wrong(&supermaster->service, &reason);
     supermaster_take_own_verified(supermaster);
     if (wrong < supermaster->service.worker_count && !ledger_is_complete(&supermaster->ledger))
-        actions_drop(supermaster->actions, supermaster->service.ranks[wrong], reason);
+        actions_drop(supermaster->step.actions, supermaster->service.ranks[wrong], reason);
 }
 
 bool supermaster_is_in_doubt(const struct supermaster *supermaster)

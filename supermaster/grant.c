@@ -22,7 +22,7 @@
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
-    free(supermaster->places.list);
+    free(supermaster->technique.places.list);
 }
 
 /* Keeps the free ranges of the time step at hand. -1 when memory is out. */
@@ -31,28 +31,28 @@ static int survey_places(struct supermaster *supermaster)
     const struct ranges *free = &supermaster->ledger.free;
     const uint64_t end = supermaster->ledger.loop.first + supermaster->steps.end;
     uint64_t place = 0;
-    supermaster->places.count = 0;
+    supermaster->technique.places.count = 0;
     for (size_t i = 0; i < ranges_length(free) && ranges_at(free, i)->first < end; i++) {
         struct range range = *ranges_at(free, i);
-        struct placed_range *list =
-            grow(supermaster->places.list, supermaster->places.count, &supermaster->places.room, sizeof *list);
+        struct placed_range *list = grow(supermaster->technique.places.list, supermaster->technique.places.count,
+                                         &supermaster->technique.places.room, sizeof *list);
         if (list == NULL)
             return -1;
         if (range.count > end - range.first)
             range.count = end - range.first;
-        supermaster->places.list = list;
-        list[supermaster->places.count++] = (struct placed_range){place, range};
+        supermaster->technique.places.list = list;
+        list[supermaster->technique.places.count++] = (struct placed_range){place, range};
         place += range.count;
     }
-    supermaster->sched.is_laid_out = false;
+    supermaster->technique.sched.is_laid_out = false;
     return 0;
 }
 
 /* Returns the iterations from the place on that lie together, `want` of them at most. */
 static struct range find_place(const struct supermaster *supermaster, uint64_t place, uint64_t want)
 {
-    const struct placed_range *list = supermaster->places.list;
-    size_t low = 0, high = supermaster->places.count;
+    const struct placed_range *list = supermaster->technique.places.list;
+    size_t low = 0, high = supermaster->technique.places.count;
     while (high - low > 1) {
         const size_t middle = low + (high - low) / 2;
         if (list[middle].place <= place)
@@ -70,7 +70,7 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
-    struct sched *sched = &supermaster->sched;
+    struct sched *sched = &supermaster->technique.sched;
     int granted = 0;
     if (want == 0)
         return false;
@@ -83,7 +83,7 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
     }
     if (granted < 0)
         supermaster_fail_for_memory(supermaster, "the ledger");
-    sched_shorten(sched, supermaster->seat[w], granted > 0 ? want - range->count : want);
+    sched_shorten(sched, supermaster->technique.seat[w], granted > 0 ? want - range->count : want);
     return granted > 0;
 }
 
@@ -182,7 +182,7 @@ static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, ui
     assert(steps->number < steps->count && "chunks are cut of a time step that there is");
     struct report_step *step = &steps->list[steps->number];
     if (steps->began_ns == NEVER)
-        steps->began_ns = supermaster->now_ns;
+        steps->began_ns = supermaster->step.now_ns;
     uint64_t again = count < steps->returned ? count : steps->returned; /* cut before, for another worker */
     steps->returned -= again;
     step->chunks++;
@@ -194,7 +194,7 @@ static void end_step(struct supermaster *supermaster)
 {
     struct timesteps *steps = &supermaster->steps;
     if (steps->list != NULL && steps->began_ns != NEVER)
-        steps->list[steps->number].elapsed_s = seconds_of(supermaster->now_ns - steps->began_ns);
+        steps->list[steps->number].elapsed_s = seconds_of(supermaster->step.now_ns - steps->began_ns);
     steps->began_ns = NEVER;
 }
 
@@ -206,7 +206,7 @@ static void begin_step(struct supermaster *supermaster)
     supermaster->steps.returned = 0;
     assert(supermaster->steps.end < supermaster->config.count && "behind the last time step there is none");
     supermaster->steps.end = end_of_step(supermaster, supermaster->steps.number);
-    supermaster_record_if_due(supermaster, supermaster->now_ns, true);
+    supermaster_record_if_due(supermaster, supermaster->step.now_ns, true);
     if (supermaster_renew_technique(supermaster, &error) < 0)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
     supermaster_recheck(supermaster);
@@ -245,16 +245,16 @@ uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 
 void supermaster_look_for_growth(struct supermaster *supermaster)
 {
-    if (supermaster_growth_due_ns(supermaster) > supermaster->now_ns)
+    if (supermaster_growth_due_ns(supermaster) > supermaster->step.now_ns)
         return;
-    supermaster->grown_look_ns = supermaster->now_ns;
-    actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
+    supermaster->grown_look_ns = supermaster->step.now_ns;
+    actions_add(supermaster->step.actions, &(struct action){.type = ACTION_GROW});
 }
 
 void supermaster_look_at_once(struct supermaster *supermaster)
 {
     if (supermaster->ledger.grows && supermaster->state < SUPERMASTER_ENDING)
-        actions_add(supermaster->actions, &(struct action){.type = ACTION_GROW});
+        actions_add(supermaster->step.actions, &(struct action){.type = ACTION_GROW});
 }
 
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth)
@@ -271,8 +271,8 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     if (more > 0) {
         REASON(supermaster->reasons, "%" PRIu64 " iterations are new", more);
         supermaster_grow_step(supermaster);
-        if (supermaster->sched_ready)
-            sched_grow(&supermaster->sched, more);
+        if (supermaster->technique.is_ready)
+            sched_grow(&supermaster->technique.sched, more);
         supermaster_recheck(supermaster);
     }
     if (!growth->is_complete)
@@ -325,7 +325,7 @@ static void write_group(struct supermaster *supermaster)
     struct record *record = &supermaster->record;
     size_t count = ranges_length(&record->ranges);
     actions_add(
-        supermaster->actions,
+        supermaster->step.actions,
         &(struct action){.type = ACTION_JOURNAL, .journal = {ranges_at(&record->ranges, 0), count, record->digest}});
     ranges_clear(&record->ranges);
     record->digest = 0;
@@ -349,8 +349,8 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 /* Explains why worker `w` gets the range: by the technique, the weights, the bounds, and what lies together. */
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
 {
-    const struct sched *sched = &supermaster->sched;
-    const unsigned seat = supermaster->seat[w];
+    const struct sched *sched = &supermaster->technique.sched;
+    const unsigned seat = supermaster->technique.seat[w];
     uint64_t left = sched->remaining + range->count;
     char weight[60] = "", bound[60] = "";
     if (sched->weighting == SCHED_WEIGHTING_POWER)
@@ -359,8 +359,8 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
         snprintf(weight, sizeof weight, ", power %.3f, load %.2f", sched->powers[seat], sched->loads[seat]);
     if (sched->min_chunk > 1 && want <= sched->min_chunk && (sched->formula < want || weight[0] != '\0'))
         snprintf(bound, sizeof bound, ", no less than %" PRIu64, sched->min_chunk);
-    else if (supermaster->least_chunk > 1 && want <= supermaster->least_chunk && sched->formula < want)
-        snprintf(bound, sizeof bound, ", no less than %" PRIu64 " can be cut in time", supermaster->least_chunk);
+    else if (supermaster->cut.least > 1 && want <= supermaster->cut.least && sched->formula < want)
+        snprintf(bound, sizeof bound, ", no less than %" PRIu64 " can be cut in time", supermaster->cut.least);
     else if (range->count == left && sched->formula > left)
         snprintf(bound, sizeof bound, ", all that is left");
     else if (range->count < want)
@@ -376,10 +376,10 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
 {
     struct trace_sink *trace = supermaster->service.trace;
     *trace_next(trace) = (struct trace_record){
-        .at_ns = supermaster->now_ns,
+        .at_ns = supermaster->step.now_ns,
         .first = range->first,
         .count = range->count,
-        .figure = supermaster->sched.formula,
+        .figure = supermaster->technique.sched.formula,
         .worker = supermaster->config.topology->worker_rank[w],
         .kind = CHUNK_CUT,
     };
@@ -393,22 +393,23 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
 void supermaster_note_rate(struct supermaster *supermaster)
 {
     const struct run_spec *spec = supermaster->config.spec;
-    const uint64_t began_ns = supermaster->first_assign_ns, done = supermaster->ledger.done - supermaster->resumed;
-    if (began_ns >= supermaster->now_ns || spec->recall != RUN_RECALL_ON || supermaster->config.distance > 0)
+    const uint64_t began_ns = supermaster->cut.first_ns, done = supermaster->ledger.done - supermaster->resumed;
+    if (began_ns >= supermaster->step.now_ns || spec->recall != RUN_RECALL_ON || supermaster->config.distance > 0)
         return;
-    double least = CHUNK_NS * (double)done / (double)(supermaster->now_ns - began_ns);
-    supermaster->least_chunk = least > 1 ? (uint64_t)least + 1 : 1;
-    if (supermaster->least_chunk > supermaster->largest_chunk)
-        supermaster->least_chunk = supermaster->largest_chunk;
+    double least = CHUNK_NS * (double)done / (double)(supermaster->step.now_ns - began_ns);
+    supermaster->cut.least = least > 1 ? (uint64_t)least + 1 : 1;
+    if (supermaster->cut.least > supermaster->cut.largest)
+        supermaster->cut.least = supermaster->cut.largest;
 }
 
 /* Takes more of the remaining work than the technique says, up to the least chunk that the supermaster can cut in time.
  * Returns the size. */
 static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want)
 {
-    if (want == 0 || want >= supermaster->least_chunk)
+    if (want == 0 || want >= supermaster->cut.least)
         return want;
-    return want + sched_widen(&supermaster->sched, supermaster->seat[w], supermaster->least_chunk - want);
+    return want +
+           sched_widen(&supermaster->technique.sched, supermaster->technique.seat[w], supermaster->cut.least - want);
 }
 
 /* Grants the lowest free iterations, `want` of them or those that lie together. False when nothing is free. */
@@ -419,7 +420,7 @@ static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigne
     if (granted < 0)
         supermaster_fail_for_memory(supermaster, "the ledger");
     if (got < want)
-        sched_shorten(&supermaster->sched, supermaster->seat[w], want - got);
+        sched_shorten(&supermaster->technique.sched, supermaster->technique.seat[w], want - got);
     return granted > 0;
 }
 
@@ -428,24 +429,24 @@ static bool cut_free(struct supermaster *supermaster, unsigned holder, unsigned 
 {
     if (supermaster->config.distance > 0)
         return supermaster_cut_in_order(supermaster, holder, want, range);
-    if (supermaster->sched.technique->places != NULL)
+    if (supermaster->technique.sched.technique->places != NULL)
         return supermaster_cut_placed(supermaster, holder, w, want, range);
     return cut_lowest(supermaster, holder, w, want, range);
 }
 
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range)
 {
-    if (supermaster->sched.weighting == SCHED_WEIGHTING_ACP)
+    if (supermaster->technique.sched.weighting == SCHED_WEIGHTING_ACP)
         supermaster_weigh_load(supermaster, w);
-    uint64_t want = sched_next(&supermaster->sched, supermaster->seat[w]);
-    if (supermaster->sched.failure != NULL)
-        supermaster_fail(supermaster, supermaster->config.topology->supermaster, supermaster->sched.failure);
-    if (supermaster->least_chunk > 1)
+    uint64_t want = sched_next(&supermaster->technique.sched, supermaster->technique.seat[w]);
+    if (supermaster->technique.sched.failure != NULL)
+        supermaster_fail(supermaster, supermaster->config.topology->supermaster, supermaster->technique.sched.failure);
+    if (supermaster->cut.least > 1)
         want = widen(supermaster, w, want);
-    supermaster->actions->calculations += want > 0;
+    supermaster->step.actions->calculations += want > 0;
     if (!cut_free(supermaster, holder, w, want, range))
         return false;
-    supermaster->chunks++;
+    supermaster->cut.chunks++;
     if (supermaster->steps.list != NULL)
         supermaster_note_cut(supermaster, w, range->count);
     if (supermaster->reasons != NULL)
@@ -458,8 +459,8 @@ bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned 
 void supermaster_claim_what_was_free(struct supermaster *supermaster)
 {
     uint64_t free = supermaster_step_free(supermaster);
-    if (supermaster->sched.remaining > free)
-        sched_claim(&supermaster->sched, supermaster->sched.remaining - free);
+    if (supermaster->technique.sched.remaining > free)
+        sched_claim(&supermaster->technique.sched, supermaster->technique.sched.remaining - free);
 }
 
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)

@@ -220,12 +220,12 @@ static void put_node_aside(struct supermaster *supermaster, unsigned node)
     nodes->aside++;
     for (unsigned w = 0; w < topology->workers; w++)
         if (topology->worker_node[w] == node)
-            service_put_aside(&supermaster->service, w, supermaster->now_ns, supermaster->actions);
+            service_put_aside(&supermaster->service, w, supermaster->step.now_ns, supermaster->step.actions);
     for (unsigned m = 0; m < topology->masters; m++) {
         if (nodes->master_node[m] != node || supermaster->losses.master_left[m])
             continue;
-        nodes->refills_kept[m] = supermaster->refills_parked[m];
-        supermaster->refills_parked[m] = 0;
+        nodes->refills_kept[m] = supermaster->refilling.parked[m];
+        supermaster->refilling.parked[m] = 0;
         supermaster_recall_no_more(supermaster, m);
     }
 }
@@ -257,7 +257,7 @@ static void supermaster_note_adopted(struct supermaster *supermaster, unsigned w
 {
     const struct nodes *nodes = &supermaster->nodes;
     if (nodes->aside > 0 && nodes->list[supermaster->config.topology->worker_node[w]].is_aside)
-        service_put_aside(&supermaster->service, w, supermaster->now_ns, supermaster->actions);
+        service_put_aside(&supermaster->service, w, supermaster->step.now_ns, supermaster->step.actions);
 }
 
 static void take_node_back(struct supermaster *supermaster, unsigned node)
@@ -273,7 +273,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
             service_take_back(&supermaster->service, w);
     for (unsigned m = 0; m < topology->masters; m++)
         if (nodes->master_node[m] == node && !supermaster->losses.master_left[m]) {
-            supermaster->refills_parked[m] += nodes->refills_kept[m];
+            supermaster->refilling.parked[m] += nodes->refills_kept[m];
             nodes->refills_kept[m] = 0;
         }
 }
@@ -328,7 +328,7 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
     }
     for (unsigned m = 0; aside > 0 && m < topology->masters; m++)
         if (nodes->master_node[m] != NO_NODE && nodes->list[nodes->master_node[m]].is_aside)
-            assert(supermaster->refills_parked[m] == 0 && "a master that is put aside waits for nothing");
+            assert(supermaster->refilling.parked[m] == 0 && "a master that is put aside waits for nothing");
     if (aside > 0 && supermaster->state == SUPERMASTER_SERVING)
         assert(has_workers_beside(supermaster, NO_NODE) && "the last node is not put aside");
 }
@@ -442,7 +442,7 @@ static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t c
     losses->of_launch += !topology_has_joined(supermaster->config.topology, rank);
     if (trace != NULL) {
         *trace_next(trace) =
-            (struct trace_record){.at_ns = supermaster->now_ns, .worker = rank, .kind = CHUNK_RANK_LOST};
+            (struct trace_record){.at_ns = supermaster->step.now_ns, .worker = rank, .kind = CHUNK_RANK_LOST};
         trace_note(trace);
     }
     if (is_fatal(supermaster, rank)) {
@@ -466,7 +466,7 @@ static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_l
     struct losses *losses = &supermaster->losses;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
     losses->worker[w] = WORKER_IS_LOST;
-    supermaster->statistics[w].left_ns = supermaster->now_ns;
+    supermaster->statistics[w].left_ns = supermaster->step.now_ns;
     losses->workers_lost++;
     losses->workers_late += is_late;
     assert(losses->workers_lost <= supermaster->config.topology->workers && "a worker is lost once");
@@ -495,7 +495,7 @@ static void lose_worker(struct supermaster *supermaster, unsigned w)
     struct losses *losses = &supermaster->losses;
     bool ending = supermaster->state >= SUPERMASTER_ENDING;
     if (supermaster->service.workers[w].present) {
-        service_lost(&supermaster->service, w, supermaster->now_ns);
+        service_lost(&supermaster->service, w, supermaster->step.now_ns);
     } else if (losses->worker[w] == WORKER_IS_ORPHAN) {
         if (!ending)
             note_worker(supermaster, w, 0);
@@ -532,8 +532,8 @@ static void release_master(struct supermaster *supermaster, unsigned m)
     uint64_t released, chunks = ranges_length(&ledger->granted[m]);
     if (ledger_release(ledger, m, &released) < 0)
         supermaster_fail_for_memory(supermaster, "what was lost");
-    if (supermaster->sched_ready)
-        sched_give_back(&supermaster->sched, released);
+    if (supermaster->technique.is_ready)
+        sched_give_back(&supermaster->technique.sched, released);
     if (supermaster->state < SUPERMASTER_ENDING && !(m >= topology->launched && supermaster->losses.dismissed[m]))
         supermaster->losses.reissued += chunks;
 }
@@ -544,8 +544,8 @@ void supermaster_master_left(struct supermaster *supermaster, unsigned m)
     supermaster->losses.master_left[m] = true;
     supermaster->losses.masters_left++;
     supermaster_recheck(supermaster);
-    supermaster->busy[m] = 0;
-    supermaster->refills_parked[m] = 0;
+    supermaster->refilling.busy[m] = 0;
+    supermaster->refilling.parked[m] = 0;
     supermaster_forget_recall(supermaster, m);
     supermaster_forget_joining(supermaster, m);
     release_master(supermaster, m);
@@ -559,7 +559,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
         return;
     supermaster_master_left(supermaster, m);
     losses->masters_lost++;
-    losses->orphans_due_ns = supermaster->now_ns + LEAVE_NS;
+    losses->orphans_due_ns = supermaster->step.now_ns + LEAVE_NS;
     note_loss(supermaster, topology->master_rank[m], 0, false);
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
@@ -599,13 +599,14 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
 /* True if the results of the chunk that the orphan computes count: no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
-    int claimed = supermaster->sched_ready ? ledger_claim(&supermaster->ledger, supermaster->config.topology->masters,
-                                                          running->first, running->count)
-                                           : 0;
+    int claimed =
+        supermaster->technique.is_ready
+            ? ledger_claim(&supermaster->ledger, supermaster->config.topology->masters, running->first, running->count)
+            : 0;
     if (claimed < 0)
         supermaster_fail_for_memory(supermaster, "what was lost");
     if (claimed > 0)
-        sched_claim(&supermaster->sched, running->count);
+        sched_claim(&supermaster->technique.sched, running->count);
     return claimed > 0;
 }
 
@@ -629,21 +630,23 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
     losses->worker[w] = WORKER_IS_ALIVE;
     supermaster_recheck(supermaster);
     supermaster_waive_speed(supermaster, w);
-    service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->now_ns,
-                  supermaster->actions);
+    service_adopt(&supermaster->service, w, &running, claim_running(supermaster, &running), supermaster->step.now_ns,
+                  supermaster->step.actions);
     supermaster_note_adopted(supermaster, w);
     if (supermaster->state < SUPERMASTER_ENDING)
         return;
-    losses->orphans_due_ns = supermaster->now_ns + supermaster_orphans_wait_ns(supermaster);
+    losses->orphans_due_ns = supermaster->step.now_ns + supermaster_orphans_wait_ns(supermaster);
     const bool drains = !ledger_is_complete(&supermaster->ledger);
     const struct end end = {.drain = drains, .degraded = true, .now = drains && supermaster->ends_now};
-    actions_send(supermaster->actions, topology->worker_rank[w], &(struct message){.type = MESSAGE_END, .end = end});
+    actions_send(supermaster->step.actions, topology->worker_rank[w],
+                 &(struct message){.type = MESSAGE_END, .end = end});
 }
 
 void supermaster_expire_orphans(struct supermaster *supermaster)
 {
     struct losses *losses = &supermaster->losses;
-    if (supermaster->state < SUPERMASTER_ENDING || losses->orphans == 0 || losses->orphans_due_ns > supermaster->now_ns)
+    if (supermaster->state < SUPERMASTER_ENDING || losses->orphans == 0 ||
+        losses->orphans_due_ns > supermaster->step.now_ns)
         return;
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
         if (losses->worker[w] == WORKER_IS_ORPHAN)
@@ -673,7 +676,7 @@ static void take_news(struct supermaster *supermaster, unsigned news)
         if (ledger_return(&supermaster->ledger, masters, range.first, range.count) < 0)
             supermaster_fail_for_memory(supermaster, "what was lost");
         else
-            sched_give_back(&supermaster->sched, range.count);
+            sched_give_back(&supermaster->technique.sched, range.count);
     }
     if (service->out_of_memory)
         supermaster_fail_for_memory(supermaster, "what was lost");
@@ -706,16 +709,16 @@ static bool nobody_is_left(const struct supermaster *supermaster)
  * each at once. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
-    size_t most = (size_t)supermaster->refills_parked[m] * supermaster_refill_size(supermaster, m) + 1;
-    if (supermaster->actions->sink == NULL) {
-        unsigned char *grown = realloc(supermaster->refill_records[m], most * CHUNK_RECORD_BYTES);
+    size_t most = (size_t)supermaster->refilling.parked[m] * supermaster_refill_size(supermaster, m) + 1;
+    if (supermaster->step.actions->sink == NULL) {
+        unsigned char *grown = realloc(supermaster->refilling.records[m], most * CHUNK_RECORD_BYTES);
         if (grown == NULL) {
             supermaster_fail_for_memory(supermaster, "what was lost");
             return;
         }
-        supermaster->refill_records[m] = grown;
+        supermaster->refilling.records[m] = grown;
     }
-    for (unsigned place = 0, chunks; supermaster->refills_parked[m] > 0; place += chunks)
+    for (unsigned place = 0, chunks; supermaster->refilling.parked[m] > 0; place += chunks)
         if ((chunks = supermaster_serve_refill(supermaster, m, place)) == 0)
             break;
 }
@@ -762,9 +765,9 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     if (supermaster->state != SUPERMASTER_SERVING)
         return;
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        if (supermaster->refills_parked[m] > 0)
+        if (supermaster->refilling.parked[m] > 0)
             supermaster_serve_parked(supermaster, m);
-    service_serve(&supermaster->service, supermaster->now_ns, supermaster->actions);
+    service_serve(&supermaster->service, supermaster->step.now_ns, supermaster->step.actions);
 }
 
 /* --- for people --- */

@@ -112,7 +112,7 @@ static void send_recalls(struct supermaster *supermaster)
         recalls->state[giver] = RECALL_SENT;
         recalls->was_asked[giver] = true;
         recalls->open++;
-        actions_send(supermaster->actions, topology->master_rank[giver],
+        actions_send(supermaster->step.actions, topology->master_rank[giver],
                      &(struct message){.type = MESSAGE_RECALL, .recall = {recalls->waiting[m]}});
     }
 }
@@ -129,7 +129,7 @@ static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
     if (!all_has_begun(recalls) || recalls->waiting[m] == 0 || recalls->was_told[m])
         return;
     recalls->was_told[m] = true;
-    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+    actions_send(supermaster->step.actions, supermaster->config.topology->master_rank[m],
                  &(struct message){.type = MESSAGE_REFILL, .refill = {.empty = true, .begun = true}});
 }
 
@@ -139,7 +139,7 @@ static void supermaster_receive_recall(struct supermaster *supermaster, unsigned
         supermaster_refuse(supermaster, "has work of a loop with dependencies recalled");
         return;
     }
-    if (supermaster->state != SUPERMASTER_SERVING || supermaster->refills_parked[m] == 0)
+    if (supermaster->state != SUPERMASTER_SERVING || supermaster->refilling.parked[m] == 0)
         return; /* the run ends, or a refill is on its way */
     set_waiting(&supermaster->recalls, m, recall->waiting);
     send_recalls(supermaster);
@@ -166,7 +166,7 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
             supermaster_fail_for_memory(supermaster, "the ledger");
             return 0;
         }
-        sched_give_back(&supermaster->sched, count);
+        sched_give_back(&supermaster->technique.sched, count);
         supermaster->recalls.iterations += count;
         supermaster->steps.returned += count;
     }
@@ -186,7 +186,7 @@ static void serve_waiting(struct supermaster *supermaster, unsigned giver)
     }
     for (unsigned i = 1; i <= masters; i++) {
         const unsigned m = (giver + i) % masters;
-        if (supermaster->refills_parked[m] > 0 && supermaster_step_free(supermaster) > 0)
+        if (supermaster->refilling.parked[m] > 0 && supermaster_step_free(supermaster) > 0)
             supermaster_serve_parked(supermaster, m);
     }
 }
@@ -237,21 +237,21 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 static void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
 {
     if (ranges_length(&supermaster->ledger.granted[m]) == 0)
-        supermaster->losses.heard_ns[m] = supermaster->now_ns;
+        supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
 static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
 {
     struct losses *losses = &supermaster->losses;
-    uint64_t silence = supermaster->now_ns - losses->heard_ns[m];
+    uint64_t silence = supermaster->step.now_ns - losses->heard_ns[m];
     losses->silence_ns = silence > losses->silence_ns ? silence : losses->silence_ns;
-    losses->heard_ns[m] = supermaster->now_ns;
+    losses->heard_ns[m] = supermaster->step.now_ns;
 }
 
 /* The time of a recovery does not count as silence: it says nothing about masters where nothing is wrong. */
 static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
-    supermaster->losses.heard_ns[m] = supermaster->now_ns;
+    supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
 /* True if a worker of master `m` waits and holds nothing. A worker that hangs after it has asked ahead does not count.
@@ -260,11 +260,11 @@ static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     unsigned workers = 0;
-    if (supermaster->refills_parked[m] == 0)
+    if (supermaster->refilling.parked[m] == 0)
         return false;
     for (unsigned i = 0; i < topology_count(topology, m); i++)
         workers += supermaster->losses.worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST;
-    return supermaster->busy[m] < workers;
+    return supermaster->refilling.busy[m] < workers;
 }
 
 static bool service_is_idle(const struct service *service)
@@ -284,7 +284,7 @@ static bool anybody_waits(const struct supermaster *supermaster)
 {
     bool waits = supermaster->service.line.count > 0;
     for (unsigned m = 0; !waits && m < supermaster->config.topology->masters; m++)
-        waits = supermaster->refills_parked[m] > 0;
+        waits = supermaster->refilling.parked[m] > 0;
     return waits;
 }
 
@@ -303,13 +303,13 @@ static void dismiss(struct supermaster *supermaster, unsigned m)
     const struct end end = {.degraded = true}; /* not LATE: its workers may just be slow */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
-           seconds_of(supermaster->now_ns - supermaster->losses.heard_ns[m]));
+           seconds_of(supermaster->step.now_ns - supermaster->losses.heard_ns[m]));
     supermaster->losses.dismissed[m] = true;
     supermaster->losses.late = true;
-    supermaster->refills_parked[m] = 0;
+    supermaster->refilling.parked[m] = 0;
     supermaster_forget_recall(supermaster, m);
     supermaster_note_report(supermaster, m);
-    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+    actions_send(supermaster->step.actions, supermaster->config.topology->master_rank[m],
                  &(struct message){.type = MESSAGE_END, .end = end});
 }
 
@@ -320,7 +320,7 @@ static void look_at_master(struct supermaster *supermaster, unsigned m)
         !others_are_idle(supermaster, m))
         return;
     uint64_t due = due_ns(supermaster, m);
-    if (due <= supermaster->now_ns)
+    if (due <= supermaster->step.now_ns)
         dismiss(supermaster, m);
     else if (due < losses->look_ns)
         losses->look_ns = due;
@@ -330,19 +330,19 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
 {
     struct losses *losses = &supermaster->losses;
     unsigned masters = supermaster->config.topology->masters;
-    if (losses->look_ns > supermaster->now_ns || supermaster->state < SUPERMASTER_SERVING)
+    if (losses->look_ns > supermaster->step.now_ns || supermaster->state < SUPERMASTER_SERVING)
         return; /* masters are looked after when the speeds are known */
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->now_ns + LEASE_MIN_NS; /* by then the answer may have changed */
+    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* by then the answer may have changed */
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);
         look_at_master(supermaster, m);
     }
     if (idle)
-        service_lose_overdue(&supermaster->service, supermaster->now_ns);
+        service_lose_overdue(&supermaster->service, supermaster->step.now_ns);
 }
 
 /* Notes that master `m`, which was dismissed, has left with its workers. */
@@ -356,7 +356,7 @@ static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
             continue;
         losses->workers_left++;
         losses->worker[w] = WORKER_HAS_LEFT;
-        supermaster->statistics[w].left_ns = supermaster->now_ns;
+        supermaster->statistics[w].left_ns = supermaster->step.now_ns;
     }
 }
 
@@ -378,9 +378,9 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
     if (!boundary_list_take(&supermaster->boundaries, neighbour->first, &before))
         return false;
     if (before == topology->masters)
-        return service_take_neighbour(&supermaster->service, neighbour, supermaster->actions);
+        return service_take_neighbour(&supermaster->service, neighbour, supermaster->step.actions);
     if (!supermaster->losses.master_left[before])
-        actions_send(supermaster->actions, topology->master_rank[before],
+        actions_send(supermaster->step.actions, topology->master_rank[before],
                      &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
     return true;
 }
@@ -390,7 +390,7 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
     if (supermaster->state >= SUPERMASTER_ENDING)
         return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
-        supermaster_hand_point(supermaster, &message->neighbour, supermaster->from);
+        supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
         return;
     }
     if (!supermaster_speaks_for(supermaster, message->neighbour.rank) ||
@@ -419,8 +419,8 @@ static bool master_refill_cut(void *context, unsigned i)
     const struct topology *topology = supermaster->config.topology;
     const unsigned place = topology_first(topology, refill->m) + i, w = topology->served[place];
     struct range range;
-    if (supermaster->sched.powers != NULL && place + POWERS_AHEAD < topology->workers)
-        __builtin_prefetch(&supermaster->sched.powers[topology->served[place + POWERS_AHEAD]]);
+    if (supermaster->technique.sched.powers != NULL && place + POWERS_AHEAD < topology->workers)
+        __builtin_prefetch(&supermaster->technique.sched.powers[topology->served[place + POWERS_AHEAD]]);
     if (supermaster->losses.workers_lost > 0 && supermaster->losses.worker[w] == WORKER_IS_LOST)
         return true;
     if (!supermaster_cut(supermaster, refill->m, w, &range))
@@ -438,9 +438,9 @@ static bool master_refill_cut(void *context, unsigned i)
  * room, which stays in the caches, where rooms of their own for a thousand masters would not. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
-    if (supermaster->actions->sink != NULL)
-        return supermaster->refill_records[0];
-    return supermaster->refill_records[m] + (size_t)place * CHUNK_RECORD_BYTES;
+    if (supermaster->step.actions->sink != NULL)
+        return supermaster->refilling.records[0];
+    return supermaster->refilling.records[m] + (size_t)place * CHUNK_RECORD_BYTES;
 }
 
 /* Serves the oldest parked refill: one chunk for each worker of the master, weighted by that worker's power, or as many
@@ -451,13 +451,13 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
     unsigned char *records = room_for_refill(supermaster, m, place);
     struct master_refill refill = {supermaster, m, records, 0};
     supermaster_note_grant(supermaster, m);
-    if (supermaster->refills % RATE_REFILLS == 0)
+    if (supermaster->refilling.count % RATE_REFILLS == 0)
         supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
     do { /* in parts; if there are no chunks, one part says so */
         unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
-        actions_send(supermaster->actions, topology->master_rank[m],
+        actions_send(supermaster->step.actions, topology->master_rank[m],
                      &(struct message){
                          .type = MESSAGE_REFILL,
                          .refill = {.more = count < left, .empty = chunks == 0},
@@ -466,11 +466,11 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
                      });
         sent += count;
     } while (sent < chunks);
-    supermaster->refills_parked[m] -= chunks > 0;
+    supermaster->refilling.parked[m] -= chunks > 0;
     if (chunks > 0) {
         struct chunk_record last;
         chunk_record_get(records, chunks - 1, &last);
-        supermaster->largest_chunk = last.count > supermaster->largest_chunk ? last.count : supermaster->largest_chunk;
+        supermaster->cut.largest = last.count > supermaster->cut.largest ? last.count : supermaster->cut.largest;
         supermaster_note_given(supermaster, m);
         supermaster->losses.was_given[m] = true;
     }
@@ -479,11 +479,11 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         supermaster_note_waiting(supermaster);
     }
     /* Counts the master's workers as busy again: it sent the request when it ran dry, and gets chunks now. */
-    unsigned busy = supermaster->busy[m] + chunks, workers = topology_count(topology, m);
-    supermaster->busy[m] = busy < workers ? busy : workers;
-    supermaster->refills += chunks > 0;
-    if (chunks > 0 && supermaster->first_assign_ns == NEVER)
-        supermaster->first_assign_ns = supermaster->now_ns;
+    unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
+    supermaster->refilling.busy[m] = busy < workers ? busy : workers;
+    supermaster->refilling.count += chunks > 0;
+    if (chunks > 0 && supermaster->cut.first_ns == NEVER)
+        supermaster->cut.first_ns = supermaster->step.now_ns;
     return chunks;
 }
 
@@ -498,11 +498,11 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
             supermaster_refuse(supermaster, "sent results of iterations that were never handed out");
             return;
         }
-        supermaster->reported[m] += done.count;
+        supermaster->refilling.reported[m] += done.count;
         if (supermaster_judges_nodes(supermaster))
             supermaster_note_outcome_of_master(supermaster, m, &done);
     }
-    supermaster->busy[m] = message->report.busy;
+    supermaster->refilling.busy[m] = message->report.busy;
     if (!message->report.refill || supermaster->state > SUPERMASTER_SERVING || supermaster->losses.dismissed[m])
         return;
     if (supermaster_is_joining(supermaster, m)) {
@@ -513,14 +513,14 @@ static void receive_report(struct supermaster *supermaster, unsigned m, const st
         supermaster_keep_refill(supermaster, m);
         return;
     }
-    supermaster->refills_parked[m]++;
+    supermaster->refilling.parked[m]++;
     if (supermaster->state == SUPERMASTER_SERVING)
         supermaster_serve_refill(supermaster, m, 0);
-    else if (supermaster->refills_parked[m] > 1)
+    else if (supermaster->refilling.parked[m] > 1)
         supermaster_refuse(supermaster, "asked for a second refill before it had the first");
     else
-        REASON(supermaster->reasons, "the refill of rank %u is parked: %u speeds are missing", supermaster->from,
-               supermaster->speeds_missing);
+        REASON(supermaster->reasons, "the refill of rank %u is parked: %u speeds are missing", supermaster->step.from,
+               supermaster->speeds.missing);
 }
 
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record)
@@ -554,8 +554,8 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
     supermaster_master_left(supermaster, m);
     if (m >= supermaster->config.topology->launched)
         supermaster_note_pod_left(supermaster);
-    supermaster->messages += message->goodbye.messages;
-    supermaster->bytes += message->goodbye.bytes;
+    supermaster->traffic.messages += message->goodbye.messages;
+    supermaster->traffic.bytes += message->goodbye.bytes;
 }
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)

@@ -37,9 +37,9 @@ static void tell_master(const struct supermaster *supermaster, unsigned m, struc
         .node = RANK_NONE,
         .master = RANK_NONE,
         .workers = topology_count(topology, m),
-        .busy = losses->master_left[m] ? 0 : supermaster->busy[m],
+        .busy = losses->master_left[m] ? 0 : supermaster->refilling.busy[m],
         .has_counts = true,
-        .done = supermaster->reported[m],
+        .done = supermaster->refilling.reported[m],
     };
 }
 
@@ -110,7 +110,7 @@ static void tell_worker(const struct supermaster *supermaster, unsigned w, uint6
         .state = state_of_worker(supermaster, w),
         .node = topology->worker_node[w],
         .master = is_central(supermaster) ? RANK_NONE : topology->master_rank[topology->master_of[w]],
-        .power = supermaster->powers[w],
+        .power = supermaster->speeds.powers[w],
         .load = (double)load / LOAD_ONE,
     };
     tell_counts(supermaster, w, figures);
@@ -134,7 +134,7 @@ bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place
 
 static bool learns_weights(const struct supermaster *supermaster)
 {
-    return supermaster->sched_ready && supermaster->sched.technique->weight != NULL;
+    return supermaster->technique.is_ready && supermaster->technique.sched.technique->weight != NULL;
 }
 
 /* The worker's share of its node's cores, where its node has fewer than threads. */
@@ -146,7 +146,7 @@ static double cores_of(const struct threads *threads)
 /* Time from the first assignment to the last commit in which a worker of a pod was there. */
 static double presence_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
-    const uint64_t first_ns = supermaster->first_assign_ns, last_ns = supermaster->last_commit_ns;
+    const uint64_t first_ns = supermaster->cut.first_ns, last_ns = supermaster->last_commit_ns;
     const uint64_t from_ns = statistics->joined_ns > first_ns ? statistics->joined_ns : first_ns;
     const bool left_before = statistics->left_ns > 0 && statistics->left_ns < last_ns;
     const uint64_t until_ns = left_before ? statistics->left_ns : last_ns;
@@ -156,8 +156,8 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
 /* A master that has joined counts from its own first assignment on. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
-    const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->first_assign_ns;
-    const uint64_t later_ns = joined_later ? statistics->joined_ns - supermaster->first_assign_ns : 0;
+    const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;
+    const uint64_t later_ns = joined_later ? statistics->joined_ns - supermaster->cut.first_ns : 0;
     return seconds_of(statistics->finish_ns + later_ns);
 }
 
@@ -169,9 +169,9 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
         .rank = topology->worker_rank[w],
         .node = topology->worker_node[w],
         .master = topology->masters > 0 ? topology->master_rank[topology->master_of[w]] : topology->supermaster,
-        .power = supermaster->powers[w],
-        .weight = learns_weights(supermaster) && supermaster->seat[w] != NO_SEAT
-                      ? sched_weight(&supermaster->sched, supermaster->seat[w])
+        .power = supermaster->speeds.powers[w],
+        .weight = learns_weights(supermaster) && supermaster->technique.seat[w] != NO_SEAT
+                      ? sched_weight(&supermaster->technique.sched, supermaster->technique.seat[w])
                       : 0,
         .load = statistics->load_chunks > 0 ? statistics->load_sum / (double)statistics->load_chunks : 0,
         .iterations = statistics->iterations,
@@ -207,12 +207,12 @@ static void tell_values_of_choice(struct report *report)
 
 static void fill_technique(const struct supermaster *supermaster, struct report *report)
 {
-    const struct sched *sched = &supermaster->sched;
+    const struct sched *sched = &supermaster->technique.sched;
     report->technique = supermaster->config.spec->technique;
     report->weighting = supermaster->config.spec->weighting;
-    report->choice = supermaster->chooser != NULL ? &supermaster->chooser->choice : NULL;
+    report->choice = supermaster->technique.chooser != NULL ? &supermaster->technique.chooser->choice : NULL;
     report->technique_by_kernel = supermaster->config.spec->technique_by_kernel && report->choice == NULL;
-    if (!supermaster->sched_ready)
+    if (!supermaster->technique.is_ready)
         return;
     report->technique = sched->spec;
     report->weighting = sched->weighting;
@@ -257,15 +257,15 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->masters = topology->masters;
     report->workers = topology->workers;
     report->nodes = topology->nodes;
-    if (supermaster->first_assign_ns != NEVER && supermaster->last_commit_ns != NEVER)
-        report->elapsed_s = seconds_of(supermaster->last_commit_ns - supermaster->first_assign_ns);
-    report->chunks = supermaster->chunks;
-    report->refills = supermaster->refills;
+    if (supermaster->cut.first_ns != NEVER && supermaster->last_commit_ns != NEVER)
+        report->elapsed_s = seconds_of(supermaster->last_commit_ns - supermaster->cut.first_ns);
+    report->chunks = supermaster->cut.chunks;
+    report->refills = supermaster->refilling.count;
     report->recalls.count = supermaster->recalls.count + supermaster->service.recall.fruitful;
     report->recalls.iterations = supermaster->recalls.iterations + supermaster->service.recall.iterations;
     report->pods = count_pods(supermaster);
-    report->messages = supermaster->messages;
-    report->bytes_on_wire = supermaster->bytes;
+    report->messages = supermaster->traffic.messages;
+    report->bytes_on_wire = supermaster->traffic.bytes;
     report->checksum = supermaster->ledger.digest;
     report->faults.lost_workers = supermaster->losses.workers_lost - supermaster->losses.workers_late;
     report->faults.late_workers = supermaster->losses.workers_late;

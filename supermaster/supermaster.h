@@ -286,49 +286,82 @@ struct placed_range {
     struct range range;
 };
 
-struct supermaster {
-    struct supermaster_config config;
-    unsigned state;                    /* enum supermaster_state */
-    bool is_central;                   /* the topology is, for good */
-    bool ends_now;                     /* what runs is not finished when the run ends early */
-    bool drains;                       /* ENDING: something was left when all were told to end */
-    struct actions *actions;           /* actions of the step that is running */
-    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
-    struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
+/* The technique that cuts the loop. */
+struct cutting {
     struct sched sched;
-    bool sched_ready;
+    bool is_ready;
     struct {
         struct placed_range *list; /* [count] in ascending order; owned */
         size_t count, room;
     } places;                /* empty where the technique has none */
     unsigned *seat;          /* [workers] index of a worker in `sched`, or NO_SEAT; owned */
     struct chooser *chooser; /* NULL unless technique_auto; owned */
-    struct service service;  /* central: of all workers; else of those whose master was lost */
+};
+
+/* The speeds of the workers, which are gathered before anything is cut. */
+struct speeds {
+    struct speed_levels *levels; /* [workers]; owned */
+    unsigned missing;
+    uint64_t due_ns;   /* when missing speeds are given up; NEVER until one came */
+    bool has_one;      /* a worker has probed */
+    bool are_unprobed; /* earlier workers died of iterations that would be probed: none is */
+    struct gathered gathered;
+    struct measured measured; /* complete when SERVING, where the workers probe */
+    double *powers;           /* [workers] virtual powers; owned */
+};
+
+/* What masters get. */
+struct refilling {
+    unsigned char **records; /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
+    unsigned *parked;        /* [masters] refills asked for that could not be given yet; owned */
+    unsigned *busy;          /* [masters] workers that hold a chunk, as last reported; owned */
+    uint64_t *reported;      /* [masters] iterations that the master has reported as done; owned */
+    uint64_t count;          /* of refills */
+};
+
+/* Chunks that were cut so far. */
+struct cut_chunks {
+    uint64_t chunks;
+    uint64_t least;    /* iterations of the least one that can be cut in time; see supermaster_note_rate() */
+    uint64_t largest;  /* of the last ones of the refills */
+    uint64_t first_ns; /* when the first was assigned; NEVER before */
+};
+
+struct traffic {
+    uint64_t messages, bytes;           /* of all ranks, complete when GONE */
+    uint64_t messages_sent, bytes_sent; /* by the supermaster itself so far */
+};
+
+/* The step that is running. */
+struct running_step {
+    struct actions *actions;
+    uint64_t now_ns;
+    unsigned from;        /* sender of its message */
+    struct error refusal; /* text of a DROP */
+};
+
+struct supermaster {
+    struct supermaster_config config;
+    unsigned state;                    /* enum supermaster_state */
+    bool is_central;                   /* the topology is, for good */
+    bool ends_now;                     /* what runs is not finished when the run ends early */
+    bool drains;                       /* ENDING: something was left when all were told to end */
+    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    struct running_step step;
+    struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
+    struct cutting technique;
+    struct service service; /* central: of all workers; else of those whose master was lost */
     unsigned holders;
     struct {
         unsigned masters, workers, nodes; /* that there is room for, as many as the topology has, or more */
     } room;
-    /* gathering */
-    struct speed_levels *levels; /* [workers]; owned */
-    unsigned speeds_missing;
     uint64_t started_ns;
-    uint64_t speeds_due_ns; /* when missing speeds are given up; NEVER until one came */
-    struct gathered gathered;
-    struct measured measured; /* complete when SERVING, where the workers probe */
-    double *powers;           /* [workers] virtual powers; owned */
-    /* refills */
-    unsigned char **refill_records;  /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
-    unsigned *refills_parked;        /* [masters] refills asked for that could not be given yet; owned */
-    unsigned *busy;                  /* [masters] workers that hold a chunk, as last reported; owned */
-    uint64_t *reported;              /* [masters] iterations that the master has reported as done; owned */
+    struct speeds speeds;
+    struct refilling refilling;
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
-    uint64_t chunks, refills;
-    uint64_t least_chunk;   /* iterations of the least chunk that can be cut in time; see supermaster_note_rate() */
-    uint64_t largest_chunk; /* of the last ones of the refills so far */
-    uint64_t first_assign_ns, last_commit_ns; /* NEVER before */
+    struct cut_chunks cut;
+    uint64_t last_commit_ns; /* NEVER before */
     struct record record;
-    bool is_unprobed;         /* earlier workers died of iterations that would be probed: none is */
-    bool has_speed;           /* a worker has probed */
     struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
     struct timesteps steps;
     uint64_t grown_look_ns; /* when it was last looked whether the loop has grown */
@@ -338,11 +371,7 @@ struct supermaster {
     struct worker_statistics *statistics; /* [workers], owned */
     struct error failure;                 /* empty unless the run failed */
     unsigned failed_rank;
-    uint64_t messages, bytes;           /* traffic of all ranks, complete when GONE */
-    uint64_t messages_sent, bytes_sent; /* by the supermaster itself so far */
-    uint64_t now_ns;                    /* time of the step */
-    unsigned from;                      /* sender of the message of the step */
-    struct error refusal;               /* text of a DROP of the step */
+    struct traffic traffic;
     struct losses losses;
     struct recalls recalls;
     struct joins joins;
@@ -361,7 +390,7 @@ void supermaster_fini(struct supermaster *supermaster);
  * of what they would run. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
-    return supermaster->is_unprobed;
+    return supermaster->speeds.are_unprobed;
 }
 
 /* Makes room for a master more, with so many workers on a node of their own, than the topology has: then it may be

@@ -24,8 +24,8 @@ static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
 
 static void gather_cells(struct supermaster *supermaster, const struct speed *speed)
 {
-    struct gathered *gathered = &supermaster->gathered;
-    struct measured *measured = &supermaster->measured;
+    struct gathered *gathered = &supermaster->speeds.gathered;
+    struct measured *measured = &supermaster->speeds.measured;
     uint64_t timed = 0;
     for (unsigned i = 0; i < CELLS; i++) {
         const struct speed_cell *cell = &speed->cells[i];
@@ -45,11 +45,11 @@ static void gather_cells(struct supermaster *supermaster, const struct speed *sp
 
 static void gather(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
-    supermaster->has_speed = true;
-    supermaster->levels[w] = speed_levels_of(speed);
-    supermaster->gathered.round_trip_s += seconds_of(speed->round_trip_ns);
-    supermaster->gathered.swr += speed->swr;
-    supermaster->gathered.swr_workers += speed->swr > 0;
+    supermaster->speeds.has_one = true;
+    supermaster->speeds.levels[w] = speed_levels_of(speed);
+    supermaster->speeds.gathered.round_trip_s += seconds_of(speed->round_trip_ns);
+    supermaster->speeds.gathered.swr += speed->swr;
+    supermaster->speeds.gathered.swr_workers += speed->swr > 0;
     if (speed->mean_ns > 0)
         gather_cells(supermaster, speed);
 }
@@ -63,7 +63,7 @@ static uint64_t patience_ns(uint64_t taken_ns)
 
 void supermaster_expire_speeds(struct supermaster *supermaster)
 {
-    if (supermaster->state != SUPERMASTER_GATHERING || supermaster->speeds_due_ns > supermaster->now_ns)
+    if (supermaster->state != SUPERMASTER_GATHERING || supermaster->speeds.due_ns > supermaster->step.now_ns)
         return;
     supermaster->losses.late = true;
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
@@ -83,18 +83,19 @@ static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 
 static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
-    struct speed_levels *levels = &supermaster->levels[w];
+    struct speed_levels *levels = &supermaster->speeds.levels[w];
     if (levels->count == SPEED_WAIVED) { /* a speed that was no longer waited for has come */
-        supermaster->speeds_missing++;
+        supermaster->speeds.missing++;
         levels->count = 0;
     }
-    if (supermaster->speeds_missing == 0 || levels->count > 0) {
+    if (supermaster->speeds.missing == 0 || levels->count > 0) {
         supermaster_refuse(supermaster, "sent a speed that was not asked for");
         return;
     }
     gather(supermaster, w, speed);
-    supermaster->speeds_missing--;
-    supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
+    supermaster->speeds.missing--;
+    supermaster->speeds.due_ns =
+        supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
 
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message)
@@ -108,7 +109,7 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
     else if (is_too_late(supermaster, w))
         return;
     else if (supermaster_is_joiner(supermaster, w)) {
-        supermaster->levels[w] = speed_levels_of(&speed);
+        supermaster->speeds.levels[w] = speed_levels_of(&speed);
         supermaster_note_joiner(supermaster, w);
     } else
         take_speed(supermaster, w, &speed);
@@ -116,15 +117,16 @@ void supermaster_receive_speed(struct supermaster *supermaster, const struct mes
 
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
 {
-    struct speed_levels *levels = &supermaster->levels[w];
+    struct speed_levels *levels = &supermaster->speeds.levels[w];
     if (supermaster_is_joiner(supermaster, w))
         supermaster_note_joiner(supermaster, w);
-    if (supermaster->speeds_missing == 0 || levels->count > 0)
+    if (supermaster->speeds.missing == 0 || levels->count > 0)
         return;
     levels->count = SPEED_WAIVED;
-    supermaster->speeds_missing--;
-    if (supermaster->speeds_due_ns == NEVER) /* no speed may ever come, should the other workers hang */
-        supermaster->speeds_due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - supermaster->started_ns);
+    supermaster->speeds.missing--;
+    if (supermaster->speeds.due_ns == NEVER) /* no speed may ever come, should the other workers hang */
+        supermaster->speeds.due_ns =
+            supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
 
 /* Gives each worker whose speed did not come that of the first one whose speed did. Returns how many speeds came, at
@@ -134,13 +136,13 @@ static unsigned fill_in_missing(struct supermaster *supermaster)
     unsigned workers = supermaster->config.topology->workers, came = 0;
     struct speed_levels known = {.count = 1, .elapsed_ns = {1}};
     for (unsigned w = workers; w-- > 0;)
-        if (supermaster->levels[w].count != SPEED_WAIVED) {
-            known = supermaster->levels[w];
+        if (supermaster->speeds.levels[w].count != SPEED_WAIVED) {
+            known = supermaster->speeds.levels[w];
             came++;
         }
     for (unsigned w = 0; w < workers; w++)
-        if (supermaster->levels[w].count == SPEED_WAIVED)
-            supermaster->levels[w] = known;
+        if (supermaster->speeds.levels[w].count == SPEED_WAIVED)
+            supermaster->speeds.levels[w] = known;
     return came > 0 ? came : 1;
 }
 
@@ -149,16 +151,16 @@ static void compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
     fill_in_missing(supermaster);
-    probe_compare(supermaster->levels, workers, supermaster->measured.mean_s);
+    probe_compare(supermaster->speeds.levels, workers, supermaster->speeds.measured.mean_s);
     for (unsigned w = 0; supermaster->config.speeds == NULL && w < workers; w++)
-        supermaster->statistics[w].speed = 1 / supermaster->measured.mean_s[w];
-    service_note_speeds(&supermaster->service, supermaster->measured.mean_s);
+        supermaster->statistics[w].speed = 1 / supermaster->speeds.measured.mean_s[w];
+    service_note_speeds(&supermaster->service, supermaster->speeds.measured.mean_s);
 }
 
 static void finish_measured(struct supermaster *supermaster)
 {
-    const struct gathered *gathered = &supermaster->gathered;
-    struct measured *measured = &supermaster->measured;
+    const struct gathered *gathered = &supermaster->speeds.gathered;
+    struct measured *measured = &supermaster->speeds.measured;
     const unsigned came = fill_in_missing(supermaster);
     measured->round_trip_s = gathered->round_trip_s / came;
     measured->swr = gathered->swr_workers > 0 ? gathered->swr / gathered->swr_workers : 0;
@@ -173,7 +175,7 @@ static void finish_measured(struct supermaster *supermaster)
  * it. Where no worker timed two the loop has one iteration, and the ratio is 1. */
 static double swr(const struct supermaster *supermaster)
 {
-    return supermaster->config.probe && supermaster->measured.swr == 0 ? 1 : supermaster->measured.swr;
+    return supermaster->config.probe && supermaster->speeds.measured.swr == 0 ? 1 : supermaster->speeds.measured.swr;
 }
 
 /* True if the worker may be given chunks, as far as is known. */
@@ -234,7 +236,7 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
 {
     const struct supermaster_config *config = &supermaster->config;
     const struct seating seating = seating_now(supermaster);
-    double *powers = supermaster->powers;
+    double *powers = supermaster->speeds.powers;
     const unsigned seats = gather_speeds(&seating, powers);
     sched_powers_from_speeds(technique->technique, config->spec->weighting, powers, seats, powers);
     const struct sched_config sched = {
@@ -244,20 +246,20 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
         .min_chunk = config->spec->min_chunk,
         .weighting = config->spec->weighting,
         .loads = true,
-        .overhead_s = supermaster->measured.round_trip_s,
+        .overhead_s = supermaster->speeds.measured.round_trip_s,
         .swr = swr(supermaster),
     };
-    const int result = sched_init(&supermaster->sched, technique, &sched, error);
+    const int result = sched_init(&supermaster->technique.sched, technique, &sched, error);
     put_powers_back(&seating, seats, powers);
     if (result == 0)
-        take_seats(&seating, supermaster->seat);
+        take_seats(&seating, supermaster->technique.seat);
     return result;
 }
 
 static const struct sched_spec *wanted_technique(struct supermaster *supermaster)
 {
     const struct run_spec *spec = supermaster->config.spec;
-    bool is_known = !spec->chosen_late || supermaster->chooser->choice.times > 0;
+    bool is_known = !spec->chosen_late || supermaster->technique.chooser->choice.times > 0;
     return spec->technique_auto && is_known ? supermaster_choose(supermaster) : &spec->technique;
 }
 
@@ -265,12 +267,12 @@ static const struct sched_spec *wanted_technique(struct supermaster *supermaster
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct sched_spec *technique = wanted_technique(supermaster);
-    if (technique->technique == supermaster->sched.technique)
-        return sched_again(&supermaster->sched, supermaster_step_free(supermaster), error);
-    sched_fini(&supermaster->sched);
-    supermaster->sched_ready =
+    if (technique->technique == supermaster->technique.sched.technique)
+        return sched_again(&supermaster->technique.sched, supermaster_step_free(supermaster), error);
+    sched_fini(&supermaster->technique.sched);
+    supermaster->technique.is_ready =
         prepare_technique(supermaster, technique, supermaster_step_free(supermaster), error) == 0;
-    return supermaster->sched_ready ? 0 : -1;
+    return supermaster->technique.is_ready ? 0 : -1;
 }
 
 /* Prepares the technique for the rest of the loop, to which granted iterations that are not done belong, too: some may
@@ -280,49 +282,50 @@ static bool prepare_for_rest(struct supermaster *supermaster, const struct sched
     const struct ledger *ledger = &supermaster->ledger;
     uint64_t over = ledger->done + ranges_total(&ledger->failed) + ranges_total(&ledger->free) + ledger->held;
     uint64_t granted = ledger->loop.count - over;
-    struct sched before = supermaster->sched;
+    struct sched before = supermaster->technique.sched;
     struct error refused;
     if (prepare_technique(supermaster, technique, supermaster_step_free(supermaster) + granted, &refused) < 0) {
-        supermaster->sched = before;
+        supermaster->technique.sched = before;
         return false;
     }
     sched_fini(&before);
-    sched_claim(&supermaster->sched, granted);
+    sched_claim(&supermaster->technique.sched, granted);
     return true;
 }
 
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique)
 {
-    if (technique->technique != supermaster->sched.technique && prepare_for_rest(supermaster, technique))
+    if (technique->technique != supermaster->technique.sched.technique && prepare_for_rest(supermaster, technique))
         REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
 }
 
 /* The weights that the technique has learned take the place of the speeds. */
 static void keep_learned(struct supermaster *supermaster)
 {
-    const struct sched *sched = &supermaster->sched;
+    const struct sched *sched = &supermaster->technique.sched;
     const unsigned workers = supermaster->config.topology->workers;
     double sum = 0;
     for (unsigned w = 0; w < workers; w++)
-        sum += supermaster->seat[w] != NO_SEAT ? supermaster->statistics[w].speed : 0;
+        sum += supermaster->technique.seat[w] != NO_SEAT ? supermaster->statistics[w].speed : 0;
     for (unsigned w = 0; sched->technique->weight != NULL && w < workers; w++)
-        if (supermaster->seat[w] != NO_SEAT)
-            supermaster->statistics[w].speed = sched_weight(sched, supermaster->seat[w]) * sum / sched->workers;
+        if (supermaster->technique.seat[w] != NO_SEAT)
+            supermaster->statistics[w].speed =
+                sched_weight(sched, supermaster->technique.seat[w]) * sum / sched->workers;
 }
 
 /* Begins the present technique anew for what is left, with the workers that are there now and with what it has learned
  * of them. If it refuses what is left it goes on as it was, and workers without a seat share those of others. */
 static void supermaster_recount_workers(struct supermaster *supermaster)
 {
-    const struct sched_spec same = supermaster->sched.spec;
+    const struct sched_spec same = supermaster->technique.sched.spec;
     keep_learned(supermaster);
     if (prepare_for_rest(supermaster, &same)) {
-        REASON(supermaster->reasons, "goes on with %u workers", supermaster->sched.workers);
+        REASON(supermaster->reasons, "goes on with %u workers", supermaster->technique.sched.workers);
         return;
     }
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
-        if (supermaster->seat[w] == NO_SEAT)
-            supermaster->seat[w] = w % supermaster->sched.workers;
+        if (supermaster->technique.seat[w] == NO_SEAT)
+            supermaster->technique.seat[w] = w % supermaster->technique.sched.workers;
 }
 
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
@@ -334,12 +337,12 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
         supermaster_fail(supermaster, supermaster->config.topology->supermaster, error.text);
         return;
     }
-    supermaster->sched_ready = true;
+    supermaster->technique.is_ready = true;
     supermaster_move(supermaster, SUPERMASTER_SERVING);
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++)
-        if (supermaster->refills_parked[m] > 0)
+        if (supermaster->refilling.parked[m] > 0)
             supermaster_serve_refill(supermaster, m, 0);
-    service_serve(&supermaster->service, now_ns, supermaster->actions);
+    service_serve(&supermaster->service, now_ns, supermaster->step.actions);
     supermaster->losses.serve_due = false;
 }
 
@@ -359,7 +362,7 @@ void supermaster_weigh_load(struct supermaster *supermaster, unsigned w)
     struct worker_statistics *statistics = &supermaster->statistics[w];
     uint16_t told = served->load > 0 ? served->load : statistics->load;
     double load = processes(told);
-    sched_set_load(&supermaster->sched, supermaster->seat[w], load);
+    sched_set_load(&supermaster->technique.sched, supermaster->technique.seat[w], load);
     statistics->load_sum += told > 0 ? load : 0;
     statistics->load_chunks += told > 0;
 }
@@ -432,10 +435,10 @@ static void take_up(struct supermaster *supermaster, unsigned m)
     if (supermaster->config.probe)
         compare_speeds(supermaster);
     supermaster_recount_workers(supermaster);
-    supermaster->refills_parked[m] += joins->refills_kept[m];
+    supermaster->refilling.parked[m] += joins->refills_kept[m];
     joins->refills_kept[m] = 0;
     supermaster->recalls.has_no_giver = false;
-    if (supermaster->refills_parked[m] > 0)
+    if (supermaster->refilling.parked[m] > 0)
         supermaster_serve_parked(supermaster, m);
 }
 
@@ -452,7 +455,7 @@ static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
     const unsigned m = supermaster->config.topology->master_of[w];
     struct joins *joins = &supermaster->joins;
     joins->is_missing[w] = false;
-    joins->due_ns = supermaster->now_ns + patience_ns(supermaster->now_ns - joins->since_ns);
+    joins->due_ns = supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - joins->since_ns);
     if (--joins->missing[m] > 0)
         return;
     close_joining(supermaster);
@@ -474,7 +477,7 @@ void supermaster_forget_joining(struct supermaster *supermaster, unsigned m)
 
 void supermaster_expire_joins(struct supermaster *supermaster)
 {
-    if (supermaster->joins.due_ns > supermaster->now_ns)
+    if (supermaster->joins.due_ns > supermaster->step.now_ns)
         return;
     supermaster->losses.late = true;
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++)
@@ -489,10 +492,10 @@ static void send_away(struct supermaster *supermaster, unsigned m, bool now)
 {
     const struct end end = {.drain = true, .now = now};
     supermaster->losses.dismissed[m] = true;
-    supermaster->refills_parked[m] = 0;
+    supermaster->refilling.parked[m] = 0;
     supermaster_forget_recall(supermaster, m);
     supermaster_forget_joining(supermaster, m);
-    actions_send(supermaster->actions, supermaster->config.topology->master_rank[m],
+    actions_send(supermaster->step.actions, supermaster->config.topology->master_rank[m],
                  &(struct message){.type = MESSAGE_END, .end = end});
 }
 
@@ -603,15 +606,15 @@ static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned f
     const unsigned count = supermaster->config.topology->workers - first;
     if (supermaster->state == SUPERMASTER_GATHERING) {
         for (unsigned w = first; w < first + count; w++)
-            supermaster->levels[w].count = 0;
-        supermaster->speeds_missing += count;
+            supermaster->speeds.levels[w].count = 0;
+        supermaster->speeds.missing += count;
         return;
     }
     for (unsigned w = first; w < first + count; w++)
         joins->is_missing[w] = true;
     joins->missing[m] = count;
     joins->open++;
-    joins->since_ns = supermaster->now_ns;
+    joins->since_ns = supermaster->step.now_ns;
 }
 
 void supermaster_receive_joined(struct supermaster *supermaster)
@@ -624,11 +627,11 @@ void supermaster_receive_joined(struct supermaster *supermaster)
     ledger_add_holder(&supermaster->ledger);
     supermaster->holders++;
     for (unsigned w = first; w < topology->workers; w++) {
-        supermaster->seat[w] = NO_SEAT;
-        supermaster->levels[w].count = SPEED_WAIVED; /* unless it is waited for */
-        supermaster->statistics[w].joined_ns = supermaster->now_ns;
+        supermaster->technique.seat[w] = NO_SEAT;
+        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* unless it is waited for */
+        supermaster->statistics[w].joined_ns = supermaster->step.now_ns;
     }
-    supermaster->losses.heard_ns[m] = supermaster->now_ns;
+    supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
     REASON(supermaster->reasons, "rank %u has joined with %u workers", topology->master_rank[m],
            topology->workers - first);
     if (supermaster->state >= SUPERMASTER_ENDING || supermaster->config.distance > 0)

@@ -166,7 +166,7 @@ int simulation_print_result(const struct simulation *simulation, struct simulati
         report.outcome = REPORT_FAILED;
         report.failure = "the node of the supermaster failed";
     }
-    uint64_t first_ns = result->supermaster->first_assign_ns;
+    uint64_t first_ns = result->supermaster->cut.first_ns;
     report.startup_s = first_ns != NEVER ? (double)first_ns / 1e9 : 0;
     if (sim_trace_end(&run->trace, simulation, &report, &problem) < 0)
         fprintf(stderr, "hdss simulate: --trace: %s\n", problem.text);

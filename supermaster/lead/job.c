@@ -402,7 +402,7 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
 
 static double elapsed_s(const struct led_job *led, uint64_t now_ns)
 {
-    uint64_t first = led->supermaster.first_assign_ns;
+    uint64_t first = led->supermaster.cut.first_ns;
     return first == NEVER || now_ns < first ? 0 : (double)(now_ns - first) / 1e9;
 }
 
@@ -469,9 +469,9 @@ static void show_progress(void *context, uint64_t now_ns)
 static void write_technique(struct led_job *led)
 {
     const struct supermaster *supermaster = &led->supermaster;
-    const bool is_choosing = led->root.setup.job.spec.technique_auto && !supermaster->sched_ready;
+    const bool is_choosing = led->root.setup.job.spec.technique_auto && !supermaster->technique.is_ready;
     const struct sched_spec *spec =
-        supermaster->sched_ready ? &supermaster->sched.spec : &supermaster->config.spec->technique;
+        supermaster->technique.is_ready ? &supermaster->technique.sched.spec : &supermaster->config.spec->technique;
     snprintf(led->technique_text, sizeof led->technique_text, RUN_TECHNIQUE_AUTO);
     if (!is_choosing)
         sched_spec_format(spec, led->technique_text, sizeof led->technique_text);
@@ -487,18 +487,18 @@ void led_job_tell(struct led_job *led, struct control_job *job)
     job->words = led->argc - 1;
     job->progress = measure_progress(led, led->ended_ns > 0 ? led->ended_ns : runtime_now());
     job->band = pace_foresee(&led->pace, &job->progress);
-    job->state = job->progress.draining                  ? CONTROL_DRAINING
-                 : supermaster->first_assign_ns == NEVER ? CONTROL_WAITING
-                                                         : CONTROL_RUNNING;
+    job->state = job->progress.draining               ? CONTROL_DRAINING
+                 : supermaster->cut.first_ns == NEVER ? CONTROL_WAITING
+                                                      : CONTROL_RUNNING;
     job->failed = ranges_total(&supermaster->ledger.failed);
     job->counts = (struct control_counts){
         .free = ranges_total(&supermaster->ledger.free),
-        .chunks = supermaster->chunks,
-        .refills = supermaster->refills,
+        .chunks = supermaster->cut.chunks,
+        .refills = supermaster->refilling.count,
         .recalls = supermaster->recalls.count + supermaster->service.recall.fruitful,
         .reissued = supermaster->losses.reissued,
-        .messages_sent = supermaster->messages_sent,
-        .bytes_sent = supermaster->bytes_sent,
+        .messages_sent = supermaster->traffic.messages_sent,
+        .bytes_sent = supermaster->traffic.bytes_sent,
     };
     job->technique = led->technique_text;
     job->topology = report_topology_name(led->topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL);
@@ -642,7 +642,7 @@ static int supermaster_print_outcome(struct led_job *led, int status)
     supermaster_fill_report(&led->supermaster, &report, rows);
     note_workers(&led->trace, rows, led->topology->workers);
     note_shares(led, rows, led->topology->workers);
-    status = root_print_report(&led->root, &report, led->supermaster.first_assign_ns, status);
+    status = root_print_report(&led->root, &report, led->supermaster.cut.first_ns, status);
     free(rows);
     return status;
 }

@@ -84,7 +84,7 @@ static int run(const char *technique, unsigned masters, unsigned workers, uint64
     if (result.status != 0)
         fprintf(stderr, "instructions: the run ended with %d\n", result.status);
     else
-        printf("%" PRIu64 "\n", result.supermaster->chunks);
+        printf("%" PRIu64 "\n", result.supermaster->cut.chunks);
     virtual_free(cluster);
     return result.status == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -60,9 +60,9 @@ static double run_loop(const struct contest *contest, const char *technique, uns
         abort();
     }
     const struct supermaster *supermaster = result.supermaster;
-    double seconds = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns) / 1e9;
+    double seconds = (double)(supermaster->last_commit_ns - supermaster->cut.first_ns) / 1e9;
     if (chosen != NULL)
-        *chosen = supermaster->sched.technique;
+        *chosen = supermaster->technique.sched.technique;
     virtual_free(cluster);
     return seconds;
 }

@@ -54,7 +54,7 @@ struct watch {
 static void take_weights(struct watch *watch)
 {
     for (unsigned w = 0; !watch->taken && w < WORKERS; w++)
-        watch->weights[w] = sched_weight(&watch->supermaster->sched, w);
+        watch->weights[w] = sched_weight(&watch->supermaster->technique.sched, w);
     watch->taken = true;
 }
 
@@ -64,10 +64,10 @@ static void look(void *context, const char *line)
     char who[40];
     double time_us;
     int length = 0;
-    if (!watch->supermaster->sched_ready)
+    if (!watch->supermaster->technique.is_ready)
         return;
     ck_assert_int_eq(sscanf(line, "%lf%n", &time_us, &length), 1);
-    uint64_t step = watch->supermaster->sched.step;
+    uint64_t step = watch->supermaster->technique.sched.step;
     if (watch->slow < WORKERS && time_us >= watch->slow_at_us) {
         snprintf(who, sizeof who, " worker %u ", watch->supermaster->config.topology->worker_rank[watch->slow]);
         bool mine = strncmp(line + length, who, strlen(who)) == 0;
@@ -161,7 +161,7 @@ START_TEST(probes_tell_of_workers_iterations_and_messages)
         config.speeds = true_speeds;
         config.spec.power = RUN_POWER_MEASURE;
         struct virtual_cluster *cluster = cluster_new(&config);
-        const struct measured *measured = &virtual_run(cluster).supermaster->measured;
+        const struct measured *measured = &virtual_run(cluster).supermaster->speeds.measured;
         uint64_t timed = 0;
         for (unsigned w = 0; w < WORKERS; w++) /* of 64 iterations or more: a deviation of 4 % */
             ck_assert_double_eq_tol(measured->mean_s[w] * true_speeds[w], 20e-6, 0.15 * 20e-6);
@@ -196,7 +196,7 @@ START_TEST(a_trend_shows_in_the_profile)
     config.context = &per_ns;
     config.spec.power = RUN_POWER_MEASURE;
     struct virtual_cluster *cluster = cluster_new(&config);
-    const struct measured *measured = &virtual_run(cluster).supermaster->measured;
+    const struct measured *measured = &virtual_run(cluster).supermaster->speeds.measured;
     for (unsigned i = 0; i < CELLS; i++)
         ck_assert_double_eq_tol(measured->cells[i].mean, (1.5 + i) / 9, 0.05);
     virtual_free(cluster);
@@ -218,14 +218,14 @@ START_TEST(values_that_are_not_given_are_measured)
             struct virtual_config config = cluster_of(masters, 8, values[i].technique, 20000);
             struct virtual_cluster *cluster = cluster_new(&config);
             const struct supermaster *supermaster = virtual_run(cluster).supermaster;
-            unsigned count = sched_values_used(&supermaster->sched, used), k = 0;
+            unsigned count = sched_values_used(&supermaster->technique.sched, used), k = 0;
             while (k < count && strcmp(used[k].name, values[i].name) != 0)
                 k++;
             ck_assert_msg(k < count, "%s: %s is not measured", values[i].technique, values[i].name);
             ck_assert_msg(fabs(used[k].value - values[i].value) <= values[i].tolerance, "%s, %u masters: %s=%g",
                           values[i].technique, masters, values[i].name, used[k].value);
             for (unsigned w = 0; w < 8; w++) /* the powers are not measured by the way */
-                ck_assert_double_eq(supermaster->powers[w], 1);
+                ck_assert_double_eq(supermaster->speeds.powers[w], 1);
             virtual_free(cluster);
         }
 }
@@ -290,7 +290,7 @@ static void run_whole(const struct virtual_config *config)
     ck_assert_uint_eq(result.wrong, 0);
     ck_assert_uint_eq(result.supermaster->ledger.digest, virtual_checksum(config->first, config->count));
     for (unsigned w = 0; config->count > 0 && w < config->workers; w++) {
-        double weight = sched_weight(&result.supermaster->sched, w);
+        double weight = sched_weight(&result.supermaster->technique.sched, w);
         ck_assert_msg(weight > 0 && weight < INFINITY, "%s: weight %g", config->technique, weight);
     }
     virtual_free(cluster);

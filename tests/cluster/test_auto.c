@@ -93,7 +93,7 @@ START_TEST(another_decision_goes_by_the_chunks)
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
-    const struct chooser *chooser = result.supermaster->chooser;
+    const struct chooser *chooser = result.supermaster->technique.chooser;
     ck_assert_uint_eq(chooser->choice.times, 2);
     ck_assert_double_gt(chooser->mean_s[0], 3e-6);
     ck_assert_double_eq_tol(chooser->mean_s[1], 1e-6, 1e-7);
@@ -132,9 +132,9 @@ START_TEST(finished_chunks_decide_where_none_is_probed)
     const struct supermaster *supermaster = result.supermaster;
     ck_assert_int_eq(result.status, 0);
     ck_assert_uint_eq(supermaster->ledger.done, config.count);
-    ck_assert_uint_ge(supermaster->chooser->choice.times, 1);
-    ck_assert_uint_eq(supermaster->levels[0].count, 0);
-    ck_assert_uint_lt(supermaster->chunks, config.count / 2); /* a message costs more than an iteration */
+    ck_assert_uint_ge(supermaster->technique.chooser->choice.times, 1);
+    ck_assert_uint_eq(supermaster->speeds.levels[0].count, 0);
+    ck_assert_uint_lt(supermaster->cut.chunks, config.count / 2); /* a message costs more than an iteration */
     virtual_free(cluster);
 }
 END_TEST

@@ -319,7 +319,7 @@ static void note_end_times(void *context, const char *line)
 {
     struct end_times *times = context;
     const struct supermaster *supermaster = virtual_supermaster(times->cluster);
-    const uint64_t now_ns = supermaster->now_ns;
+    const uint64_t now_ns = supermaster->step.now_ns;
     (void)line;
     if (times->done_ns == 0 && ledger_is_complete(&supermaster->ledger))
         times->done_ns = now_ns;
@@ -408,9 +408,9 @@ START_TEST(faster_workers_get_larger_chunks)
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         const struct supermaster *supermaster = result.supermaster;
         for (unsigned w = 0; w < 4; w++)
-            ck_assert_double_eq_tol(supermaster->powers[w], speeds[w], 0.01);
+            ck_assert_double_eq_tol(supermaster->speeds.powers[w], speeds[w], 0.01);
         /* 100,000 iterations of 1 us over a power of 8: the ideal is 12.5 ms. */
-        ck_assert_double_le((double)(supermaster->last_commit_ns - supermaster->first_assign_ns), 12.5e6 * 1.02);
+        ck_assert_double_le((double)(supermaster->last_commit_ns - supermaster->cut.first_ns), 12.5e6 * 1.02);
         virtual_free(cluster);
     }
 }
@@ -549,7 +549,7 @@ START_TEST(short_chunks_far_from_the_supermaster_keep_workers_busy)
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, 0);
-    uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+    uint64_t elapsed = result.supermaster->last_commit_ns - result.supermaster->cut.first_ns;
     ck_assert_double_gt(20000 * 10000.0 / 8 / (double)elapsed, 0.95); /* 0.62 with one refill */
     virtual_free(cluster);
 }

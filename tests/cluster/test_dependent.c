@@ -48,7 +48,7 @@ static void assert_serial(const struct virtual_config *config)
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(config, &result);
     const char *technique = config->technique;
-    uint64_t distance = config->distance > 0 ? config->distance : 1, chunks = result.supermaster->chunks;
+    uint64_t distance = config->distance > 0 ? config->distance : 1, chunks = result.supermaster->cut.chunks;
     ck_assert_msg(result.status == 0, "%s with %u masters ends with %d: %s", technique, config->masters, result.status,
                   result.supermaster->failure.text);
     ck_assert_uint_eq(result.misled, 0);
@@ -175,7 +175,7 @@ START_TEST(no_chunk_is_smaller_than_the_distance)
                 assert_serial(&config);
                 struct virtual_cluster *cluster = cluster_ran(&config, &result);
                 ck_assert_uint_ge(result.supermaster->config.spec->min_chunk, distance);
-                ck_assert_uint_le(result.supermaster->chunks, (config.count + distance - 1) / distance);
+                ck_assert_uint_le(result.supermaster->cut.chunks, (config.count + distance - 1) / distance);
                 virtual_free(cluster);
             }
 }
@@ -191,7 +191,7 @@ START_TEST(who_is_his_own_successor_sends_nothing)
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         ck_assert_int_eq(result.status, 0);
         ck_assert_uint_eq(result.handed_over, 0);
-        ck_assert_uint_eq(result.reused, result.supermaster->chunks - 1);
+        ck_assert_uint_eq(result.reused, result.supermaster->cut.chunks - 1);
         virtual_free(cluster);
         assert_serial(&config);
     }

@@ -481,7 +481,8 @@ START_TEST(all_that_was_measured_reaches_the_technique)
         give_feedback(1, &(struct feedback_record){3, 1, 10, 1000000, 1000000, 0, 1});
         give_feedback(2, &(struct feedback_record){4, 1, 10, 3000000, 1000000, 0, 1});
         ck_assert_str_eq(supermaster.failure.text, "");
-        ck_assert_double_eq_tol(sched_weight(&supermaster.sched, 0) / sched_weight(&supermaster.sched, 1),
+        ck_assert_double_eq_tol(sched_weight(&supermaster.technique.sched, 0) /
+                                    sched_weight(&supermaster.technique.sched, 1),
                                 cases[i].ratio, 1e-9);
         end_supermaster();
     }

@@ -273,7 +273,7 @@ static void tell_load(unsigned worker, bool refused)
         ck_assert_uint_eq(supermaster.statistics[worker - 3].load, 700);
     }
     actions_fini(&actions);
-    sched_fini(&supermaster.sched); /* which the cluster's own has not begun */
+    sched_fini(&supermaster.technique.sched); /* which the cluster's own has not begun */
     virtual_free(cluster);
 }
 

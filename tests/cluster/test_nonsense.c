@@ -253,7 +253,7 @@ START_TEST(what_is_free_may_be_called_given_up)
                 .message = &(struct message){.type = MESSAGE_ITERATIONS_GIVEN_UP, .records = range, .record_count = 1}},
             &actions);
         ck_assert_uint_eq(supermaster.given_up.total, 20);
-        ck_assert_uint_eq(supermaster.sched.remaining, 80);
+        ck_assert_uint_eq(supermaster.technique.sched.remaining, 80);
         supermaster_fini(&supermaster);
     }
     topology_fini(&topology);

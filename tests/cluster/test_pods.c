@@ -222,7 +222,7 @@ START_TEST(those_that_come_go_on)
         struct virtual_cluster *cluster = cluster_ran(&config, &result);
         assert_complete(&result);
         ck_assert_uint_eq(result.supermaster->losses.count, 0);
-        ck_assert_uint_eq(result.supermaster->sched.workers, 4);
+        ck_assert_uint_eq(result.supermaster->technique.sched.workers, 4);
         virtual_free(cluster);
     }
 }

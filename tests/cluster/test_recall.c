@@ -72,7 +72,7 @@ static double run(struct virtual_config config, uint64_t failed, struct virtual_
     ck_assert_uint_eq(ranges_total(&supermaster->ledger.failed), failed);
     if (failed == 0)
         ck_assert_uint_eq(supermaster->ledger.digest, virtual_checksum(config.first, config.count));
-    double elapsed_ms = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns) / MS;
+    double elapsed_ms = (double)(supermaster->last_commit_ns - supermaster->cut.first_ns) / MS;
     kept = *supermaster;
     result->supermaster = &kept; /* its figures outlive the cluster */
     virtual_free(cluster);
@@ -199,7 +199,7 @@ START_TEST(without_recall_chunks_are_those_of_the_technique)
     assert_said("rank 2 gets [19, 20) of the 1 left: gss says 1\n");
     assert_not_said("RECALL");
     assert_not_said("RETURNED");
-    ck_assert_uint_eq(result.supermaster->chunks, 5);
+    ck_assert_uint_eq(result.supermaster->cut.chunks, 5);
     ck_assert_uint_eq(result.supermaster->recalls.count + result.supermaster->recalls.iterations, 0);
 }
 END_TEST
@@ -216,11 +216,11 @@ START_TEST(no_chunk_is_smaller_than_can_be_cut_in_time)
     config.spec.ask_ahead = ASK_AHEAD_OFF;
     run(config, 0, &result);
     assert_said("can be cut in time");
-    const uint64_t chunks = result.supermaster->chunks;
+    const uint64_t chunks = result.supermaster->cut.chunks;
     config.spec.recall = RUN_RECALL_OFF;
     run(config, 0, &result);
     assert_not_said("can be cut in time");
-    ck_assert_uint_gt(result.supermaster->chunks, chunks);
+    ck_assert_uint_gt(result.supermaster->cut.chunks, chunks);
     config = cluster_plain(2, 64, "ss", 20000);
     config.cost_ns = half_a_us;
     run(config, 0, &result);

@@ -155,9 +155,9 @@ static uint64_t loop_ns(const struct virtual_config *config, uint64_t *refills)
     struct virtual_result result;
     struct virtual_cluster *cluster = cluster_ran(config, &result);
     ck_assert_int_eq(result.status, 0);
-    const uint64_t elapsed_ns = result.supermaster->last_commit_ns - result.supermaster->first_assign_ns;
+    const uint64_t elapsed_ns = result.supermaster->last_commit_ns - result.supermaster->cut.first_ns;
     if (refills != NULL)
-        *refills = result.supermaster->refills;
+        *refills = result.supermaster->refilling.count;
     virtual_free(cluster);
     return elapsed_ns;
 }

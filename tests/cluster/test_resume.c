@@ -168,13 +168,13 @@ START_TEST(a_technique_cuts_what_is_left)
     struct virtual_cluster *cluster = cluster_ran(&config, &result);
     ck_assert_int_eq(result.status, EXIT_STATUS_DONE);
     ck_assert_uint_eq(result.executed, 400);
-    uint64_t chunks = result.supermaster->chunks;
+    uint64_t chunks = result.supermaster->cut.chunks;
     virtual_free(cluster);
     config.done = NULL;
     config.count = 400;
     cluster = cluster_new(&config);
     result = virtual_run(cluster);
-    ck_assert_uint_eq(chunks, result.supermaster->chunks);
+    ck_assert_uint_eq(chunks, result.supermaster->cut.chunks);
     virtual_free(cluster);
     ranges_fini(&done);
 }

@@ -275,20 +275,20 @@ static const char *check_bound(const struct virtual_config *config, const struct
     const struct supermaster *supermaster = result->supermaster;
     bool is_known = config->cost_ns != NULL && config->speeds != NULL;
     if (!is_known || config->spec.recall != RUN_RECALL_ON || config->spec.verify > 0 ||
-        !is_undisturbed(config, result) || !config->cuts_at_once || supermaster->first_assign_ns == NEVER ||
+        !is_undisturbed(config, result) || !config->cuts_at_once || supermaster->cut.first_ns == NEVER ||
         supermaster->last_commit_ns == NEVER)
         return NULL;
     const struct load load = load_of(config);
     uint64_t steps =
         config->step_iterations > 0 ? (config->count + config->step_iterations - 1) / config->step_iterations : 1;
-    double chunks = (double)supermaster->chunks * load.fastest / load.power; /* of one worker */
+    double chunks = (double)supermaster->cut.chunks * load.fastest / load.power; /* of one worker */
     double messages_ns =
         ((double)steps * ROUNDS + chunks) * ROUND_MESSAGES * message_ns(config) + 2 * (double)config->collect_ns;
     double ends = supermaster->losses.reissued > 0 ? 2 * (double)steps - 1 : (double)steps;
     double bound_ns = 1.02 * (load.work_ns / load.power + ends * load.longest_ns / load.slowest) + messages_ns;
     if (config->growth_count > 0) /* nobody knows of the last iterations before */
         bound_ns += (double)(config->growth[config->growth_count - 1].at_ns + GROWTH_LOOK_NS);
-    double took_ns = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns);
+    double took_ns = (double)(supermaster->last_commit_ns - supermaster->cut.first_ns);
     return took_ns > bound_ns ? "with recall, workers were idle while iterations waited" : NULL;
 }
 
@@ -321,7 +321,8 @@ const char *oracle_check(const struct virtual_config *config, const struct virtu
     if (result->drops > may_drop_liar && result->sent_garbage == 0)
         return "a rank was dropped that had sent nothing wrong";
     uint64_t later = supermaster->ledger.loop.count - supermaster->steps.end;
-    if (supermaster->sched_ready && supermaster->sched.remaining + later != ranges_total(&supermaster->ledger.free))
+    if (supermaster->technique.is_ready &&
+        supermaster->technique.sched.remaining + later != ranges_total(&supermaster->ledger.free))
         return "the technique's remaining work is not what is free";
     if (result->misled > 0)
         return "boundary data were not where they had to be";

@@ -115,7 +115,7 @@ static int take(const struct virtual_result *result, struct both_figures *figure
     if (result->status != EXIT_STATUS_DONE)
         return error_set(error, "exit status %d", result->status);
     *figures = (struct both_figures){
-        .elapsed_s = (double)(supermaster->last_commit_ns - supermaster->first_assign_ns) * 1e-9,
+        .elapsed_s = (double)(supermaster->last_commit_ns - supermaster->cut.first_ns) * 1e-9,
         .events = result->events,
     };
     struct report report = {0};

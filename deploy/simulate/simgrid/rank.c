@@ -63,7 +63,7 @@ void simulated_work(struct simulated_rank *self, double ns)
 void simulated_note_busy(struct simulated_rank *self, double ns)
 {
     struct simulated_run *run = self->run;
-    if (self->rank <= run->topology->masters && run->supermaster->first_assign_ns != NEVER)
+    if (self->rank <= run->topology->masters && run->supermaster->cut.first_ns != NEVER)
         run->busy_ns[self->rank] += simulated_core_ns(self, ns);
 }
 

@@ -79,7 +79,7 @@ int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *con
     own->speeds = sim_setup->speeds;
     own->perturbations = &sim_setup->perturbations;
     own->supermaster = &sim_setup->supermaster;
-    own->supermaster->first_assign_ns = NEVER;
+    own->supermaster->cut.first_ns = NEVER;
     own->busy_ns = calloc(1 + sim_setup->topology.masters, sizeof *own->busy_ns);
     if (own->busy_ns == NULL)
         return error_set(error, "out of memory for %u masters", sim_setup->topology.masters);

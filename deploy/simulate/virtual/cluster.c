@@ -358,7 +358,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
         serve_beside(cluster, rank, busy_ns);
     if (cluster->ranks != NULL)
         ranks_note_busy(cluster, rank);
-    if (cluster->supermaster.first_assign_ns != NEVER && cluster->now_ns >= cluster->supermaster.first_assign_ns)
+    if (cluster->supermaster.cut.first_ns != NEVER && cluster->now_ns >= cluster->supermaster.cut.first_ns)
         node->busy_ns += busy_ns;
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
