@@ -25,7 +25,7 @@ const struct command commands[] = {
     {"drain", "[SET|POD]", "have a set end when its jobs are over, or a pod leave it", command_drain, drain_grammar},
     {"down", "[SET]", "end a set", command_down, down_grammar},
     {"simulate", "KERNEL ...", "run a job on a simulated machine of any size", command_simulate, simulate_grammar},
-    {"study", "FILE", "run a matrix of jobs, with tables and pictures of it", command_study, study_grammar},
+    {"study", "FILE", "run a matrix of jobs, with tables and pictures of it", command_outside, NULL},
     {"kernels", "[KERNEL]", "the loops that can be run, and their parameters", command_kernels, kernels_grammar},
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
     {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},

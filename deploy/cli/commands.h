@@ -58,7 +58,6 @@ int command_join(int argc, char **argv);
 int command_pods(int argc, char **argv);
 int command_alloc(int argc, char **argv);
 int command_simulate(int argc, char **argv);
-int command_study(int argc, char **argv);
 void add_grammar(struct grammar *grammar);
 void techniques_grammar(struct grammar *grammar);
 void kernels_grammar(struct grammar *grammar);
@@ -81,7 +80,6 @@ void join_grammar(struct grammar *grammar);
 void pods_grammar(struct grammar *grammar);
 void alloc_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
-void study_grammar(struct grammar *grammar);
 
 /* Runs a command that is a program of its own. */
 int command_outside(int argc, char **argv);

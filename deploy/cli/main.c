@@ -4,6 +4,7 @@
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/for_study.h"
 #include "deploy/cli/mistakes.h"
 
 #include <errno.h>
@@ -62,6 +63,8 @@ static int run_command(int argc, char **argv, struct error *error)
         return show_version();
     if (strcmp(argv[0], "complete") == 0)
         return command_complete(argc, argv);
+    if (strcmp(argv[0], "for-study") == 0)
+        return command_for_study(argc, argv);
     return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 

@@ -6,16 +6,21 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 
+#include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 void outside_exec(char *const *argv)
 {
-    char name[64], folder[PATH_MAX], path[PATH_MAX];
+    char name[64], folder[PATH_MAX], path[PATH_MAX], own[PATH_MAX];
     struct error error;
     snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
-    if (program_folder(folder, &error) == 0 && program_find(folder, name, path, &error) == 0)
-        execv(path, argv);
+    if (program_folder(folder, &error) < 0 || program_find(folder, name, path, &error) < 0)
+        return;
+    if (realpath("/proc/self/exe", own) != NULL) /* for what it has run by this program */
+        setenv("HDSS", own, 1);
+    execv(path, argv);
 }
 
 int command_outside(int argc, char **argv)

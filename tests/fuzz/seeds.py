@@ -649,28 +649,6 @@ STATUS = {  # the first byte says how it is cut
     "long": b"\x0a" + b"x" * 100 + b"\nlead 4\n", "half": b"\x03lead 1", "nul": b"\x07super\0master 0\n\n",
 }
 
-# the first byte says what it is: @ a study's file, A its table of runs
-STUDIES = {
-    "small": b"@kernel = synthetic\nworkers = 1 2\n",
-    "full": b"@title = A study # of all\n# keys\nkernel = mandelbrot width=64\nkernel=synthetic mean=1\ntechnique = gss css:chunk=5\n"
-            b"weighting = none power\nmin_chunk = 1 1e1\ntopology = central hierarchical dca-rma dca-rma:atomics=2\nmasters = 0 4 2\n"
-            b"workers = 8 2^2\ndelay = none calculation:100\nslowdown = 1 1,2 3\nrepetitions = 3\nseed = 7\ntimeout = 9\n"
-            b"backend = mpirun\noptions = --power equal --group-by=even\nmeasure = time improvement\nx = workers\nseries = masters\n"
-            b"heat = technique masters\nbaseline = technique=gss masters=0\nspeedup_base = masters=0\nsteps = yes\n",
-    "unequal": b"@kernel = hydro l=9\nworkers = 4\nsync_points = auto 1 12\npower = 1,0.8 equal\nslowdown = 1,1.25\nload = none 0,1\nweighting = acp\nrefill_chunks = 1 4\nmasters = 2\n",
-    "platforms": b"@kernel = synthetic\nworkers = 4\nbackend = simulate\nplatform = ranger cluster:nodes=4\n",
-    "threads": b"@kernel = synthetic\nworkers = 2\nthreads = 4 1 auto\nthread_technique = static gss\nmin_chunk = mfsc/2 3\n",
-    "crlf": b"@kernel = synthetic\r\nworkers = 1\r\nheat = none\r\n", "no-kernel": b"@workers = 1", "no-value": b"@kernel =\n",
-    "twice": b"@kernel = synthetic\nworkers = 1 1\n", "key": b"@kernels = a\n", "again": b"@workers = 1\nworkers = 2\n", "pair": b"@= 1\n",
-    "simulate": b"@backend = simulate\n", "topology": b"@kernel = a\nworkers = 1\ntopology = hierarchical\n",
-    "many": b"@kernel = a\nworkers = " + b" ".join(b"%d" % i for i in range(1, 300)) + b"\n", "nul": b"@kernel = a\0\nworkers = 1\n",
-    "runs": b"@kernel = a\nworkers = 1 2 3 4 5 6 7 8 9 10 11\nmasters = 0 1 2 3 4 5 6 7 8 9\nrepetitions = 10000\n",
-    "baseline": b"@kernel = a\nworkers = 1\nbaseline = workers=2\n", "series": b"@kernel = a\nworkers = 1\nx = kernel\nseries = kernel\n",
-    "option": b"@options = --report=x\n", "measure": b"@measure = time speed\n", "empty": b"@",
-    "table": b"Astatus,reason,workers\ndone,,1\n\"failed\",\"a, \"\"b\"\"\nc\",2\n", "ragged": b"Aa,b\n1\n", "open": b"Aa\n\"1\n",
-    "columns": b"Aa,a\n", "behind": b"Aa\n\"1\"2\n", "table-crlf": b"Aa,\"b\"\r\n1,2\r\n", "header": b"Aa,b", "no-table": b"A",
-}
-
 LIST, TABLE, SHELL, CSV, HEADER, NO_HEADER = 1, 2, 4, 8, 16, 32
 
 
@@ -851,7 +829,7 @@ TARGETS = {
     "message": MESSAGES, "announcement": ANNOUNCEMENTS, "frame": FRAMES, "lineup": LINEUPS, "technique": LOOPS, "options": words(COMMANDS) | FOUND, "chunks": words(CHUNKS), "power": POWERS, "availability": AVAILABILITIES,
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
-    "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY, "study": STUDIES,
+    "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY,
     "exec": EXECS, "earlier": EARLIER, "trace": TRACES, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 

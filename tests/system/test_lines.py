@@ -15,7 +15,7 @@ from launch import HDSS, main, need_papers, run, run_test
 from sets import here
 
 FILE = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/lines.txt')
-IGNORED = re.compile(r'hdss/|.*\.parts/|.*\.journal$')  # what daemons write for themselves, and when they like
+IGNORED = re.compile(r'hdss/|.*\.parts/|.*\.journal$|a-[-a-z0-9]+\.(svg|png)$')  # what daemons write for themselves, and when they like; pictures of a study
 LONGEST = 40  # lines of a file that are compared as text; of longer ones the hash is
 
 # Names of this machine, of a folder of the test, and the words of mpirun, which differ between its versions.
@@ -24,8 +24,8 @@ MASKS = ((re.escape(os.path.dirname(HDSS)), 'BIN'), (re.escape(os.environ['BUILD
 # What differs from run to run: times of day, durations and counts.
 NUMBERS = ((r'\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d[\d.:Z+-]*', 'TIME'), (r'(?<![\w.])-?\d+(\.\d+)?(e[-+]?\d+)?( (ns|us|ms|s|min|h|k?B|MB)\b| ?[kMG]?/s)?(?!\w)', 'N'),
            ('[▏▎▍▌▋▊▉█]+', ''), (' +', ' '))
-# Lines of which a busy machine has more.
-BUSY = re.compile(r'\|   (recall |faults +\d+ reissued chunks?$)')
+# Lines of which a busy machine has more; and of studies where there is no matplotlib.
+BUSY = re.compile(r'\|   (recall |faults +\d+ reissued chunks?$)|! hdss study: no pictures are drawn: ')
 
 
 def masked(text, masks):

@@ -6,12 +6,14 @@ import os
 import re
 import shutil
 import signal
+import socket
 import statistics
 import subprocess
+import sys
 import xml.etree.ElementTree as xml
 
 from launch import HDSS, TIMEOUT_S, environment, finish, main, run, start, wait_until
-from pythons import EXECUTE, python_with
+from pythons import EXECUTE, PACKAGE, python_with
 
 NOTEBOOK = os.path.join(os.environ['SOURCE_ROOT'], 'deploy/examples/studies/figures.ipynb')
 SMALL = """# two techniques, two numbers of workers
@@ -50,7 +52,7 @@ def test_ended_and_gone_on_with():
     assert not os.path.exists('small.run.json'), os.listdir()
     result = study('small.study')
     assert result.status == 0 and '4 of 4 runs are done, 0 failed' in result.out, str(result)
-    assert len(result.err) - ('gnuplot' in result.raw_err) == 4 - len(first), str(result)
+    assert len(result.err) - ('matplotlib' in result.raw_err) == 4 - len(first), str(result)
     table = rows()
     assert table[:len(first)] == first and {row['status'] for row in table} == {'done'}, table
     assert {(row['technique'], row['workers']) for row in table} == {(t, w) for t in ('gss', 'ss') for w in '12'}, table
@@ -61,7 +63,11 @@ def test_ended_and_gone_on_with():
     assert len({row['checksum'] for row in table}) == 1, table
     again = study('small.study')
     assert again.status == 0 and rows() == table, str(again)
-    check_page(shutil.which('gnuplot') is not None)
+    check_page('matplotlib' not in result.raw_err)
+    python, _ = python_with('matplotlib')
+    if python is not None:
+        draw(python, 'small.study')
+        check_page(True)
 
 
 def check_page(drawn):
@@ -80,22 +86,22 @@ def check_page(drawn):
 
 
 def test_failures_are_marked():
-    """A kernel that fails, and one that takes too long; what is done goes with them. Nothing is drawn without gnuplot."""
+    """A kernel that fails, and one that takes too long; what is done goes with them."""
     write('bad.study', 'kernel = synthetic iterations=4 mean=1 fail=2\nkernel = synthetic iterations=40 mean=1e6 mode=sleep\n'
           'kernel = synthetic iterations=4 mean=1\nworkers = 1\ntimeout = 10\nheat = none\n')
     os.mkdir('there')
-    link_mpirun()
-    result = run(['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'study', '--folder', 'there', 'bad.study'])
+    result = study('--folder', 'there', 'bad.study')
     assert result.status == 3 and '1 of 3 runs are done, 2 failed' in result.out, str(result)
-    assert sum('gnuplot' in line for line in result.err) == 1, str(result)
+    has_pictures = not any('matplotlib' in line for line in result.err)
     status = {row['kernel'].split('mean=')[1]: (row['status'], row['reason']) for row in rows('there/bad.csv')}
     assert status['1'] == ('done', ''), status
     assert status['1 fail=2'][0] == 'failed' and status['1 fail=2'][1], status
     assert status['1e6 mode=sleep'] == ('timeout', 'not done after 10 s'), status
     with open('there/bad.md', encoding='utf-8') as file:
         page = file.read()
-    assert '**1 failed**' in page and '**1 timeout**' in page and '## Failed' in page and 'svg' not in page, page
-    assert sorted(os.listdir('there')) == ['bad-cells.csv', 'bad-cells.json', 'bad.csv', 'bad.log', 'bad.md'], os.listdir('there')
+    assert '**1 failed**' in page and '**1 timeout**' in page and '## Failed' in page and ('svg' in page) == has_pictures, page
+    there = sorted(name for name in os.listdir('there') if not name.endswith(('.png', '.svg')))
+    assert there == ['bad-cells.csv', 'bad-cells.json', 'bad.csv', 'bad.log', 'bad.md'] and (len(os.listdir('there')) > len(there)) == has_pictures, os.listdir('there')
     check_tried_again()
 
 
@@ -199,11 +205,11 @@ def test_traces():
 
 
 def test_simulated_beside_measured():
-    """The same cells by both; what is real is in the table as it was, and the maps are on the terminal and in the page, also without gnuplot."""
+    """The same cells by both; what is real is in the table as it was, and the maps are on the terminal and in the page, also without pictures."""
     write('both.study', 'kernel = synthetic iterations=200 mean=2000 mode=sleep\ntechnique = gss fac2\nworkers = 1 2\nbackend = mpirun simulate\n'
           'platform = cluster\ntimeout = 60\nmeasure = time speedup\nx = workers\nseries = backend\nheat = technique workers\n')
-    link_mpirun()
-    result = run(['/usr/bin/env', f'PATH={os.getcwd()}/bin', HDSS, 'study', 'both.study'])
+    os.mkdir('bin')
+    result = study('both.study')
     assert result.status == 0 and '8 of 8 runs are done, 0 failed' in result.out, str(result)
     table = rows('both.csv')
     assert sorted(row['backend'] for row in table) == 4 * ['mpirun'] + 4 * ['simulate'], table
@@ -211,7 +217,7 @@ def test_simulated_beside_measured():
         assert row['iterations'] == '200' and 0.19 < float(row['elapsed_s']) * int(row['workers']), row
     with open('both.md', encoding='utf-8') as file:
         page = file.read()
-    for part in ('## Tables of two axes', '| technique, below: workers | gss | fac2 |', 'measured', 'simulated'):
+    for part in ('## Tables of two axes' if 'matplotlib' in result.raw_err else '## Pictures', '| technique, below: workers | gss | fac2 |', 'measured', 'simulated'):
         assert part in page, (part, page)
     assert 'Loop time by technique and workers, s' in result.out and 'fac2' in result.out, result.out
     lines = study('--dry-run', '--folder', 'bin', 'both.study').out.splitlines()
@@ -251,8 +257,17 @@ def test_techniques_are_compared_in_one():
     with open('compared-cells.json', encoding='utf-8') as file:
         told = json.load(file)
     assert told['confidence'] == 0.95 and len(told['cells']) == 8 and len(told['cells'][0]['measures']['time']['interval']) == 2, told
-    if shutil.which('gnuplot') is not None:
+    python, _ = python_with('matplotlib')
+    if python is not None:
+        draw(python, 'compared.study')
         check_pictures()
+
+
+def draw(python, file):
+    """The report once more, by a Python that has matplotlib."""
+    done = subprocess.run([python, '-c', 'import sys\nfrom hdss._study import main\nsys.exit(main(sys.argv[1:]))', '--report-only', file],
+                          env={**environment(), 'HDSS': HDSS, 'PYTHONPATH': PACKAGE}, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
+    assert done.returncode == 0 and done.stderr == '', done
 
 
 def check_pictures():
@@ -287,15 +302,6 @@ def test_what_is_simulated_can_be_ended():
     assert result.status == 3 and [row['status'] for row in rows('long.csv')] == ['timeout'], (str(result), rows('long.csv'))
 
 
-def link_mpirun():
-    """A PATH that has what mpirun needs, and no gnuplot."""
-    os.mkdir('bin')
-    for name in ('mpirun', 'sh'):
-        os.symlink(shutil.which(name), 'bin/' + name)
-    write('bin/ssh', '#!/bin/sh\n')  # Open MPI 4 looks for it also where it needs none
-    os.chmod('bin/ssh', 0o755)
-
-
 def test_what_is_due_is_shown():
     write('small.study', SMALL + 'repetitions = 3\nseed = 5\nmasters = 0 1\nslowdown = 1,2\n')
     shown = study('--dry-run', 'small.study')
@@ -307,17 +313,65 @@ def test_what_is_due_is_shown():
 
 def test_keys_are_told():
     """Each key of the table, by the help."""
-    with open(os.path.join(os.environ['SOURCE_ROOT'], 'deploy/cli/study/plan.c'), encoding='utf-8') as file:
-        keys = re.findall(r'^    \{"(\w+)", \w*take_', file.read(), re.MULTILINE)
+    with open(os.path.join(os.environ['SOURCE_ROOT'], 'deploy/python/hdss/_study_plan.py'), encoding='utf-8') as file:
+        keys = re.findall(r"^    Key\('(\w+)', Reader\.take_", file.read(), re.MULTILINE)
     told = re.findall(r'\w+', study('--help').out)
     assert len(keys) > 30 and set(keys) <= set(told), set(keys) - set(told)
+
+
+def test_the_module():
+    """What a notebook has of a study: the lines that are due, its runs, and the figures of its cells."""
+    write('module.study', 'kernel = synthetic iterations=90 mean=100\ntechnique = gss ss\nworkers = 2\nbackend = simulate\nmeasure = time\nheat = none\n')
+    write('look.py', 'from hdss import study\nmine = study.Study("module.study")\nprint(len(mine.due()), len(mine.rows()))\nmine.run()\n'
+          'print(len(mine.due()), *[row["status"] for row in mine.rows()], *[cell["measures"]["time"]["runs"] for cell in mine.cells()])\n'
+          'try:\n    study.Study("none.study")\nexcept Exception as error:\n    print(type(error).__name__, error)\n')
+    done = subprocess.run([sys.executable, 'look.py'], env={**environment(), 'HDSS': HDSS, 'PYTHONPATH': PACKAGE}, capture_output=True, text=True, check=False,
+                          timeout=TIMEOUT_S)
+    assert done.stdout == '2 0\n0 done done 1 1\nHdssError none.study: No such file or directory\n', done
+    assert {'module.csv', 'module.md', 'module-cells.json'} <= set(os.listdir()), os.listdir()
+
+
+def test_without_python_it_says_what_to_install():
+    os.mkdir('alone')
+    shutil.copy(HDSS, 'alone/hdss')
+    result = run(['alone/hdss', 'study', 'small.study'])
+    assert result.status == 2 and len(result.err) == 1 and 'hdss study: it takes Python 3.9' in result.err[0] and 'python3-hdss' in result.err[0], str(result)
+
+
+def test_questions():
+    """Those of hdss-study, by which it checks what only HDSS knows."""
+    ours, theirs = socket.socketpair()
+    with theirs:
+        process = subprocess.Popen([HDSS, 'for-study'], stdin=theirs)
+    with ours, ours.makefile('rw') as stream:
+        assert set(json.loads(stream.readline())) == {'version', 'commit', 'cores', 'refused'}
+
+        def ask(*words):
+            stream.write(' '.join(words) + '\n')
+            stream.flush()
+            return json.loads(stream.readline())
+        assert ask('option', 'workers', '2') == {} and 'an integer' in ask('option', 'workers', '0')['error']
+        assert ask('kernel', 'synthetic') == {} and 'mandelbrot' in ask('kernel', 'mandelbrt')['error']
+        halves = [[ask('half', workers, *kernel.split())['chunk'] for kernel in (one, other)] for one, other, workers in (
+            ('mandelbrot height=1000 width=8', 'synthetic iterations=1000 steps=5', '4'), ('synthetic iterations=3', 'synthetic iterations=2', '2'),
+            ('synthetic iterations=1000 --costs gamma:mean=5 --output a.npy', 'synthetic iterations=1000', '4'))]
+        assert all(one == other for one, other in halves) and halves[1][0] == 1 and halves[0][0] >= 10, halves
+        for words in ((), ('half', '2', 'nothing'), ('half', 'two', 'synthetic'), ('option',), ('nonsense',), ('run', '--help'), ('simulate', 'synthetic', 'mean=x')):
+            assert ask(*words)['error'], words
+    assert process.wait(TIMEOUT_S) == 0
+    result = run([HDSS, 'for-study', 'x', 'y', 'z'])
+    assert result.status == 2 and len(result.err) == 1, str(result)
 
 
 def test_bad_files():
     for text, *parts in (('worker = 2\n', 'line 1', 'workers'), (SMALL + 'backend = simulat\n', 'line 7', 'mpirun, simulate'),
                          (SMALL + 'backend = simulate\nplatform = cluster moon\n', 'line 8', 'moon'),
-                         (SMALL + 'backend = simulate\nplatform = cluster:nodes=1,cores=1\n', 'line 8', 'cores'),
-
+                         (SMALL + 'backend = simulate\nplatform = cluster:nodes=1,cores=1\n', 'line 8', 'cores'), ('workers = 2\nkernel = synthetic\nkernel = syntetic\n', 'line 3', 'synthetic'),
+                         (SMALL + 'threads = 1\nthread_technique = gss fsc\n', 'line 8', 'fsc'), (SMALL + 'backend = simulate\noptions = --fail-nodes soon\n', 'line 8', 'soon'),
+                         ('kernel = synthetic iterations=9\nbackend = simulate\nworkers = 1e6\nmasters = 0 100000\n', 'line 3', '1100001 ranks'),
+                         ('kernel = hydro\nworkers = 2\nbackend = simulate\ntopology = dca-two-sided\n', 'line 1', 'hydro'),
+                         (SMALL + 'slowdown = 0.5\n', 'line 7', '0.5'), (SMALL + 'delay = soon\n', 'line 7', 'soon'), (SMALL + 'load = 0,65\n', 'line 7', '65'),
+                         (SMALL.replace('1 2', '0'), 'line 4', '--workers'),
                          (SMALL + 'kernel = synthetic mode=doze\n', 'line 7', 'mode'), ('kernel = synthetic\n', 'empty', 'workers'),
                          (SMALL + 'options = --powr equal\n', 'line 7', '--power'), (SMALL.replace('gss', 'gus'), 'line 3', 'gus'),
                          (SMALL + 'power = equal none.powers\n', 'line 7', 'none.powers', 'No such file'), (SMALL + 'power = 1,0\n', 'line 7', '--power 1,0'),

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""deploy/cli/study/commit.py knows the commit of a checkout and of what `git archive` made of one, and says so where it knows none.
+"""deploy/cli/commit.py knows the commit of a checkout and of what `git archive` made of one, and says so where it knows none.
 
     commit.py ROOT
 """
@@ -12,8 +12,8 @@ import tempfile
 
 import tap
 
-SCRIPT = os.path.join("deploy", "cli", "study", "commit.py")
-FILES = [".gitattributes", SCRIPT, os.path.join("deploy", "cli", "study", "commit.txt")]
+SCRIPT = os.path.join("deploy", "cli", "commit.py")
+FILES = [".gitattributes", SCRIPT, os.path.join("deploy", "cli", "commit.txt")]
 ENVIRONMENT = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "GIT_CONFIG_NOSYSTEM": "1", "LC_ALL": "C",
                **{f"GIT_{who}_{what}": "x" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}}
 

@@ -36,8 +36,8 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """Loads what is asked for: a worker needs little of it."""
-    if name == 'mpi':
-        return importlib.import_module('hdss.mpi')
+    if name in ('mpi', 'study'):
+        return importlib.import_module('hdss.' + name)
     if name not in _WHERE:
         raise AttributeError(f'module hdss has no {name!r}')
     value = getattr(importlib.import_module('hdss.' + _WHERE[name]), name)

@@ -36,11 +36,11 @@ COMMON = (HELP, VERSION)
 
 class Command(NamedTuple):
     name: str
-    operands: str  # as the usage has them
+    operands: str  # as the usage has them; the options are listed behind them unless it has [OPTION]
     about: str
     options: Sequence[Option]
     notes: Sequence[str]
-    offer_operands: Callable[[], Iterable[str]]
+    offer_operands: Callable[[], Iterable[str]]  # ":files": any file
 
     @property
     def program(self) -> str:
@@ -51,11 +51,11 @@ class Command(NamedTuple):
 
     def page(self) -> str:
         """What --help shows."""
-        words = [f'[--{option.name}{" " if option.value else ""}{option.value}]' for option in self.options]
+        words = [f'[--{option.name}{" " if option.value else ""}{option.value}]' for option in self.options if '[OPTION]' not in self.operands]
         parts = [f'Usage: {self.program} {" ".join([self.operands, *words])}\n', _fill(self.about)]
         for title, options in (('Options', self.options), ('Help', COMMON)):
             parts.append(f'{title}:\n' + ''.join(_option_row(option) for option in options))
-        return '\n'.join(parts + [_fill(note) for note in self.notes])
+        return '\n'.join(parts + [''.join(map(_fill, note.split('\n'))) for note in self.notes])
 
     def parse(self, words: Sequence[str]) -> Tuple[Dict[str, Any], List[str]]:
         """Values of options by their names, and the operands. `help` or `version` among the values: nothing else counts."""
@@ -114,14 +114,19 @@ class Command(NamedTuple):
         *before, word = words or ['']
         offered = {f'--{option.name}': option.summary for option in (*self.options, *COMMON)}
         if word.startswith('-') and '--' not in before:
-            lines = [f'{name}\t{about}' for name, about in offered.items() if name.startswith(word)]
+            folder = next((f'--{option.name}=' for option in self.options if option.value == 'FOLDER' and word.startswith(f'--{option.name}=')), '')
+            lines = [f':folders\t{folder}'] if folder else [f'{name}\t{about}' for name, about in offered.items() if name.startswith(word)]
         elif before and any(before[-1] == f'--{option.name}' and option.value for option in self.options):
-            lines = []
-        elif any(not other.startswith('-') for other in before):
+            lines = [':folders\t'] if any(before[-1] == f'--{option.name}' and option.value == 'FOLDER' for option in self.options) else []
+        elif self._has_operand(before):
             lines = []
         else:
-            lines = [f'{name}\t' for name in self.offer_operands() if name.startswith(word)]
+            lines = [f'{name}\t' for name in self.offer_operands() if name.startswith(word) or name[0] == ':']
         return self.write(''.join(line + '\n' for line in lines))
+
+    def _has_operand(self, words: Sequence[str]) -> bool:
+        valued = [f'--{option.name}' for option in self.options if option.value]
+        return any(not word.startswith('-') and (i == 0 or words[i - 1] not in valued) for i, word in enumerate(words))
 
     def main(self, words: Sequence[str], version: str, run: Callable[[Dict[str, Any], List[str]], int]) -> int:
         """Runs the command. Returns its exit status."""
@@ -140,7 +145,8 @@ class Command(NamedTuple):
 
 
 def _fill(text: str) -> str:
-    return textwrap.fill(text, WIDTH, break_long_words=False, break_on_hyphens=False) + '\n'
+    indent = ' ' * (len(text) - len(text.lstrip(' ')))
+    return textwrap.fill(text.lstrip(' '), WIDTH, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False) + '\n'
 
 
 def _option_row(option: Option) -> str:
