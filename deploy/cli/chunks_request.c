@@ -67,7 +67,7 @@ static const struct option_row rows[] = {
     {"format", 0, "text|json|csv", "text, json, csv", "how they are printed (default text; with --plot not at all)",
      take_format},
     {"plot", 0, "FILE", "a file name that ends in .png or .svg",
-     "draw the chunk sizes of one or several SPECs over the scheduling step, with gnuplot", take_plot},
+     "draw the chunk sizes of one or several SPECs over the scheduling step, with matplotlib", take_plot},
     {NULL},
 };
 

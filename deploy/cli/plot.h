@@ -21,14 +21,6 @@ struct plot {
 /* True if the name ends in a format that can be drawn. */
 bool plot_accepts(const char *path);
 
-/* Common to all pictures: the first settings of the script that draws the file `path`, which ends in one of the
- * formats; and line number `k`: its colour, dashes and markers for gnuplot's `with linespoints`, and the colour
- * alone. No two lines are alike before there are hundreds of them. */
-void plot_write_canvas(const char *path, FILE *script);
-void plot_write_line(unsigned k, FILE *script);
-void plot_write_line_of_group(unsigned group, unsigned k, FILE *script); /* with the colour of line `group` */
-const char *plot_colour(unsigned k);
-
 /* A series that must be walked to be drawn has at most so many chunks: about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)
 

@@ -27,7 +27,7 @@ class Hdss(MesonPackage):
     variant("python", default=True, description="kernels written in Python, and the package hdss for Python")
     variant("fortran", default=True, description="the modules hdss and DLS for MPI programs in Fortran")
     variant("simgrid", default=False, description="hdss simulate --backend simgrid")
-    variant("plot", default=False, description="pictures of studies and of chunk sizes, by matplotlib and gnuplot")
+    variant("plot", default=False, description="pictures of studies and of chunk sizes, by matplotlib")
 
     depends_on("c", type="build")
     depends_on("fortran", type="build", when="+fortran")
@@ -46,7 +46,6 @@ class Hdss(MesonPackage):
     depends_on("py-cloudpickle", type="run", when="+python")
     extends("python", when="+python")
     depends_on("simgrid@3.32: +smpi", when="+simgrid")
-    depends_on("gnuplot", type="run", when="+plot")
     depends_on("py-matplotlib", type="run", when="+plot")
     depends_on("check", type="test")
 

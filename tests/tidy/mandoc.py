@@ -19,7 +19,7 @@ import source
 import tap
 
 PAGES = tuple(f".{section}" for section in range(1, 9))
-OUTSIDE = {("bash", "1"), ("fish", "1"), ("gnuplot", "1"), ("mpirun", "1"), ("sbatch", "1"), ("squeue", "1"), ("zsh", "1"), ("fdatasync", "2")}
+OUTSIDE = {("bash", "1"), ("fish", "1"), ("mpirun", "1"), ("sbatch", "1"), ("squeue", "1"), ("zsh", "1"), ("fdatasync", "2")}
 REFERENCE = re.compile(r"^\.(?:.* )?Xr ([\w.-]+) (\d)", re.MULTILINE)
 NAME = re.compile(r"^\.Nm ([\w.-]+)(?: ,)?$", re.MULTILINE)
 

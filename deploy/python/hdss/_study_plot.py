@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import functools
 import importlib
+import io
 import math
 import os
 import textwrap
@@ -86,33 +87,42 @@ def _draw_beside(jobs: Sequence[Job]) -> int:
 
 
 def _draw(draw: Callable[[Any], None], path: str) -> None:
+    for ending, content in zip(('svg', 'png'), pictures(draw, 'svg', 'png')):
+        beside = f'{path}.{os.getpid()}'
+        try:
+            with open(beside, 'wb') as file:
+                file.write(content)
+            os.replace(beside, f'{path}.{ending}')
+        finally:
+            if os.path.exists(beside):
+                os.unlink(beside)
+
+
+def pictures(draw: Callable[[Any], None], *endings: str) -> List[bytes]:
+    """The files of what is drawn, "svg" or "png" each."""
     matplotlib: Any = importlib.import_module('matplotlib')
+    files = [io.BytesIO() for _ in endings]
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
         warnings.simplefilter('ignore')  # a letter that the font has not
         canvas = importlib.import_module('matplotlib.figure').Figure(figsize=(12.8, 8))
         draw(canvas)
-        for ending in ('svg', 'png'):
-            beside = f'{path}.{os.getpid()}'
-            try:
-                canvas.savefig(beside, format=ending, dpi=100, metadata={'Date': None} if ending == 'svg' else None)
-                os.replace(beside, f'{path}.{ending}')
-            finally:
-                if os.path.exists(beside):
-                    os.unlink(beside)
+        for file, ending in zip(files, endings):
+            canvas.savefig(file, format=ending, dpi=100, metadata={'Date': None} if ending == 'svg' else None)
+    return [file.getvalue() for file in files]
 
 
 # --- what pictures share ---
 
-def _text(text: str) -> str:
+def letters(text: str) -> str:
     """Letters between two dollars are no formula."""
     return text.replace('$', r'\$')
 
 
-def _caption(title: str, text: str, canvas: Any, middle: float = 0.43) -> None:
+def write_caption(title: str, text: str, canvas: Any, middle: float = 0.43) -> None:
     """The title, and below it what all of the picture shares, in two lines where it is long."""
-    canvas.text(middle, 0.955, _text(title), ha='center', fontsize=14)
+    canvas.text(middle, 0.955, letters(title), ha='center', fontsize=14)
     lines = textwrap.wrap(text, CAPTION_LETTERS, max_lines=2, placeholder=' ...')
-    canvas.text(middle, 0.94, _text('\n'.join(lines)), ha='center', va='top', fontsize=9, color=GREY)
+    canvas.text(middle, 0.94, letters('\n'.join(lines)), ha='center', va='top', fontsize=9, color=GREY)
 
 
 def number_text(value: float) -> str:
@@ -125,7 +135,7 @@ def number_text(value: float) -> str:
     return f'{value:,.0f}' if abs(value) >= 1000 else f'{value:.6g}'
 
 
-def _set_scale(axis: Any, is_logarithmic: bool, low: float, high: float, name: str) -> None:
+def set_scale(axis: Any, is_logarithmic: bool, low: float, high: float, name: str) -> None:
     """An axis, 'x' or 'y', from low to high, with ticks at 1, 2 and 5 times a power of ten."""
     ticker: Any = importlib.import_module('matplotlib.ticker')
     ticks = axis.yaxis if name == 'y' else axis.xaxis
@@ -148,7 +158,7 @@ def _tick(axis: str, value: str) -> str:
     number = whole(value)
     if axis == 'masters':
         return value_text(axis, value)
-    return number_text(number) if AXIS[axis].is_number and number is not None else _text(value)
+    return number_text(number) if AXIS[axis].is_number and number is not None else letters(value)
 
 
 class Drawing:
@@ -166,7 +176,7 @@ class Drawing:
         self.numbers = numbers
 
     def draw(self, canvas: Any) -> None:
-        _caption(self.figures.title(self.figure), self._caption(), canvas)
+        write_caption(self.figures.title(self.figure), self._caption(), canvas)
         if self.figure.kind == HEAT:
             self._draw_map(canvas)
         elif self.figure.kind == BOXES and 1 < self.columns <= BOX_PANELS_MAX and self.is_numeric:
@@ -256,16 +266,16 @@ class Drawing:
         if self.figure.kind == BOXES:  # they show how far the runs are apart, not how far from zero
             margin = max(0.06 * (most - least), max(abs(most), 1e-9) * 1e-3)
             is_logarithmic = least > 0 and most > least * DOUBLING_RATIO
-            _set_scale(axis, is_logarithmic, *((least / 1.1, most * 1.1) if is_logarithmic else (least - margin, most + margin)), 'y')
+            set_scale(axis, is_logarithmic, *((least / 1.1, most * 1.1) if is_logarithmic else (least - margin, most + margin)), 'y')
             return
         ratio = DOUBLING_RATIO if self.measure.name in ('time', 'speedup') and self.is_doubling else LOGARITHMIC_RATIO
         most, lowest = max(most, 0), min(least, 0)
         if not self.has_bars and least > 0 and most > least * ratio:
-            _set_scale(axis, True, least / 1.3, most * 1.3, 'y')
+            set_scale(axis, True, least / 1.3, most * 1.3, 'y')
         elif self.measure.name == 'imbalance':  # no less than 1
-            _set_scale(axis, False, 1, max(1 + (most - 1) * 1.08, 1.02), 'y')
+            set_scale(axis, False, 1, max(1 + (most - 1) * 1.08, 1.02), 'y')
         else:
-            _set_scale(axis, False, lowest * 1.08, most * 1.08 if most > 0 else -0.08 * lowest if lowest < 0 else 1, 'y')
+            set_scale(axis, False, lowest * 1.08, most * 1.08 if most > 0 else -0.08 * lowest if lowest < 0 else 1, 'y')
         if lowest < 0:
             axis.axhline(0, color=INK, linewidth=1)
 
@@ -280,7 +290,7 @@ class Drawing:
             values = [self._value(x, y) for x in range(self.columns)]
             places = [self._place(x, y) for x in range(self.columns)]
             there = [(place, value) for place, value in zip(places, values) if value.count]
-            name = _text(self.figures.line(self.figure, y)) or None
+            name = letters(self.figures.line(self.figure, y)) or None
             medians = [value.median if value.count else math.nan for value in values]  # the line breaks there
             if there and self.has_bars:
                 axis.bar(places, [value.median if value.count else 0 for value in values], 0.8 / self.lines, color=colour, alpha=0.75, label=name)
@@ -352,7 +362,7 @@ class Drawing:
                     boxes.append((self._place(x, y), {'med': value.median, 'q1': box.lower, 'q3': box.upper, 'whislo': low, 'whishi': high,
                                                       'fliers': [figure for figure in value.values if not low <= figure <= high]}))
             if any(self._value(x, y).count for x in range(self.columns)):
-                axis.bar([math.nan], [0], color=colour, alpha=0.35, label=_text(self.figures.line(self.figure, y)) or None)
+                axis.bar([math.nan], [0], color=colour, alpha=0.35, label=letters(self.figures.line(self.figure, y)) or None)
             if boxes:
                 axis.bxp([box for _, box in boxes], positions=[place for place, _ in boxes], widths=0.64 / self.lines, patch_artist=True, manage_ticks=False,
                          boxprops={'facecolor': colour + '59', 'edgecolor': colour}, whiskerprops={'color': colour}, capprops={'color': colour},
@@ -398,7 +408,7 @@ class Drawing:
                                 edgecolors='#ffffff', linewidth=1)
         bar = canvas.colorbar(drawn, cax=canvas.add_axes((0.86, 0.11, 0.02, 0.77)))
         bar.set_label(self._label())
-        _set_scale(bar.ax, is_logarithmic, least, most, 'y')
+        set_scale(bar.ax, is_logarithmic, least, most, 'y')
         for y in range(self.lines):
             for x in range(self.columns):
                 self._draw_square(axis, x, y, norm, is_diverging)
@@ -434,7 +444,7 @@ def _draw_steps(steps: Steps, panel: int, canvas: Any) -> None:
     text = steps_panel(steps, panel)
     if study.repetitions > 1:
         text += f', median{" and quartiles" if has_bands else ""} of {"up to " if study.until > 0 else ""}{study.repetitions} runs'
-    _caption('Time of each time step', text, canvas)
+    write_caption('Time of each time step', text, canvas)
     axis = canvas.add_axes((0.08, 0.11, 0.7, 0.77))
     axis.grid(True, color='#e4e4e4')
     least, most, longest = math.inf, 0.0, 1
@@ -453,10 +463,11 @@ def _draw_steps(steps: Steps, panel: int, canvas: Any) -> None:
         if has_bands:
             axis.fill_between(places, lows, highs, color=colour, alpha=0.2, linewidth=0)
         axis.plot(places, [value.median for value in values], color=colour, linestyle=DASHES[style % len(DASHES)], marker=MARKERS[style % len(MARKERS)],
-                  fillstyle='none', markevery=len(values) // 25 + 1, label=_text(', '.join(value_text(of, steps.matrix.value(cell, of)) for of in steps.axes)))
+                  fillstyle='none', markevery=len(values) // 25 + 1,
+                  label=letters(', '.join(value_text(of, steps.matrix.value(cell, of)) for of in steps.axes)))
     margin = 0.08 * (most - least) or 0.08 * most
     axis.set_xlim(1 - 0.02 * longest, 1.02 * longest)
-    _set_scale(axis, False, least - margin if least > most / 2 else 0, most + margin, 'y')
+    set_scale(axis, False, least - margin if least > most / 2 else 0, most + margin, 'y')
     axis.xaxis.set_major_locator(importlib.import_module('matplotlib.ticker').MaxNLocator(integer=True))
     axis.set_xlabel('time step')
     axis.set_ylabel('time of the step, s')

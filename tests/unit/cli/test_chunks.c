@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of `hdss chunks` that start nothing: a series, the points of a drawn line, the numbers on an axis, and
- * strings for gnuplot. */
+/* The parts of `hdss chunks` that start nothing: a series, and the points of a drawn line. */
 #include "common/sched/sched.h"
 #include "common/util/error.h"
-#include "deploy/cli/axis.h"
 #include "deploy/cli/curve.h"
-#include "deploy/cli/gnuplot.h"
 #include "deploy/cli/series.h"
 #include "tests/lib/suite.h"
 
@@ -128,48 +125,6 @@ START_TEST(equal_chunks_are_taken_at_once)
 }
 END_TEST
 
-static const struct {
-    bool logarithmic;
-    double low, high;
-    const char *has, *lacks;
-} axes[] = {
-    {false, 0, 31, "xtics ('0' 0, '5' 5, '10' 10, '15' 15, '20' 20, '25' 25, '30' 30)", "log"},
-    {false, 0, 0, "xrange [0:1]", "log"},
-    {false, 0, 1.05, "'0' 0, '1' 1)", "."},
-    {false, 0, 30000, "'20,000' 20000", "k"},
-    {false, 0, 1e9, "'2×10⁸' 200000000, ", "e+"},
-    {false, 0, 9.3e18, "'8×10¹⁸' 8e+18)", "'8e"},
-    {true, 0.5, 1000, "'1' 1, '2' 2, '' 3 1, '' 4 1, '5' 5", "'0' 0"},
-    {true, 0.5, 2e6, "'10⁶' 1000000, '' 2000000 1", "'2' 2"},
-    {true, 0.5, 9e18, "'' 10 1, '' 20 1", "'10' 10"},
-};
-
-START_TEST(axes_read_well)
-{
-    struct axis axis;
-    FILE *file = open_text();
-    if (axes[_i].logarithmic)
-        axis_logarithmic(&axis, axes[_i].low, axes[_i].high);
-    else
-        axis_linear(&axis, axes[_i].high);
-    axis_write(&axis, "x", file);
-    fclose(file);
-    const char *ticks = strstr(text, "set xtics");
-    ck_assert_ptr_nonnull(ticks);
-    ck_assert_msg(strstr(text, axes[_i].has) != NULL, "no %s in %s", axes[_i].has, text);
-    ck_assert_msg(strstr(ticks, axes[_i].lacks) == NULL, "%s in %s", axes[_i].lacks, text);
-}
-END_TEST
-
-START_TEST(strings_are_only_strings)
-{
-    FILE *file = open_text();
-    gnuplot_quote(file, "it's '\n`rm` \"$x\" \\");
-    fclose(file);
-    ck_assert_str_eq(text, "'it''s ''?`rm` \"$x\" \\'");
-}
-END_TEST
-
 /* Both forms cover the loop; the closed one from the steps alone. */
 START_TEST(series_cover_the_loop)
 {
@@ -254,8 +209,6 @@ int main(void)
     tcase_add_test(tests, a_long_series_becomes_ranges);
     tcase_add_test(tests, marks_are_few_and_along_the_whole_series);
     tcase_add_test(tests, equal_chunks_are_taken_at_once);
-    tcase_add_loop_test(tests, axes_read_well, 0, sizeof axes / sizeof *axes);
-    tcase_add_test(tests, strings_are_only_strings);
     tcase_add_loop_test(tests, series_cover_the_loop, 0, 2);
     tcase_add_test(tests, equal_series_are_known);
     tcase_add_test(tests, series_that_cannot_be_are_refused);
