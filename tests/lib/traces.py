@@ -5,6 +5,30 @@ import heapq
 import random
 
 HEADER = 'kind,time_s,worker,node,master,chunk,first,count,reason,asked_s,begun_s,ended_s,stored_s,compute_s,fate,formula,text'
+# Two workers of node 1 and one of node 0. Worker 3 is lost in its second chunk, which worker 2 computes again; the copy of it is dropped.
+SAMPLE = HEADER + '''
+run,,,,,,,,,,,,,,,,version=1.2.3
+run,,,,,,,,,,,,,,,,kernel=adjoint
+run,,,,,,,,,,,,,,,,technique=gss
+run,,,,,,,,,,,,,,,,iterations=100
+run,,,,,,,,,,,,,,,,masters=2
+run,,,,,,,,,,,,,,,,colour=blue
+worker,,4,0,1,,,,,,,,,,,,
+worker,,3,1,2,,,,,,,,,,,,host=here power=2.5
+worker,,2,1,2,,,,,,,,,,,,power=1 host=there
+chunk,1,2,1,2,1,0,30,own,0.5,1.5,4.5,5,3,done,,
+chunk,1,3,1,2,1,30,30,own,0.5,1.5,3.5,4,2,done,,
+chunk,4,3,1,2,2,60,20,other,3.4,4.25,,,,lost,,
+chunk,6,2,1,2,2,60,20,requeued,4.5,6,8,9,2,done,,
+chunk,1,4,0,1,1,80,20,cut,,2,6,6.5,,done,,
+chunk,7,4,0,1,2,60,20,copy,6.5,7,8,,1,dropped,,
+cut,1,2,,,,0,30,,,,,,,,34,
+cut,1,3,,,,30,30,,,,,,,,,
+event,5,3,,,,,,,,,,,,,,worker lost
+event,9,,,,,80,20,,,,,,,,,"a ""b"",
+<c>"
+chart,,,,,,,,,,,,,,,,of a later version
+'''
 
 
 class Trace:

@@ -6,6 +6,7 @@ the conventions of common/config/options.h."""
 from __future__ import annotations
 
 import difflib
+import re
 import signal
 import sys
 import textwrap
@@ -36,11 +37,12 @@ COMMON = (HELP, VERSION)
 
 class Command(NamedTuple):
     name: str
-    operands: str  # as the usage has them; the options are listed behind them unless it has [OPTION]
+    operands: str  # as the usage has them
     about: str
     options: Sequence[Option]
-    notes: Sequence[str]
-    offer_operands: Callable[[], Iterable[str]]  # ":files": any file
+    notes: Sequence[str]  # lines, each of which may be indented
+    offer_operands: Callable[[], Iterable[str]]  # ':files' among them: any file
+    usage: str = ''  # behind the name, if it is not the operands and all options
 
     @property
     def program(self) -> str:
@@ -51,8 +53,9 @@ class Command(NamedTuple):
 
     def page(self) -> str:
         """What --help shows."""
-        words = [f'[--{option.name}{" " if option.value else ""}{option.value}]' for option in self.options if '[OPTION]' not in self.operands]
-        parts = [f'Usage: {self.program} {" ".join([self.operands, *words])}\n', _fill(self.about)]
+        words = [f'[--{option.name}{" " if option.value else ""}{option.value}]' for option in self.options]
+        usage = self.usage or ' '.join([self.operands, *words])
+        parts = [f'Usage: {self.program} {usage}\n', _fill(self.about)]
         for title, options in (('Options', self.options), ('Help', COMMON)):
             parts.append(f'{title}:\n' + ''.join(_option_row(option) for option in options))
         return '\n'.join(parts + [''.join(map(_fill, note.split('\n'))) for note in self.notes])
@@ -70,6 +73,8 @@ class Command(NamedTuple):
                 operands.append(word)
                 continue
             option, value = self._find(word), word.partition('=')[2] if '=' in word else None
+            if word[1] != '-' and len(word) > 2:
+                value = word[2:]  # behind the letter
             if option in COMMON and value is None:
                 return {option.name: True}, []
             values[option.name] = self._value(option, value, rest)
@@ -114,19 +119,23 @@ class Command(NamedTuple):
         *before, word = words or ['']
         offered = {f'--{option.name}': option.summary for option in (*self.options, *COMMON)}
         if word.startswith('-') and '--' not in before:
-            folder = next((f'--{option.name}=' for option in self.options if option.value == 'FOLDER' and word.startswith(f'--{option.name}=')), '')
-            lines = [f':folders\t{folder}'] if folder else [f'{name}\t{about}' for name, about in offered.items() if name.startswith(word)]
+            lines = [f'{name}\t{about}' for name, about in offered.items() if name.startswith(word)]
+            lines += [f'{kind}\t--{name}=' for name, kind in self._paths() if word.startswith(f'--{name}=')]
         elif before and any(before[-1] == f'--{option.name}' and option.value for option in self.options):
-            lines = [':folders\t'] if any(before[-1] == f'--{option.name}' and option.value == 'FOLDER' for option in self.options) else []
-        elif self._has_operand(before):
+            lines = [f'{kind}\t' for name, kind in self._paths() if before[-1] == f'--{name}']
+        elif self._operands_among(before) > 0:
             lines = []
         else:
-            lines = [f'{name}\t' for name in self.offer_operands() if name.startswith(word) or name[0] == ':']
+            lines = [f'{name}\t' for name in self.offer_operands() if name.startswith((word, ':'))]
         return self.write(''.join(line + '\n' for line in lines))
 
-    def _has_operand(self, words: Sequence[str]) -> bool:
-        valued = [f'--{option.name}' for option in self.options if option.value]
-        return any(not word.startswith('-') and (i == 0 or words[i - 1] not in valued) for i, word in enumerate(words))
+    def _paths(self) -> List[Tuple[str, str]]:
+        """The options that take a path, each with what a shell is to offer for it."""
+        return [(option.name, ':folders' if option.value == 'FOLDER' else ':files') for option in self.options if option.value.startswith(('FILE', 'FOLDER'))]
+
+    def _operands_among(self, words: Sequence[str]) -> int:
+        with_value = {f'--{option.name}' for option in self.options if option.value} | {f'-{option.letter}' for option in self.options if option.letter}
+        return sum(not word.startswith('-') and (i == 0 or words[i - 1] not in with_value) for i, word in enumerate(words))
 
     def main(self, words: Sequence[str], version: str, run: Callable[[Dict[str, Any], List[str]], int]) -> int:
         """Runs the command. Returns its exit status."""
@@ -142,6 +151,21 @@ class Command(NamedTuple):
         except Refusal as refusal:
             self.say(str(refusal))
             return USAGE
+
+
+def whole(text: str) -> int:
+    """A whole number as common/util/number.h has it: 1e6, 2^20 and 1_000, too. ValueError for what is none, or takes more than 64 bits."""
+    match = re.fullmatch(r'(\d+(?:_\d+)*)(?:([eE^])(\d+(?:_\d+)*))?', text, re.ASCII)
+    if match is None:
+        raise ValueError(text)
+    number, sign, power = int(match[1]), match[2], int(match[3] or 0)
+    if power > 64:
+        raise ValueError(text)
+    if sign:
+        number = number ** power if sign == '^' else number * 10 ** power
+    if number >= 1 << 64:
+        raise ValueError(text)
+    return number
 
 
 def _fill(text: str) -> str:

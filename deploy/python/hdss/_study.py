@@ -33,7 +33,7 @@ def _folder(path: str) -> str:
 
 
 COMMAND = Command(
-    'study', '[OPTION]... FILE',
+    'study', 'FILE',
     'Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md), its figures for programs (NAME-cells.csv, '
     'NAME-cells.json) and pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run again: after Ctrl-C the '
     'same command goes on.',
@@ -47,7 +47,7 @@ COMMAND = Command(
      'The values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'hdss(1) describes them.', 'Example of a FILE:',
      '    kernel = mandelbrot width=1024 height=1024\n    technique = dtss dfss dgss\n    masters = 0 1 2\n    workers = 1 2 4\n    repetitions = 3',
      'Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.'),
-    lambda: [':files'])
+    lambda: [':files'], '[OPTION]... FILE')
 
 
 def make_report(session: Session, summary: Summary, say: Any) -> Report:

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What `hdss report` and `hdss explain` are made of: the reader of traces, the trace in its order, the figures, and
+/* What `hdss report` is made of: the reader of traces, the trace in its order, the figures, and
  * what is written. */
 #include "deploy/cli/report/figures.h"
 #include "deploy/cli/report/gantt.h"
 #include "deploy/cli/report/markup.h"
 #include "deploy/cli/report/pack.h"
 #include "deploy/cli/report/page.h"
-#include "deploy/cli/report/story.h"
 #include "tests/lib/suite.h"
 
 #include <math.h>
@@ -439,39 +438,6 @@ START_TEST(what_an_earlier_run_had_done_is_told_apart)
 }
 END_TEST
 
-START_TEST(an_iteration_of_an_earlier_run_has_a_story)
-{
-    struct run_trace trace;
-    struct error error;
-    struct text text;
-    text_init(&text);
-    text_add(&text, "%s%s", sample, resumed_rows);
-    ck_assert_msg(read_trace_text(&trace, text.data, 4096, &error) == 0, "%s", error.text);
-    text_fini(&text);
-    text_init(&text);
-    ck_assert_int_eq(story_of_iteration(&text, &trace, 106, &error), 0);
-    ck_assert_ptr_nonnull(strstr(text.data, "iterations 100 to 106 (7)\n"));
-    ck_assert_ptr_nonnull(
-        strstr(text.data, "done, and stored, by an earlier run: this run went on from its journal\n"));
-    ck_assert_ptr_null(strstr(text.data, "worker"));
-    text_fini(&text);
-    text_init(&text);
-    ck_assert_int_eq(story_of_iteration(&text, &trace, 59, &error), 0); /* which this run computed again */
-    ck_assert_ptr_nonnull(strstr(text.data, "iterations 50 to 59 (10)\n"));
-    ck_assert_ptr_nonnull(strstr(text.data, "worker 3 on node 1 (here), chunk 1: iterations 30 to 59 (30)\n"));
-    text_fini(&text);
-    text_init(&text);
-    ck_assert_int_eq(story_of_iteration(&text, &trace, 0, &error), 0);
-    ck_assert_ptr_null(strstr(text.data, "an earlier run"));
-    text_fini(&text);
-    text_init(&text);
-    ck_assert_int_lt(story_of_iteration(&text, &trace, 107, &error), 0);
-    ck_assert_ptr_nonnull(strstr(error.text, "nobody was given iteration 107; the loop has 100"));
-    text_fini(&text);
-    run_trace_fini(&trace);
-}
-END_TEST
-
 START_TEST(words_are_never_markup)
 {
     struct text text;
@@ -743,7 +709,6 @@ int main(void)
     tcase_add_test(all, a_simulation_stands_beside_the_run);
     tcase_add_test(all, a_report_of_another_run_is_refused);
     tcase_add_test(all, what_an_earlier_run_had_done_is_told_apart);
-    tcase_add_test(all, an_iteration_of_an_earlier_run_has_a_story);
     tcase_add_test(all, words_are_never_markup);
     tcase_add_test(all, numbers_are_packed);
     tcase_add_test(all, classes_are_by_fate_and_reason);
