@@ -40,7 +40,8 @@ static bool is_obeyed(uint32_t code)
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-size_t plain_utf8(const char *at)
+/* Length of the UTF-8 sequence at `at`; 0 if it is not valid. */
+static size_t plain_utf8(const char *at)
 {
     size_t length;
     decode(at, &length);

@@ -6,10 +6,8 @@
 
 #include <stddef.h>
 
-/* Length of the UTF-8 sequence at `at`. 0 if it is not valid: too short, overlong, a surrogate, or beyond Unicode. */
-size_t plain_utf8(const char *at);
-
-/* The same; also 0 for a character that is not safe to print. */
+/* Length of the UTF-8 sequence at `at`. 0 if it is not valid (too short, overlong, a surrogate, or beyond Unicode), or
+ * a character that is not safe to print. */
 size_t plain_length(const char *at);
 
 /* The next character. After an invalid sequence: the next byte that can begin one. */

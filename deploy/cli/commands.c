@@ -30,7 +30,7 @@ const struct command commands[] = {
     {"techniques", "[NAME]", "the scheduling techniques, and their parameters", command_techniques, techniques_grammar},
     {"chunks", "SPEC", "the chunks that a technique cuts a loop into", command_chunks, chunks_grammar},
     {"log", "FILE", "what became of tasks: failures, runtimes, their output", command_log, log_grammar},
-    {"report", "FILE ...", "a run as a page: who computed what and when, and how well", command_report, report_grammar},
+    {"report", "FILE ...", "a run as a page: who computed what and when, and how well", command_outside, NULL},
     {"explain", "TRACE ...", "who computed what, when, and why there", command_outside, NULL},
     {NULL},
 };

@@ -784,6 +784,17 @@ int run_check_option(const char *name, const char *value, struct error *error)
     return result;
 }
 
+/* Launches the run, and makes the page of it that is wanted, however it ended. */
+static int run_with_page(struct launch_plan *launch_plan, struct launch *how, struct error *error)
+{
+    const int status = run_launch_plan(launch_plan, how, error);
+    if (launch_plan->page.html[0] == '\0' || launch_plan->dry_run || status == EXIT_STATUS_USAGE)
+        return status;
+    if (run_page_make(&launch_plan->page, error) == 0)
+        return status;
+    return status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
+}
+
 int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error)
 {
     struct error unread;
@@ -797,7 +808,7 @@ int run_words(int argc, char **argv, bool restarts, struct launch *how, struct e
         if (launch_plan.set != NULL)
             error_set(error, "--set: accepted by `hdss run` itself");
         else
-            status = run_launch_plan(&launch_plan, how, error);
+            status = run_with_page(&launch_plan, how, error);
     }
     launch_plan_fini(&launch_plan);
     return status;
@@ -812,17 +823,6 @@ static int run_in_set(const struct launch_plan *launch_plan, int argc, char **ar
     request.waits = true;
     request.quiet = launch_plan->quiet;
     return submission_make("hdss run", &request, &launch_plan->job, &all, argc, argv, error);
-}
-
-/* Launches the run, and makes the page of it that is wanted, however it ended. */
-static int run_with_page(struct launch_plan *launch_plan, struct launch *how, struct error *error)
-{
-    const int status = run_launch_plan(launch_plan, how, error);
-    if (launch_plan->page.html[0] == '\0' || launch_plan->dry_run || status == EXIT_STATUS_USAGE)
-        return status;
-    if (run_page_make(&launch_plan->page, error) == 0)
-        return status;
-    return status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
 }
 
 int command_run(int argc, char **argv)

@@ -4,8 +4,9 @@
 
 #include "common/os/files.h"
 #include "common/util/text.h"
-#include "deploy/cli/report.h"
 
+#include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -55,19 +56,66 @@ int run_page_prepare(struct run_page *page, struct argv *job, bool has_trace, st
     return 0;
 }
 
+/* Adds the bytes of a file in base64. */
+static int add_base64(struct text *text, const char *name, struct error *error)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    unsigned char bytes[3072];
+    char characters[sizeof bytes / 3 * 4];
+    FILE *file = fopen(name, "re");
+    if (file == NULL)
+        return error_set(error, "--html: %.300s: %s", name, strerror(errno));
+    for (size_t count; (count = fread(bytes, 1, sizeof bytes - 3, file)) > 0;) {
+        int length = 0;
+        bytes[count] = bytes[count + 1] = 0;
+        for (size_t i = 0; i < count; i += 3) {
+            const unsigned bits = (unsigned)bytes[i] << 16 | (unsigned)bytes[i + 1] << 8 | bytes[i + 2];
+            characters[length++] = digits[bits >> 18];
+            characters[length++] = digits[bits >> 12 & 63];
+            characters[length++] = digits[bits >> 6 & 63];
+            characters[length++] = digits[bits & 63];
+        }
+        for (size_t missing = (3 - count % 3) % 3; missing > 0; missing--)
+            characters[length - (int)missing] = '=';
+        text_add(text, "%.*s", length, characters);
+    }
+    const bool has_failed = ferror(file) != 0;
+    fclose(file);
+    return has_failed ? error_set(error, "--html: %.300s: cannot be read", name) : 0;
+}
+
+/* Makes the page of its parts, with the files put in, of which each may be NULL. */
+static int fill_page(struct text *text, const char *trace, const char *report, struct error *error)
+{
+    for (const struct page_part *part = page_parts;; part++) {
+        text_add(text, "%s", part->text);
+        if (part->then == NULL)
+            return text->failed ? error_set(error, "--html: out of memory") : 0;
+        const char *file = strcmp(part->then, "trace") == 0 ? trace : strcmp(part->then, "report") == 0 ? report : NULL;
+        if (file != NULL && add_base64(text, file, error) < 0)
+            return -1;
+        if (strcmp(part->then, "name") == 0)
+            text_add(text, "what the run has left");
+    }
+}
+
 int run_page_make(const struct run_page *page, struct error *error)
 {
     const char *trace = page->own_trace != NULL ? page->own_trace : page->trace;
     const char *report = page->own_report != NULL ? page->own_report : page->report;
-    const char *files[2];
-    unsigned count = 0;
-    if (trace != NULL && access(trace, R_OK) == 0)
-        files[count++] = trace;
-    if (is_file(report) && access(report, R_OK) == 0)
-        files[count++] = report;
-    if (count == 0)
+    struct text text;
+    if (trace != NULL && access(trace, R_OK) != 0)
+        trace = NULL;
+    if (!is_file(report) || access(report, R_OK) != 0)
+        report = NULL;
+    if (trace == NULL && report == NULL)
         return error_set(error, "--html: the run has left nothing to make a page of");
-    return report_write_page(files, count, page->html, error);
+    text_init(&text);
+    int result = fill_page(&text, trace, report, error);
+    if (result == 0)
+        result = file_write(page->html, text.data, text.length, error);
+    text_fini(&text);
+    return result;
 }
 
 void run_page_fini(struct run_page *page)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that `hdss run --html` makes of the run when it is over: its trace and its report are written for it where
- * they were not asked for, and removed again. */
+/* The page that `hdss run --html` makes of the run when it is over: that of `hdss report`, with the trace and the
+ * report of the run put in as they are. Where these were not asked for they are written for it, and removed again. */
 #pragma once
 
 #include "common/config/job.h"
@@ -26,3 +26,11 @@ int run_page_make(const struct run_page *page, struct error *error);
 
 /* Removes what was written for the page alone. */
 void run_page_fini(struct run_page *page);
+
+/* The page, made of the files in report/page/ by embed.py: texts, and behind each but the last the name of what is put
+ * in there. */
+struct page_part {
+    const char *text, *then; /* then: NULL for the last one */
+};
+
+extern const struct page_part page_parts[];

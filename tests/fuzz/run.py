@@ -34,7 +34,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 
 # Parts of all executions: more for what reads what another process wrote, fewer for what takes long.
 SHARES = {
-    "message": 250, "announcement": 40, "frame": 40, "machines": 100, "lineup": 120, "journal": 100, "technique": 100, "power": 80, "availability": 60, "description": 40, "blocks": 40, "hosts": 60, "route": 40, "submission": 40, "items": 40, "http": 10, "jobs": 40, "nodes": 260, "trace": 40, "options": 50,
+    "message": 250, "announcement": 40, "frame": 40, "machines": 100, "lineup": 120, "journal": 100, "technique": 100, "power": 80, "availability": 60, "description": 40, "blocks": 40, "hosts": 60, "route": 40, "submission": 40, "items": 40, "http": 10, "jobs": 40, "nodes": 260, "options": 50,
     "chunks": 40, "tasks": 13, "list": 13, "task_log": 40, "exec": 20, "earlier": 10, "costs": 40, "simulated": 60, "platform": 60, "banner": 13, "vigil": 10,
     "off": 60, "obj": 40, "ply": 60, "image": 60, "results": 2, "parts": 2,
 }

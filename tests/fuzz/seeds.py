@@ -614,35 +614,6 @@ IMAGES = {
 }
 
 
-def trace(*rows, piece=b"\xff"):
-    """The first byte says how it is cut. A row is `kind` with `name=value`."""
-    columns = "kind,time_s,worker,node,master,chunk,first,count,reason,asked_s,begun_s,ended_s,stored_s,compute_s,fate,formula,text".split(",")
-    lines = [",".join(columns)]
-    for kind, *words in rows:
-        given = dict(word.split("=", 1) for word in words)
-        lines.append(",".join([kind] + [given.get(name, "") for name in columns[1:]]))
-    return piece + "\n".join(lines).encode("latin-1") + b"\n"
-
-
-TRACE_CHUNK = ("chunk", "time_s=1", "worker=2", "node=0", "master=1", "chunk=1", "first=0", "count=10", "reason=own", "asked_s=0.5", "begun_s=1.5",
-"ended_s=2.5", "stored_s=3", "compute_s=0.9", "fate=done")
-TRACES = {
-    "empty": b"\x10", "head": trace(), "run": trace(("run", "text=kernel=a<mark>"), ("run", "text=iterations=10"), ("worker", "worker=2", "node=0", "text=host=<mark>h power=1.5")),
-    "chunk": trace(TRACE_CHUNK, piece=b"\x03"), "lost": trace(TRACE_CHUNK[:11] + ("fate=lost",), ("event", "time_s=2", "worker=2", "text=worker lost")),
-    "resumed": trace(("resumed", "first=0", "count=10", "reason=resumed", "fate=done"), TRACE_CHUNK, ("resumed", "count=9223372036854775807", "first=9")),
-    "cuts": trace(("cut", "time_s=1", "count=5", "formula=6"), ("cut", "time_s=1", "count=4")), "quoted": trace(("event", "time_s=1", 'text="a ""b"",<mark>\nc"')),
-    "open-quote": trace(("event", "time_s=1", 'text="a')), "later": trace(("chart", "text=x"), TRACE_CHUNK), "word": trace(TRACE_CHUNK[:8] + ("reason=why",)),
-    "number": trace(("chunk", "time_s=1e400", "worker=2", "count=1")), "rank": trace(("chunk", "time_s=1", "worker=16777216", "count=1")),
-    "order": trace(("chunk", "time_s=3", "worker=1", "count=1", "begun_s=3"), ("chunk", "time_s=1", "worker=1", "count=1", "begun_s=1", "ended_s=0.5")),
-    "bytes": trace(("event", "time_s=1", "text=\xff\xc3\xa4\xed\xa0\x80")), "nul": trace(("event", "time_s=1", "text=a\0b")), "short": trace() + b"chunk,1\n",
-    "pools": trace(("worker", "worker=2", "master=1"), ("worker", "worker=3", "master=4"), ("cut", "time_s=1", "worker=2", "first=0", "count=10"),
-                   ("cut", "time_s=1", "worker=3", "first=10", "count=10"), ("chunk", "time_s=2", "worker=2", "master=1", "first=0", "count=4"),
-                   ("chunk", "time_s=3", "worker=3", "master=4", "first=4", "count=10", "reason=recalled"), ("event", "time_s=4", "worker=4", "text=master lost")),
-    "again": trace(("worker", "worker=2", "master=1"), ("chunk", "time_s=1", "worker=2", "first=0", "count=10"), ("cut", "time_s=2", "worker=2", "first=0", "count=20"),
-                   ("event", "time_s=3", "worker=1", "text=master lost"), ("cut", "time_s=3", "worker=9", "first=5", "count=9")),
-    "same": trace(("worker", "worker=2", "text=host=a"), ("worker", "worker=2", "text=host=b")), "torn": trace(TRACE_CHUNK)[:-5], "returns": trace(TRACE_CHUNK).replace(b"\n", b"\r\n"),
-}
-
 STATUS = {  # the first byte says how it is cut
     "empty": b"", "begun": b"\x04begun 1234\n", "done": b"\x00begun 1234\nlead 0\n", "lossy": b"\x1fbegun 9\nlead 3 lossy\n",
     "worker": b"\x02worker 1\nlead 0\n", "unknown": b"\x05lead 7\nlead -1\nmaster x\n",
@@ -830,7 +801,7 @@ TARGETS = {
     "description": DESCRIPTIONS, "blocks": BLOCKS,
     "costs": COSTS, "hosts": HOSTS, "route": ROUTES, "submission": SUBMISSIONS, "items": ITEMS, "http": HTTP, "jobs": JOBS, "nodes": NODES, "banner": MPIRUN, "vigil": STATUS, "results": RESULTS, "journal": JOURNALS, "machines": LIVES,
     "parts": PARTS, "tasks": TASKS, "list": LISTS, "task_log": TASK_LOGS, "image": IMAGES, "off": OFF, "obj": OBJ, "ply": PLY,
-    "exec": EXECS, "earlier": EARLIER, "trace": TRACES, "simulated": SIMULATED, "platform": PLATFORMS,
+    "exec": EXECS, "earlier": EARLIER, "simulated": SIMULATED, "platform": PLATFORMS,
 }
 
 # For libFuzzer and AFL++: words to put in.

@@ -126,6 +126,15 @@ class Browser:
         assert 'exceptionDetails' not in result, (expression, result)
         return result['result'].get('value')
 
+    def open_report(self, path):
+        """Opens a page of `hdss report`. Returns the seconds until its script has made it, or has complained."""
+        began = time.monotonic()
+        self.open(path)
+        while not self.evaluate('Boolean(document.documentElement.dataset.ready)') and not self.complaints:
+            assert time.monotonic() < began + TIMEOUT_S, 'the page is not made'
+            self.frame()
+        return time.monotonic() - began
+
     def key(self, name):
         code, number = KEYS.get(name, ('', 0))
         params = {'key': name, 'code': code, 'windowsVirtualKeyCode': number}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gc
 import re
-from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Tuple
+from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Set, Tuple
 
 from hdss._command import whole
 
@@ -73,15 +73,16 @@ class Event(NamedTuple):
 
 
 class Trace:
-    """All that a trace tells. Raises Broken, and OSError, while it is read."""
+    """All that a trace tells, of chunks only if they are wanted. Raises Broken, and OSError, while it is read."""
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
+    def __init__(self, file: BinaryIO, name: str, wants_chunks: bool = True) -> None:
         self.facts: Dict[str, str] = {}
         self.workers: List[Worker] = []
         self.cuts: List[Cut] = []
         self.events: List[Event] = []
         self.resumed: List[Tuple[int, int]] = []  # first and count of what an earlier run had done
         self._chunks: List[Chunk] = []
+        self._wants_chunks = wants_chunks
         collects = gc.isenabled()
         gc.disable()  # nothing here is a circle, and looking for some takes longer than all else
         try:
@@ -125,6 +126,7 @@ class Trace:
         takers: Dict[str, Callable[[Row], None]] = {'run': self._take_fact, 'worker': self._take_worker, 'chunk': self._take_chunk, 'cut': self._take_cut,
                                                     'event': self._take_event, 'resumed': self._take_resumed}
         add, fast = self._chunks.append, _CHUNK.fullmatch
+        seen: Set[bytes] = set()  # ranks: of a worker one chunk is enough if none is wanted
         for line in reader.lines():
             match = fast(line)
             if match is None:
@@ -135,6 +137,9 @@ class Trace:
                     except ValueError as error:
                         reader.refuse(str(error))
                 continue
+            if not self._wants_chunks and match[2] in seen:
+                continue
+            seen.add(match[2])
             given, worker, node, master, number, first, count, reason, asked, begun, ended, stored, compute, fate = match.groups()
             add(Chunk(float(given), int(worker), int(node or 0), int(master) if master else None, int(number or 0), int(first) if first else None, int(count),
                       _REASONS[reason], float(asked) if asked else None, float(begun) if begun else None, float(ended) if ended else None,

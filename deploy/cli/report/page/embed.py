@@ -36,7 +36,7 @@ def main():
     is_page = output.endswith(".html")
     header, array, *files = ["", "", *words] if is_page else words
     page, style, script = ("\n".join(read(file) for file in files if file.endswith(ending)) for ending in (".html", ".css", ".js"))
-    script = "'use strict';\n(() => {\n" + script + "})();\n"
+    script = "'use strict';\n(async () => {\n" + script + "})();\n"
     for name, text in (("style", style), ("script", script), ("style_source", source_of(style)), ("script_source", source_of(script))):
         page = page.replace("{{" + name + "}}", text)
     if is_page:

@@ -44,7 +44,7 @@ function drawLegends() {
     byId(id + '-legend').replaceChildren();
   for (let k = 0; k < CLASSES; k++)
     if (present.has(k))
-      addLegend(byId('gantt-legend'), paintClass(k), run.labels[k]);
+      addLegend(byId('gantt-legend'), paintClass(k), CLASS_LABELS[k]);
   addLegend(byId('gantt-legend'), context => {
     context.fillStyle = palette.idle;
     context.fillRect(0, 0, 22, 12);
@@ -85,6 +85,24 @@ function describe() {
 }
 
 // --- the tables ---
+
+function makePage() {
+  const has = {trace, cuts: run.cuts > 0, events: run.events.length > 0, finish: workers.some(worker => worker.finish > 0), predicted: figures.predicted || simulatedReport};
+  for (const [name, isThere] of Object.entries(has))
+    document.body.classList.toggle(`has-${name}`, Boolean(isThere));
+  makeHead(figures);
+  makeTiles(figures);
+  makeSummary(figures);
+  makeFigures(figures);
+  if (figures.predicted)
+    makeAuto(figures);
+  if (simulatedReport)
+    makeSimulated(figuresOf(null, simulatedReport), figures);
+  makeTreeSection(tree, figures);
+  if (has.events)
+    makeEvents(trace.events);
+  makeWorkers(figures);
+}
 
 // Shows an event in the Gantt chart: a twentieth of the run around it, at the row of its worker.
 function goToEvent([time, rank]) {
@@ -158,12 +176,11 @@ function drawAll() {
 
 function print(isOn) {
   isPrinting = isOn;
+  byId('figures').open = isOn || byId('figures').dataset.wasOpen === 'yes';
   drawAll();
 }
 
-const began = performance.now();
-readChunks();
-readCuts();
+makePage();
 drawAll();
 describe();
 listenToPointer();
@@ -173,7 +190,10 @@ listenToPlot('finish', finish, () => workers.length, tellFinish);
 makeSortable(byId('workers'));
 linkEvents();
 matchMedia('(prefers-color-scheme: dark)').addEventListener('change', drawAll);
-window.addEventListener('beforeprint', () => print(true));
+window.addEventListener('beforeprint', () => {
+  byId('figures').dataset.wasOpen = byId('figures').open ? 'yes' : 'no';
+  print(true);
+});
 window.addEventListener('afterprint', () => print(false));
 
 let lastWidth = 0;
@@ -183,4 +203,6 @@ new ResizeObserver(entries => {
   if (isOther && !isPrinting)
     drawAll();
 }).observe(document.querySelector('main'));
-document.documentElement.dataset.ready = Math.round(performance.now() - began);
+document.documentElement.dataset.tick = run.tick;
+document.documentElement.dataset.ready = Math.round(performance.now());
+byId('note').hidden = true;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The stories of chunks in words. All words of the run are put into the page as text, never as markup.
 
-const group = value => Number.isNaN(value) ? '?' : value.toLocaleString('en-US', {maximumFractionDigits: 0});
 const decimals = Math.min(9, Math.max(0, Math.round(-Math.log10(run.tick))));
 
 function durationText(ticks) {
@@ -60,7 +59,7 @@ function storyOf(i) {
   const before = i > worker.begin ? from[i] - to[i - 1] : from[i] - run.begin;
   if (begun[i] !== UNKNOWN && flags[i] === 0 && before > 0)
     parts.push(`Before it the worker waited for ${durationText(before)}.`);
-  parts.push(REASONS[run.reasons[Math.floor(code[i] / FATES)]] || '', ENDS[run.fates[code[i] % FATES]] || '');
+  parts.push(REASONS[REASON_WORDS[reason[i]]] || '', ENDS[FATE_WORDS[fate[i]]] || '');
   return parts.filter(part => part !== '').join(' ');
 }
 
