@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Losses in a launch of workers alone, on one machine: rank 0 watches the others, and each of them watches rank 0, by
- * what detect.c has for all launches, in a thread. */
-#include "common/mpi/detect.h"
+ * the detectors of all launches, in a thread. */
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
@@ -21,7 +20,7 @@ bool runtime_sees_all(const struct runtime *runtime)
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context)
 {
     assert(runtime->prepared && runtime_sees_all(runtime));
-    if (detect_begin(runtime) < 0)
+    if (runtime->ops->watch_all(runtime) < 0)
         return -1;
     return guard_begin(&runtime->guard, &runtime->watch, lost, context);
 }

@@ -22,11 +22,10 @@
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
-#include "common/mpi/driver.h"
+#include "common/mpi/net.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
-#include "common/mpi/ulfm.h"
 
 #include <assert.h>
 #include <poll.h>
@@ -53,9 +52,9 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
-    struct link *link = heartbeat->runtime->link;
+    struct net *net = heartbeat->runtime->net;
     assert(beat->is_far || kind == BEAT_FENCED);
-    if (link != NULL ? !net_is_clear(&link->net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
+    if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
         return;
     beat->sent = kind;
     MPI_Isend(&beat->sent, 1, MPI_BYTE, runtime_mpi_rank(heartbeat->runtime, to), TAG_HEARTBEAT,
@@ -79,7 +78,7 @@ static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
 static bool has_beat(struct heartbeat *heartbeat, MPI_Status *status)
 {
     int arrived, result = MPI_Test(&heartbeat->receive, &arrived, status);
-    return ulfm_has_arrived(result, arrived);
+    return net_is_whole(result, arrived);
 }
 
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)

@@ -25,7 +25,9 @@ static int link_init(struct link *link)
         return -1;
     if (net_init(&link->net, runtime, receives) < 0 || far_init(link) < 0)
         return -1;
+    runtime->net = &link->net;
     runtime->link = link;
+    runtime->link_needs = link_needs;
     return 0;
 }
 
@@ -76,7 +78,9 @@ void link_close(struct link *link)
 {
     struct runtime *runtime = link->runtime;
     assert(peers_check(&runtime->peers));
+    runtime->net = NULL;
     runtime->link = NULL;
+    runtime->link_needs = NULL;
     far_close(link);
     if (!runtime->degraded) /* else MPI is let be */
         net_fini(&link->net);

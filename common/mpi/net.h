@@ -109,6 +109,12 @@ void net_fini(struct net *net);
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
+/* True where an operation returned `result` because a rank has failed: the MPI library is asked which one (ulfm.c). */
+bool net_is_loss(struct net *net, int result);
+
+/* True where a receive has its message, by the result and the flag of testing it. */
+bool net_is_whole(int result, int arrived);
+
 /* Testing a receive has returned an error. Where errors are not fatal of themselves, only those of lost ranks are not:
  * another one ends the run. True where the message is here all the same. */
 bool net_note_error(struct net *net, int result, int arrived);

@@ -51,7 +51,9 @@ struct runtime {
     struct streams *streams;              /* to launches of their own; borrowed; NULL: there are none */
     const struct stream_welcome *welcome; /* a pod's master's, until the ranks have their numbers; borrowed */
     struct event_base *base;              /* owned; NULL: the rank's waiting makes its own */
-    struct link *link;                    /* borrowed; NULL unless machines are driven */
+    struct net *net;                      /* the link's; borrowed; NULL unless machines are driven */
+    const struct link *link;              /* likewise */
+    bool (*link_needs)(const struct link *link, unsigned rank); /* see link_needs(); NULL: no machine is driven */
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
     bool can_run_heartbeats; /* each worker could run them while it computes */
@@ -78,14 +80,11 @@ void runtime_abort(const struct runtime *runtime, int status);
 /* The role of a rank of any launch. */
 enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 
-/* start.c: what all ranks do together before they run. */
+/* ops_mpi.c: what all ranks do together before they run. */
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
 /* The ranks of this node, as a communicator. The first call is collective. */
 MPI_Comm runtime_node(struct runtime *runtime);
-
-/* Looks whether peers have ended. */
-bool runtime_has_lost_peers(struct runtime *runtime);
 
 /* Returns when all ranks have called it, asleep; or, as the run is degraded then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

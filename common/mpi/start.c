@@ -3,7 +3,6 @@
  * one rank, and all leave with the same status. */
 #include "common/mpi/ops.h"
 #include "common/machine/topology.h"
-#include "common/mpi/detect.h"
 #include "common/mpi/lanes.h"
 #include "common/mpi/meet.h"
 #include "common/mpi/mpi_help.h"
@@ -14,7 +13,6 @@
 #include "common/mpi/singleton.h"
 #include "common/mpi/tree.h"
 #include "common/mpi/wait.h"
-#include "common/os/clock.h"
 #include "common/os/launched.h"
 #include "common/os/objects.h"
 #include "common/os/say.h"
@@ -23,49 +21,12 @@
 #include "proto/message.h"
 
 #include <assert.h>
-#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <time.h>
 #include <unistd.h>
-
-uint64_t runtime_now(void)
-{
-    return clock_ns(CLOCK_MONOTONIC);
-}
-
-/* The lateness of a sleep, at most, in nine of ten cases of a machine that is not overloaded, once the timer's slack is
- * set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
-#define SLEEP_LATE_NS 20000u
-
-static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
-{
-    const struct timespec until = {(time_t)(until_ns / 1000000000u), (long)(until_ns % 1000000000u)};
-    if (!runtime->sleeps_precisely)
-        prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0);
-    runtime->sleeps_precisely = true;
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
-        ;
-}
-
-void runtime_nap(struct runtime *runtime, uint64_t ns)
-{
-    sleep_to_instant(runtime, runtime_now() + ns);
-}
-
-void runtime_delay(struct runtime *runtime, uint64_t ns)
-{
-    if (ns == 0)
-        return;
-    uint64_t until_ns = runtime_now() + ns;
-    if (!runtime->cores_are_free && ns > SLEEP_LATE_NS)
-        sleep_to_instant(runtime, until_ns - SLEEP_LATE_NS);
-    while (runtime_now() < until_ns)
-        ;
-}
 
 uint64_t runtime_process_start(void)
 {
@@ -370,12 +331,6 @@ const struct topology *runtime_group(struct runtime *runtime, unsigned grouping)
     return &runtime->topology;
 }
 
-int runtime_prepare(struct runtime *runtime, struct error *error)
-{
-    runtime->prepared = true;
-    return doorbell_init(&runtime->doorbell, runtime, error);
-}
-
 MPI_Comm runtime_node(struct runtime *runtime)
 {
     if (runtime->node == MPI_COMM_NULL)
@@ -383,12 +338,13 @@ MPI_Comm runtime_node(struct runtime *runtime)
     return runtime->node;
 }
 
-bool runtime_has_lost_peers(struct runtime *runtime)
+/* Looks whether peers have ended. */
+static bool has_lost_peers(struct runtime *runtime)
 {
     if (runtime->watch.peers == NULL)
         return false;
     watch_look(&runtime->watch);
-    detect_look(runtime, runtime->ops->now());
+    runtime->ops->look_at_peers(runtime, runtime->ops->now());
     return runtime->peers.ended > 0;
 }
 
@@ -396,7 +352,7 @@ bool runtime_has_lost_peers(struct runtime *runtime)
  * before all are through, unless somebody was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
-    if (!tree_wait(runtime))
+    if (!tree_wait(runtime, has_lost_peers))
         runtime->degraded = true;
 }
 

@@ -32,10 +32,10 @@
 
 struct tree {
     struct runtime *runtime;
-    unsigned ranks;     /* of this launch */
-    unsigned root, own; /* root: as MPI counts; own: counted from the root */
-    unsigned span;      /* the ranks of the subtree are own, own + span, own + 2 span, .. */
-    bool may_lose;      /* waiting ends where a peer is found to have ended */
+    unsigned ranks;      /* of this launch */
+    unsigned root, own;  /* root: as MPI counts; own: counted from the root */
+    unsigned span;       /* the ranks of the subtree are own, own + span, own + 2 span, .. */
+    tree_lost *has_lost; /* waiting ends where this is true; NULL: it does not */
 };
 
 static struct tree tree_of(struct runtime *runtime, unsigned root)
@@ -71,7 +71,7 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
 }
 
 /* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
-static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Request *requests)
+static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, MPI_Request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();
     for (int next = 0; next < count;) {
@@ -82,7 +82,7 @@ static bool wait_for(struct runtime *runtime, bool may_lose, int count, MPI_Requ
             next++;
             continue;
         }
-        if (may_lose && runtime_has_lost_peers(runtime))
+        if (has_lost != NULL && has_lost(runtime))
             return false;
         nap_since(runtime, began_ns);
     }
@@ -101,7 +101,7 @@ static bool take_from_children(const struct tree *tree, unsigned char *room, siz
         room += size;
     }
     assert(count <= CHILDREN_MAX);
-    return wait_for(tree->runtime, tree->may_lose, count, requests);
+    return wait_for(tree->runtime, tree->has_lost, count, requests);
 }
 
 static bool give_to_children(const struct tree *tree, const void *data, size_t bytes)
@@ -111,7 +111,7 @@ static bool give_to_children(const struct tree *tree, const void *data, size_t b
     for (unsigned span = tree->span; span < tree->ranks && tree->own + span < tree->ranks; span *= 2)
         MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, tree->own + span), TAG_START, tree->runtime->world,
                   &requests[count++]);
-    return wait_for(tree->runtime, tree->may_lose, count, requests);
+    return wait_for(tree->runtime, tree->has_lost, count, requests);
 }
 
 static bool give_to_parent(const struct tree *tree, const void *data, size_t bytes)
@@ -120,7 +120,7 @@ static bool give_to_parent(const struct tree *tree, const void *data, size_t byt
     if (tree->own > 0)
         MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world,
                   &request);
-    return wait_for(tree->runtime, tree->may_lose, 1, &request);
+    return wait_for(tree->runtime, tree->has_lost, 1, &request);
 }
 
 static bool take_from_parent(const struct tree *tree, void *data, size_t room)
@@ -128,7 +128,7 @@ static bool take_from_parent(const struct tree *tree, void *data, size_t room)
     MPI_Request request = MPI_REQUEST_NULL;
     if (tree->own > 0)
         MPI_Irecv(data, (int)room, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world, &request);
-    return wait_for(tree->runtime, tree->may_lose, 1, &request);
+    return wait_for(tree->runtime, tree->has_lost, 1, &request);
 }
 
 /* --- without MPI --- */
@@ -170,12 +170,12 @@ static void put_in_all_lanes(struct runtime *runtime, const void *data, size_t b
         put_in_lane(runtime, i, data, bytes);
 }
 
-static bool wait_by_lanes(struct runtime *runtime)
+static bool wait_by_lanes(struct runtime *runtime, tree_lost *has_lost)
 {
     const uint64_t began_ns = runtime->ops->now();
     lanes_pass(runtime->lanes);
     while (!lanes_have_all_passed(runtime->lanes)) {
-        if (runtime_has_lost_peers(runtime))
+        if (has_lost(runtime))
             return false;
         nap_since(runtime, began_ns);
     }
@@ -233,7 +233,7 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
         if (runtime->hellos[i].node == runtime->rank)
             MPI_Isend(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, i), TAG_START, runtime->world,
                       &requests[count++]);
-    wait_for(runtime, false, count, requests);
+    wait_for(runtime, NULL, count, requests);
     free(requests);
     return 0;
 }
@@ -246,15 +246,15 @@ void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t 
     }
     MPI_Request request;
     MPI_Irecv(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, first), TAG_START, runtime->world, &request);
-    wait_for(runtime, false, 1, &request);
+    wait_for(runtime, NULL, 1, &request);
 }
 
-bool tree_wait(struct runtime *runtime)
+bool tree_wait(struct runtime *runtime, tree_lost *has_lost)
 {
     if (runtime->lanes != NULL)
-        return wait_by_lanes(runtime);
+        return wait_by_lanes(runtime, has_lost);
     struct tree tree = tree_of(runtime, 0);
-    tree.may_lose = true;
+    tree.has_lost = has_lost;
     return take_from_children(&tree, NULL, 0) && give_to_parent(&tree, NULL, 0) && take_from_parent(&tree, NULL, 0) &&
            give_to_children(&tree, NULL, 0);
 }

@@ -15,5 +15,7 @@ void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes
  * out. */
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
-/* Returns when all have called it; false when a peer has ended before. */
-bool tree_wait(struct runtime *runtime);
+/* True where a peer has ended. */
+typedef bool tree_lost(struct runtime *runtime);
+/* Returns when all have called it; false when `has_lost` was true before. */
+bool tree_wait(struct runtime *runtime, tree_lost *has_lost);

@@ -4,11 +4,7 @@
  * The library is asked once a second, and when an operation failed for that reason: the watched peers that it names
  * have ended, as if the kernel had told or their beats had been missed. All are acknowledged, else receives from
  * any rank would fail for ever. Errors are returned then instead of ending the rank; net.c looks at them.
- * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody.
- *
- * A receive from any rank is marked as pending when it is tested behind a failure, and goes on. Open MPI 5.0.7 leaves
- * the mark on a message that arrives before the next test, which then returns the error and says that the receive is
- * over: the message is whole, and would never be told of again. */
+ * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
 #include "common/mpi/ulfm.h"
 
 #include "common/mpi/detect.h"
@@ -24,22 +20,6 @@
 void ulfm_begin(MPI_Comm comm)
 {
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
-}
-
-bool ulfm_is_loss(struct ulfm *ulfm, int result)
-{
-    int class = MPI_SUCCESS;
-    MPI_Error_class(result, &class);
-    ulfm->told = class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING;
-    return ulfm->told;
-}
-
-bool ulfm_has_arrived(int result, int arrived)
-{
-    int class = MPI_SUCCESS;
-    if (result != MPI_SUCCESS)
-        MPI_Error_class(result, &class);
-    return arrived && (class == MPI_SUCCESS || class == MPIX_ERR_PROC_FAILED_PENDING);
 }
 
 /* Reports the failed ranks. They keep their places in the group: new ones stand behind the others. */
@@ -82,17 +62,6 @@ void ulfm_look(struct runtime *runtime, uint64_t now_ns)
 void ulfm_begin(MPI_Comm comm)
 {
     (void)comm;
-}
-
-bool ulfm_is_loss(struct ulfm *ulfm, int result)
-{
-    (void)ulfm, (void)result;
-    return false;
-}
-
-bool ulfm_has_arrived(int result, int arrived)
-{
-    return arrived && result == MPI_SUCCESS;
 }
 
 void ulfm_look(struct runtime *runtime, uint64_t now_ns)

@@ -21,7 +21,6 @@
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
-#include "common/mpi/link.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/pulse.h"
 #include "common/mpi/rank.h"
@@ -157,7 +156,8 @@ bool watch_has_lost(const struct watch *watch, unsigned *rank)
 /* True where this rank waits for what the peer alone can do. */
 static bool is_waited_for(const struct runtime *runtime, unsigned rank)
 {
-    return runtime->hellos[rank].role == ROLE_MASTER || (runtime->link != NULL && link_needs(runtime->link, rank));
+    return runtime->hellos[rank].role == ROLE_MASTER ||
+           (runtime->link_needs != NULL && runtime->link_needs(runtime->link, rank));
 }
 
 /* Several ranks of the node may find it: one of them says so. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What a library with ULFM tells: each failed rank ends once, if it is watched, and is acknowledged. The library is
  * played here, but for its groups, which are those of a world of one rank. */
+#include "common/mpi/net.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/ulfm.h"
@@ -78,13 +79,14 @@ END_TEST
 
 START_TEST(it_is_asked_once_a_second_or_when_an_operation_failed)
 {
+    struct net net = {.ulfm = &runtime.ulfm};
     ulfm_look(&runtime, 1);
     ulfm_look(&runtime, 2);
     ck_assert_int_eq(asked, 1);
-    ck_assert(ulfm_is_loss(&runtime.ulfm, MPIX_ERR_PROC_FAILED_PENDING));
+    ck_assert(net_is_loss(&net, MPIX_ERR_PROC_FAILED_PENDING));
     ulfm_look(&runtime, 3);
     ck_assert_int_eq(asked, 2);
-    ck_assert(!ulfm_is_loss(&runtime.ulfm, MPI_ERR_TRUNCATE));
+    ck_assert(!net_is_loss(&net, MPI_ERR_TRUNCATE));
     ulfm_look(&runtime, 4);
     ck_assert_int_eq(asked, 2);
 }
@@ -92,11 +94,11 @@ END_TEST
 
 START_TEST(a_message_that_arrives_behind_a_failure_is_taken)
 {
-    ck_assert(ulfm_has_arrived(MPI_SUCCESS, 1));
-    ck_assert(!ulfm_has_arrived(MPI_SUCCESS, 0));
-    ck_assert(ulfm_has_arrived(MPIX_ERR_PROC_FAILED_PENDING, 1));
-    ck_assert(!ulfm_has_arrived(MPIX_ERR_PROC_FAILED_PENDING, 0));
-    ck_assert(!ulfm_has_arrived(MPIX_ERR_PROC_FAILED, 1));
+    ck_assert(net_is_whole(MPI_SUCCESS, 1));
+    ck_assert(!net_is_whole(MPI_SUCCESS, 0));
+    ck_assert(net_is_whole(MPIX_ERR_PROC_FAILED_PENDING, 1));
+    ck_assert(!net_is_whole(MPIX_ERR_PROC_FAILED_PENDING, 0));
+    ck_assert(!net_is_whole(MPIX_ERR_PROC_FAILED, 1));
 }
 END_TEST
 
