@@ -7,7 +7,6 @@
 #include "common/util/error.h"
 
 #include <assert.h>
-#include <stdio.h>
 
 bool runtime_sees_all(const struct runtime *runtime)
 {
@@ -28,11 +27,4 @@ int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, uns
 bool runtime_claim_report(struct runtime *runtime)
 {
     return runtime->ops->claim_report(runtime);
-}
-
-void runtime_exit_alone(struct runtime *runtime)
-{
-    runtime->ops->abandon(runtime);
-    fflush(stderr);
-    runtime->ops->end_process(EXIT_STATUS_FAILED);
 }

@@ -39,13 +39,7 @@ static void send_part(struct link *link, unsigned to, uint32_t job, const struct
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to))
         return;
-    if (!runtime_has_rank(link->runtime, to)) {
-        far_send(link, to, job, message);
-        return;
-    }
-    if (net_send(&link->net, to, &announcements->user, message) < 0)
-        link_give_up(link, "out of memory for a message");
-    else
+    if (link_send(link, &announcements->user, to, message) && runtime_has_rank(link->runtime, to))
         link->ops->ring(link->runtime, to);
 }
 

@@ -31,7 +31,9 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 {
     struct error error;
     if (driver->effects->stores_far) {
-        far_send_results(driver, part, data, bytes);
+        assert(bytes > 0 && bytes <= INLINE_MAX);
+        if (far_send_store(driver->link, driver->user.job, part, PAYLOAD_INLINE, data, bytes) < 0)
+            link_give_up(driver->link, "out of memory for a message");
         driver_note_stored(driver, part, 0, NULL);
         return;
     }

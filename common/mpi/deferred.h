@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Control messages that are handled later, as they came while there was no room to send (deferred.c), or before their
+/* Control messages that are handled later, as they came while there was no room to send (send.c), or before their
  * job (early.c). */
 #pragma once
 
@@ -7,7 +7,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct link;
 struct deferred_message;
 
 struct deferred {
@@ -15,9 +14,6 @@ struct deferred {
     size_t count, room;
     struct deferred_message *open; /* the latest that was taken out; owned */
 };
-
-/* Takes the next message from MPI and defers it, where this rank exchanges boundary data. */
-void deferred_look(struct link *link);
 
 /* Keeps a message behind the others. -1 when memory is out. */
 int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *bytes, size_t size);

@@ -1,7 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A link, and the machines that it drives, for the files that do so: loop.c (turns, events in), link.c (jobs come and
- * go), arbiter.c (whose chunk is computed), apply.c (actions out), send.c (messages out), deferred.c and early.c
- * (messages that wait) and leave.c (ranks that end). */
+/* A link, and the machines that it drives, for the files that do so. Their functions are below in the order of the
+ * files: each calls those in front of it alone (tests/tidy/layers.py).
+ *
+ *     net.c, wait.c, far_send.c      messages by MPI, sleep, streams to other launches
+ *     drop.c                         a rank that cannot go on, or that is taken for lost
+ *     deferred.c, send.c             messages that wait, messages out
+ *     announce.c, early.c            jobs of a set on their way down, messages that come before their job
+ *     arbiter.c, apply.c             whose chunk is computed, actions out
+ *     step.c                         events in, and what follows from a step
+ *     far_results.c, far.c           results of pods, and all that comes by streams
+ *     receive.c                      messages in
+ *     leave.c                        ranks that end
+ *     loop.c, link.c (link.h)        turns; jobs that come and go */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -143,28 +153,69 @@ static inline void driver_leave(const struct driver *driver)
         driver->effects->leave(driver->effects->context);
 }
 
-/* --- loop.c --- */
+/* --- drop.c --- */
 
-/* The driver of a job; NULL: it is not there. */
-struct driver *link_find_driver(const struct link *link, uint32_t job);
+/* Says why this rank cannot go on, and ends the run. */
+void link_give_up(struct link *link, const char *text);
 
-/* Tells the machine of the event and applies its actions; then does what they have left, until nothing is. */
-void driver_step(struct driver *driver, struct event *event);
+/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by link_lose_fenced(). */
+void link_drop(struct link *link, unsigned rank, const char *text);
 
-/* The second half alone, after what has left something outside of a step. */
-void driver_step_on(struct driver *driver);
+/* --- send.c --- */
 
-/* Handles up to `most` control messages that have come. Returns whether there was one. */
-bool link_receive(struct link *link, unsigned most);
+/* Sends a message to a rank of this launch, or of another one. False where memory is out: the run ends. */
+bool link_send(struct link *link, struct net_user *user, unsigned to, const struct message *message);
 
-/* Takes a data message that has come, if there is one, to the output. */
-bool link_receive_data(struct link *link);
+/* Sends a message, unless its receiver has ended; an action_sink's. */
+void driver_send(void *context, unsigned to, const struct message *message);
 
-/* Tells the machine of all that has been stored. */
-void driver_deliver_stored(struct driver *driver);
+/* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
+bool link_progress_sends(struct link *link);
 
-/* True where a machine runs, or may come to. */
-bool link_runs(const struct link *link);
+/* Waits until few messages are on their way out. */
+void link_make_room(struct link *link);
+
+/* Releases the boundary data of a boundary once nothing of them is being sent. */
+void driver_release(struct driver *driver, uint64_t boundary_at);
+
+/* Lets the time pass that --inject-delay asks for the chunks cut and assigned so far in this step. */
+void driver_delay(struct driver *driver);
+
+/* --- announce.c --- */
+
+/* Takes a JOB or SET_OVER. Returns NULL, or what is wrong with it. */
+const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
+
+/* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
+void announce_to_orphans(struct link *link, unsigned master);
+
+/* Announces, for the supermaster of a set, all jobs that are not removed to a rank of its launch. */
+void announce_all(struct link *link, unsigned to);
+
+/* Announces, for the supermaster of a set, the jobs for pods whose machines run to a pod that has come. */
+void announce_all_to_pod(struct link *link, unsigned to);
+
+/* Tells a pod that no further job comes to it, for the supermaster of a set that goes on. */
+void announce_end_to(struct link *link, unsigned to);
+
+/* Ends, for the supermaster of a set, a job that is over for a worker that asks to be served: it lost its master in the
+ * moment in which the job ended. */
+void announcements_end_late(struct link *link, unsigned to, uint32_t job);
+
+/* Forgets an announcement, if it is kept. */
+void announcements_forget(struct announcements *announcements, uint32_t job);
+void announcements_fini(struct announcements *announcements);
+
+/* --- early.c --- */
+
+/* True where the message has to wait: its job is not there yet, or an earlier one of its sender waits. */
+bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
+
+/* Takes the oldest message whose job is there by now. False where there is none. The bytes stay until the next call. */
+bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
+
+/* Drops a message of a job that is over, with its payload. */
+void link_drop_late(struct link *link, unsigned from, const struct message *message);
 
 /* --- arbiter.c --- */
 
@@ -194,42 +245,6 @@ uint64_t arbiter_due_ns(const struct link *link);
  */
 struct driver *arbiter_next(struct driver *driver, bool computed);
 
-/* --- early.c --- */
-
-/* True where the message has to wait: its job is not there yet, or an earlier one of its sender waits. */
-bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
-
-/* Takes the oldest message whose job is there by now. False where there is none. The bytes stay until the next call. */
-bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
-
-/* Drops a message of a job that is over, with its payload. */
-void link_drop_late(struct link *link, unsigned from, const struct message *message);
-
-/* --- announce.c --- */
-
-/* Takes a JOB or SET_OVER. Returns NULL, or what is wrong with it. */
-const char *announcements_receive(struct link *link, unsigned from, const struct message *message);
-
-/* Announces, for the supermaster of a set, all jobs that are not removed to the workers of a lost master. */
-void announce_to_orphans(struct link *link, unsigned master);
-
-/* Announces, for the supermaster of a set, all jobs that are not removed to a rank of its launch. */
-void announce_all(struct link *link, unsigned to);
-
-/* Announces, for the supermaster of a set, the jobs for pods whose machines run to a pod that has come. */
-void announce_all_to_pod(struct link *link, unsigned to);
-
-/* Tells a pod that no further job comes to it, for the supermaster of a set that goes on. */
-void announce_end_to(struct link *link, unsigned to);
-
-/* Ends, for the supermaster of a set, a job that is over for a worker that asks to be served: it lost its master in the
- * moment in which the job ended. */
-void announcements_end_late(struct link *link, unsigned to, uint32_t job);
-
-/* Forgets an announcement, if it is kept. */
-void announcements_forget(struct announcements *announcements, uint32_t job);
-void announcements_fini(struct announcements *announcements);
-
 /* --- apply.c --- */
 
 /* Applies any action but SEND; an action_sink's. */
@@ -256,34 +271,47 @@ static inline bool driver_enter(struct driver *driver)
  * machine is to be told, or another process probes, which a turn of it tells. */
 bool driver_probe(struct driver *driver, struct speed *speed);
 
-/* --- send.c --- */
+/* --- step.c --- */
 
-/* Sends a message, unless its receiver has ended; an action_sink's. */
-void driver_send(void *context, unsigned to, const struct message *message);
+/* Tells the machine of the event and applies its actions; then does what they have left, until nothing is. */
+void driver_step(struct driver *driver, struct event *event);
 
-/* Gives back what finished sends have borrowed, and rings their receivers. Returns whether one had finished. */
-bool link_progress_sends(struct link *link);
+/* The second half alone, after what has left something outside of a step. */
+void driver_step_on(struct driver *driver);
 
-/* Waits until few messages are on their way out. */
-void link_make_room(struct link *link);
+/* Tells the machine of all that has been stored. */
+void driver_deliver_stored(struct driver *driver);
 
-/* Releases the boundary data of a boundary once nothing of them is being sent. */
-void driver_release(struct driver *driver, uint64_t boundary_at);
+/* The driver of a job; NULL: it is not there. */
+struct driver *link_find_driver(const struct link *link, uint32_t job);
 
-/* Lets the time pass that --inject-delay asks for the chunks cut and assigned so far in this step. */
-void driver_delay(struct driver *driver);
+/* True where a machine runs, or may come to. */
+bool link_runs(const struct link *link);
 
-/* --- leave.c --- */
+/* Tells the machines of the loss of all ranks that were dropped. */
+void link_lose_fenced(struct link *link);
 
-/* Says why this rank cannot go on, and ends the run. */
-void link_give_up(struct link *link, const char *text);
+/* As link_drop(), and tells of the loss: outside of a step. */
+void link_refuse(struct link *link, unsigned rank, const char *problem);
+
+/* Deals with a peer that has ended, whose last messages are taken: it has left `in_order`, or is lost. */
+void link_close_peer(struct link *link, unsigned rank, bool in_order);
 
 /* Asks the set to let this rank's pod leave, which it does when what runs is finished, or at once with `now`. */
 void link_ask_to_leave(struct link *link, bool now);
 
-/* Takes a rank for lost whose process may still be there. Its loss is told behind the step, by link_lose_fenced(). */
-void link_drop(struct link *link, unsigned rank, const char *text);
-void link_lose_fenced(struct link *link);
+/* --- receive.c --- */
+
+/* Handles up to `most` control messages that have come. Returns whether there was one. */
+bool link_receive(struct link *link, unsigned most);
+
+/* Takes a data message that has come, if there is one, to the output. */
+bool link_receive_data(struct link *link);
+
+/* Takes boundary data that have come, if there are any, to the executor. */
+bool link_receive_boundary(struct link *link);
+
+/* --- leave.c --- */
 
 /* Deals with peers that have ended; ends this rank if others take it for lost, or the supermaster is gone. */
 void link_look_at_peers(struct link *link);

@@ -12,9 +12,7 @@
 #include "common/mpi/runtime.h"
 #include "common/util/grow.h"
 
-#include <assert.h>
 #include <event2/event.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,21 +26,6 @@ static struct far_launch *add_launch(struct far *far, unsigned peer, unsigned fi
     far->launches = launches;
     launches[far->count] = (struct far_launch){.peer = peer, .first_rank = first_rank, .count = count};
     return &launches[far->count++];
-}
-
-struct far_launch *far_find(const struct far *far, unsigned rank)
-{
-    size_t low = 0, high = far->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (far->launches[middle].first_rank <= rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    if (low == 0 || rank - far->launches[low - 1].first_rank >= far->launches[low - 1].count)
-        return NULL;
-    return &far->launches[low - 1];
 }
 
 static struct far_launch *launch_of_peer(const struct far *far, unsigned peer)
@@ -65,46 +48,6 @@ int far_init(struct link *link)
         return 0;
     peers_move(&runtime->peers, runtime->topology.supermaster, PEER_WATCH);
     return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
-}
-
-bool far_has_gone(const struct link *link, unsigned rank)
-{
-    const struct far_launch *launch = far_find(&link->far, rank);
-    return launch == NULL || launch->is_gone;
-}
-
-/* --- cores --- */
-
-static unsigned count_ranks_here(const struct link *link)
-{
-    const struct runtime *runtime = link->runtime;
-    const char *name = runtime_host_of(runtime, runtime->rank);
-    unsigned here = 0;
-    for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
-        here += runtime->hellos[i].node == runtime->hellos[runtime->rank].node;
-    for (size_t i = 0; i < link->far.count; i++) {
-        const struct far_launch *launch = &link->far.launches[i];
-        if (name != NULL && !launch->is_gone && strcmp(launch->lineup.name, name) == 0)
-            here += launch->count;
-    }
-    return here;
-}
-
-/* A supermaster that waits polls for a while, but not on a core that a pod of its node wants: the pod's master and
- * workers count as ranks of this node. */
-static void share_cores_with_pods(struct link *link)
-{
-    const struct runtime *runtime = link->runtime;
-    if (runtime->role == ROLE_SUPERMASTER)
-        link->wait.cores_are_free = runtime->cores_are_free && count_ranks_here(link) <= runtime->node_cores;
-}
-
-/* Nothing more goes to the launch, or comes from it. */
-static void close_launch(struct link *link, struct far_launch *launch)
-{
-    launch->is_gone = true;
-    far_results_fini(&launch->results);
-    share_cores_with_pods(link);
 }
 
 /* --- joining --- */
@@ -140,7 +83,7 @@ static void note_end(struct link *link, unsigned peer, bool in_order)
     struct far_launch *launch = launch_of_peer(&link->far, peer);
     if (launch == NULL)
         return;
-    close_launch(link, launch);
+    far_close_launch(link, launch);
     peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
 }
 
@@ -213,7 +156,7 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
         return;
     }
     runtime->cores += count_added_cores(link, launch);
-    share_cores_with_pods(link);
+    far_share_cores(link);
     peers_move(&runtime->peers, launch->first_rank, PEER_WATCH);
     welcome(link, launch);
     const struct link_pod pod = describe(launch);
@@ -221,15 +164,6 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
 }
 
 /* --- ends --- */
-
-void far_drop(struct link *link, unsigned rank)
-{
-    struct far_launch *launch = far_find(&link->far, rank);
-    if (launch == NULL || launch->is_gone)
-        return;
-    close_launch(link, launch);
-    streams_drop(link->far.streams, launch->peer);
-}
 
 bool link_send_away(struct link *link, unsigned rank, bool now)
 {
@@ -277,10 +211,8 @@ static void take_data(struct link *link, const struct stream_event *event)
     struct far_launch *launch = launch_of_peer(&link->far, event->peer);
     const char *problem = launch != NULL ? far_take_data(link, launch, event->bytes, event->size) : NULL;
     link->far.has_stored = true;
-    if (problem == NULL)
-        return;
-    link_drop(link, launch->first_rank, problem);
-    link_lose_fenced(link);
+    if (problem != NULL)
+        link_refuse(link, launch->first_rank, problem);
 }
 
 /* Takes what has come. True where it is a message. */
@@ -333,17 +265,6 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
         return true;
     }
     return false;
-}
-
-void far_send(struct link *link, unsigned to, uint32_t job, const struct message *message)
-{
-    unsigned char bytes[MESSAGE_MAX];
-    const struct far_launch *launch = far_find(&link->far, to);
-    if (launch == NULL || launch->is_gone)
-        return;
-    assert(to == launch->first_rank && "the workers of another launch hear of their master alone");
-    if (streams_send(link->far.streams, launch->peer, bytes, message_encode(message, job, bytes)) < 0)
-        link_give_up(link, "out of memory for a message");
 }
 
 /* --- the end of the link --- */

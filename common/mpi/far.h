@@ -48,21 +48,15 @@ struct far {
     uint64_t sent;           /* bytes of them */
 };
 
-/* For a link that begins. -1 when memory is out. */
-int far_init(struct link *link);
+/* --- far_send.c --- */
 
-/* Has what was sent arrive, and leaves in order. */
-void far_close(struct link *link);
+/* Sends a message, which is copied, to a rank of another launch; nothing where that has gone. -1 when memory is out. */
+int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
-/* A message of a rank of another launch, or false. Deals with all else that has come before it: pods that join, and
- * ends. The bytes stay until the next call. */
-bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
-
-/* Sends a message, which is copied, to a rank of another launch; nothing where that has gone. */
-void far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
-
-/* Has nothing more to do with a launch, as of its rank what comes cannot be. */
-void far_drop(struct link *link, unsigned rank);
+/* Sends the STORE of a pod to the supermaster: with the results, PAYLOAD_INLINE, or for those that follow as data,
+ * PAYLOAD_DATA. -1 when memory is out. */
+int far_send_store(struct link *link, uint32_t job, const struct part *part, enum payload payload, const void *data,
+                   uint64_t bytes);
 
 /* Has what was sent go out. */
 static inline void far_flush(struct far *far)
@@ -77,13 +71,22 @@ bool far_has_gone(const struct link *link, unsigned rank);
 /* The launch of a rank; NULL: it is of none that there was. */
 struct far_launch *far_find(const struct far *far, unsigned rank);
 
+/* Has nothing more to do with a launch, as of its rank what comes cannot be. */
+void far_drop(struct link *link, unsigned rank);
+
+/* Nothing more goes to the launch, or comes from it. */
+void far_close_launch(struct link *link, struct far_launch *launch);
+
+/* Notes for waiting whether this rank has a core of its own. A supermaster that waits polls for a while, but not on a
+ * core that a pod of its node wants: the pod's master and workers count as ranks of this node. */
+void far_share_cores(struct link *link);
+
+void far_results_fini(struct far_results *results);
+
 /* --- far_results.c --- */
 
 /* Looks whether results have to wait. */
 void far_look_for_room(struct link *link);
-
-/* Sends results of a pod that came with a message to the supermaster. */
-void far_send_results(struct driver *driver, const struct part *part, const void *data, uint64_t bytes);
 
 /* Sends results of a pod that came as a data message, as far as there is room, and notes those of which all is sent as
  * stored: what is sent behind them comes behind them. Returns whether something was sent; `is_over` whether all is. */
@@ -95,4 +98,14 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
 /* Takes data of a pod. Returns NULL, or what is wrong with them. */
 const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size);
 
-void far_results_fini(struct far_results *results);
+/* --- far.c --- */
+
+/* For a link that begins. -1 when memory is out. */
+int far_init(struct link *link);
+
+/* Has what was sent arrive, and leaves in order. */
+void far_close(struct link *link);
+
+/* A message of a rank of another launch, or false. Deals with all else that has come before it: pods that join, and
+ * ends. The bytes stay until the next call. */
+bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);

@@ -17,7 +17,6 @@
 #include "common/mpi/runtime.h"
 #include "common/util/error.h"
 
-#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,22 +32,6 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-static struct message store_message(const struct part *part, enum payload payload, const void *data, uint64_t bytes)
-{
-    return (struct message){.type = MESSAGE_STORE,
-                            .payload = payload,
-                            .payload_data = data,
-                            .payload_bytes = bytes,
-                            .store = {part->first, part->count}};
-}
-
-void far_send_results(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
-{
-    const struct message message = store_message(part, PAYLOAD_INLINE, data, bytes);
-    assert(bytes > 0 && bytes <= INLINE_MAX);
-    far_send(driver->link, driver->link->runtime->topology.supermaster, driver->user.job, &message);
-}
-
 /* True where data may be given to the stream. What it has is sent only where that makes room: in large pieces. */
 static bool has_room_for_data(struct far *far)
 {
@@ -62,8 +45,8 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
     struct far *far = &link->far;
     const uint64_t before = far->sent;
     if (far->sending == NULL) {
-        const struct message message = store_message(&collect->part, PAYLOAD_DATA, NULL, collect->bytes);
-        far_send(link, link->runtime->topology.supermaster, collect->user->job, &message);
+        if (far_send_store(link, collect->user->job, &collect->part, PAYLOAD_DATA, NULL, collect->bytes) < 0)
+            link_give_up(link, "out of memory for a message");
         far->sending = collect;
     }
     while (far->sent < collect->bytes && has_room_for_data(far)) {
@@ -149,10 +132,4 @@ const char *far_take_data(struct link *link, struct far_launch *launch, const un
     const uint64_t all = results->bytes;
     results->bytes = results->have = 0;
     return write_results(link, results->job, &results->part, results->data, all);
-}
-
-void far_results_fini(struct far_results *results)
-{
-    free(results->data);
-    *results = (struct far_results){0};
 }

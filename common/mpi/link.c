@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Beginning and end of a link, and the jobs that come and go on it. */
+/* Beginning and end of a link, and the jobs that come and go on it: above all that turns it. */
 #include "common/mpi/link.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
-#include "common/machine/topology.h"
 #include "common/mpi/driver.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
@@ -16,6 +15,17 @@
 #include <unistd.h>
 
 /* --- the link --- */
+
+/* True if this rank waits for the other one, and no third rank can help: it waits for data that the other one sends, or
+ * one of its machines needs the other one. */
+static bool link_needs(const struct link *link, unsigned rank)
+{
+    bool needs = net_awaits_data(&link->net, rank);
+    for (const struct driver *driver = link->drivers; !needs && driver != NULL; driver = driver->next)
+        needs = driver->state == DRIVER_RUNS && driver->machine->needs != NULL &&
+                driver->machine->needs(driver->machine->self, rank);
+    return needs;
+}
 
 static int link_init(struct link *link)
 {
@@ -111,15 +121,6 @@ static void set_exchange(struct link *link)
     link->runtime->exchanges = exchanges;
     link->exchange_ends = false;
     link->ops->exchange(&link->wait, link->runtime);
-}
-
-bool link_needs(const struct link *link, unsigned rank)
-{
-    bool needs = net_awaits_data(&link->net, rank);
-    for (const struct driver *driver = link->drivers; !needs && driver != NULL; driver = driver->next)
-        needs = driver->state == DRIVER_RUNS && driver->machine->needs != NULL &&
-                driver->machine->needs(driver->machine->self, rank);
-    return needs;
 }
 
 static struct driver *driver_new(struct link *link, const struct part_of_job *part)
@@ -233,21 +234,6 @@ bool link_is_over(const struct link *link)
     return announcements->end != 0 && link->drivers == NULL &&
            !has_last_sends(link, &announcements->user, announcements->end_ns) &&
            !has_last_data(link, announcements->end_ns);
-}
-
-static bool is_lost(const struct link *link, unsigned rank)
-{
-    return runtime_has_rank(link->runtime, rank) ? peers_state(&link->runtime->peers, rank) == PEER_LOST
-                                                 : far_has_gone(link, rank);
-}
-
-bool link_has_worker(const struct link *link)
-{
-    const struct topology *topology = &link->runtime->topology;
-    unsigned w = 0;
-    while (w < topology->workers && is_lost(link, topology->worker_rank[w]))
-        w++;
-    return w < topology->workers;
 }
 
 int link_remove(struct link *link, struct driver *driver)

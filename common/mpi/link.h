@@ -82,10 +82,6 @@ bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 
-/* True if this rank waits for the other one, and no third rank can help: it waits for data that the other one sends, or
- * one of its machines needs the other one. */
-bool link_needs(const struct link *link, unsigned rank);
-
 /* False where this rank knows that all workers are lost. */
 bool link_has_worker(const struct link *link);
 

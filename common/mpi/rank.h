@@ -53,7 +53,7 @@ struct runtime {
     struct event_base *base;              /* owned; NULL: the rank's waiting makes its own */
     struct net *net;                      /* the link's; borrowed; NULL unless machines are driven */
     const struct link *link;              /* likewise */
-    bool (*link_needs)(const struct link *link, unsigned rank); /* see link_needs(); NULL: no machine is driven */
+    bool (*link_needs)(const struct link *link, unsigned rank); /* of link.c; NULL: no machine is driven */
     bool cores_are_free;
     bool is_blind;           /* a pid is not the same process to all ranks of the node */
     bool can_run_heartbeats; /* each worker could run them while it computes */
@@ -76,6 +76,9 @@ static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank
 
 /* Ends all ranks of this launch. Over MPI this may return. */
 void runtime_abort(const struct runtime *runtime, int status);
+
+/* Ends this process, as failed, without the others: nobody is to wait for it. */
+_Noreturn void runtime_exit_alone(struct runtime *runtime);
 
 /* The role of a rank of any launch. */
 enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
@@ -100,6 +103,3 @@ int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, uns
 
 /* True for the one rank of the node that says why the run ends. */
 bool runtime_claim_report(struct runtime *runtime);
-
-/* Ends this process after the loss of a rank. */
-_Noreturn void runtime_exit_alone(struct runtime *runtime);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of this rank and of those that serve. */
+/* The numbers of this rank and of those that serve, and how a rank ends without the others. */
 #include "common/mpi/runtime.h"
 #include "common/machine/topology.h"
 #include "common/mpi/lanes.h"
+#include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
+#include "proto/message.h"
 
 #include <assert.h>
+#include <stdio.h>
 
 unsigned runtime_rank(const struct runtime *runtime)
 {
@@ -76,6 +79,13 @@ void runtime_abort(const struct runtime *runtime, int status)
     if (runtime->lanes != NULL)
         lanes_abort(runtime->lanes, status);
     MPI_Abort(runtime->world, status);
+}
+
+void runtime_exit_alone(struct runtime *runtime)
+{
+    runtime->ops->abandon(runtime);
+    fflush(stderr);
+    runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
 unsigned runtime_supermaster(const struct runtime *runtime)

@@ -1,14 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of a machine that is driven, on their way out. Nothing blocks but many sends that are not over, and those no
- * longer than until a peer is found to have ended. */
+ * longer than until a peer is found to have ended.
+ *
+ * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
+ * watch one another: should the receiver be lost, that message may never be gone, and only an END from above says so,
+ * as long as there is somebody above. Where it is the END of a job of a set the other ranks stay, and nothing is waited
+ * for any more. So a worker that exchanges boundary data takes its messages while it waits, looks for an END, and keeps
+ * all of them, in their order, for when it can answer. */
 #include "common/mpi/driver.h"
+
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
+#include "common/machine/topology.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/util/grow.h"
+#include "proto/message.h"
 
 #include <assert.h>
 
@@ -86,19 +95,53 @@ static bool may_wait(const struct link *link)
            (!link->exchange_ends && peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank)));
 }
 
+/* Takes the next message from MPI and defers it, where this rank exchanges boundary data. */
+static void defer_next(struct link *link)
+{
+    const struct topology *topology = &link->runtime->topology;
+    struct peers *peers = &link->runtime->peers;
+    const unsigned char *bytes;
+    size_t size;
+    unsigned from;
+    struct message message;
+    if (!link->runtime->exchanges || !net_poll(&link->net, &from, &bytes, &size))
+        return;
+    if (deferred_put(&link->deferred, from, bytes, size) < 0) {
+        link_give_up(link, "out of memory for a message");
+        return;
+    }
+    if (link->runtime->hellos[from].role == ROLE_WORKER || message_decode(&message, bytes, size) != DECODE_OK)
+        return;
+    if (message.type != MESSAGE_END)
+        return;
+    link->exchange_ends = link->expects_jobs;
+    for (unsigned w = 0; !link->expects_jobs && w < topology->workers; w++)
+        if (topology->worker_rank[w] != link->runtime->rank)
+            peers_move(peers, topology->worker_rank[w], PEER_DISMISS);
+}
+
 void link_make_room(struct link *link)
 {
     if (!net_can_send(&link->net))
         far_flush(&link->far);
     for (unsigned looks = 1; !net_can_send(&link->net) && may_wait(link); looks++) {
         link_progress_sends(link);
-        deferred_look(link);
+        defer_next(link);
         if (looks % LOOKS_PER_END == 0) {
             const uint64_t now_ns = link->ops->now();
             link->ops->look(&link->wait, now_ns); /* the kernel tells of ends there */
             link->ops->look_at_peers(link->runtime, now_ns);
         }
     }
+}
+
+bool link_send(struct link *link, struct net_user *user, unsigned to, const struct message *message)
+{
+    const int result = runtime_has_rank(link->runtime, to) ? net_send(&link->net, to, user, message)
+                                                           : far_send(link, to, user->job, message);
+    if (result < 0)
+        link_give_up(link, "out of memory for a message");
+    return result >= 0;
 }
 
 void driver_send(void *context, unsigned to, const struct message *message)
@@ -130,14 +173,8 @@ void driver_send(void *context, unsigned to, const struct message *message)
             executor_sent(effects->executor, message->payload_data);
         return;
     }
-    if (!runtime_has_rank(link->runtime, to)) {
-        far_send(link, to, driver->user.job, message);
+    if (!link_send(link, &driver->user, to, message) || !runtime_has_rank(link->runtime, to))
         return;
-    }
-    if (net_send(&link->net, to, &driver->user, message) < 0) {
-        link_give_up(link, "out of memory for a message");
-        return;
-    }
     link_progress_sends(link);
     if (link->net.send_count > 0) /* else the receiver has been rung for this very message */
         link->ops->ring(link->runtime, to);

@@ -81,6 +81,20 @@ APART = [
 # Only these may include what is named first.
 GUESTS = {"common/include/dls4lb/*": ["common/include/dls4lb/*", "deploy/library/*", "tests/*"]}
 
+# The C files of a folder in their order: each calls those in front of it alone. What a lower one needs of a higher one is
+# handed in, as a member of a structure.
+ORDER = {"common/mpi": """
+    folder lanes place singleton mpi_help peers ranks tree net
+    doorbell detect heartbeat ulfm watch rouse guard wait meet
+    ops_mpi alone start
+    far_send drop deferred send announce early
+    arbiter apply step
+    far_results far receive leave loop link""".split()}
+# A function, or a table, that other files see.
+DEFINITION = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w *]*?\b(\w+)(?:\([^;{]*\)\n\{| = \{)", re.MULTILINE)
+# Not a member (x.word, x->word).
+WORD = re.compile(r"(?<![\w.>])\w+")
+
 INCLUDE_ROOTS = ("", "common/include")
 GENERATED = set()  # headers that only the build folder has
 
@@ -218,8 +232,22 @@ def bad_calls(root):
     return complaints
 
 
+def calls_upwards(root):
+    """Files of a folder with an ORDER that call, or name, what is defined in one behind them."""
+    complaints = []
+    for folder, order in ORDER.items():
+        texts = {os.path.basename(path)[:-2]: "\n".join(source.code_lines(text)) for path, text in each_file(root)
+                 if os.path.dirname(path) == folder and path.endswith(".c")}
+        complaints += [f"{folder}/{name}.c: has no place in the order of its folder" for name in texts if name not in order]
+        place = {word: order.index(name) for name, text in texts.items() if name in order for word in DEFINITION.findall(text)}
+        complaints += [f"{folder}/{name}.c: calls {word}() of {order[place[word]]}.c, which is above it"
+                       for name, text in texts.items() if name in order for word in sorted(set(WORD.findall(text)))
+                       if place.get(word, 0) > order.index(name)]
+    return complaints
+
+
 def check(root):
-    return unknown_places(root) + bad_includes(root) + circles(root) + bad_calls(root)
+    return unknown_places(root) + bad_includes(root) + circles(root) + bad_calls(root) + calls_upwards(root)
 
 
 # The self-test: (what, file, its text, the complaint expected or None)
@@ -237,9 +265,9 @@ CASES = [
     ("machine includes a daemon", "common/machine/a.c", '#include "master/core.h"', "level 2 includes"),
     ("a daemon includes a runtime", "master/a.c", '#include "common/mpi/run.h"', "level 3 includes"),
     ("a worker core includes its kernels", "worker/a.c", '#include "worker/kernels/kernels.h"', "level 3 includes"),
-    ("a runtime includes a program", "common/mpi/a.c", '#include "deploy/cli/cli.h"', "level 4 includes"),
+    ("a runtime includes a program", "common/mpi/watch.c", '#include "deploy/cli/cli.h"', "level 4 includes"),
     ("DCA's core includes its MPI half", "common/dca/core_a.c", '#include "common/dca/rma.h"', "level 2 includes"),
-    ("what all share includes a daemon", "common/mpi/a.c", '#include "master/core.h"', "must not know"),
+    ("what all share includes a daemon", "common/mpi/watch.c", '#include "master/core.h"', "must not know"),
     ("spaces and comments hide nothing", "common/util/a.c", '/* x */  #  include  "proto/message.h" // y',
      "a.c:1: level 0 includes"),
     ("the line is named", "common/util/a.c", "/* a\n b */\n\n#include \"proto/message.h\"", "a.c:4: level 0"),
@@ -251,7 +279,7 @@ CASES = [
     ("master includes worker", "master/a.c", '#include "worker/core.h"', "must not know"),
     ("master includes supermaster", "master/a.c", '#include "supermaster/core.h"', "must not know"),
     ("worker includes master", "worker/a.c", '#include "master/core.h"', "must not know"),
-    ("a runtime includes the DLS4LB names", "common/mpi/a.c", '#include "dls4lb/dls4lb.h"', "which only"),
+    ("a runtime includes the DLS4LB names", "common/mpi/watch.c", '#include "dls4lb/dls4lb.h"', "which only"),
     ("a daemon includes a test", "master/a.c", '#include "tests/lib/suite.h"', "which is a test's"),
     ("an include by its bare name", "common/util/a.c", '#include "error.h"', "not a path from the project root"),
     ("an include from its own folder up", "master/a.c", '#include "../common/util/error.h"', "not a path from"),
@@ -284,6 +312,12 @@ CASES = [
      '/* open(x) */ // read(y)\nconst char *a = "write(z)"; // #include "proto/message.h"', None),
     ("members are no calls", "common/machine/a.c", "kernel->open(x); ops.read(y); int (*write)(int);", None),
     ("longer words are no calls", "common/machine/a.c", "pool_open(x); random_read(y); runtime(z);", None),
+    ("a file calls one below it", "common/mpi/link.c", "void link_drop(void)\n{\n    net_send(1);\n}", None),
+    ("a file calls one above it", "common/mpi/lanes.c", "\nvoid lanes_take(void)\n{\n    net_send(1);\n}",
+     "lanes.c: calls net_send() of net.c"),
+    ("a file names a table above it", "common/mpi/lanes.c", "void *all = &net_tables;", "lanes.c: calls net_tables() of net.c"),
+    ("what is handed in is no call upwards", "common/mpi/lanes.c", "void f(void)\n{\n    ops->net_send(1); /* net_send() */\n}", None),
+    ("a file without a place", "common/mpi/a.c", "", "has no place"),
     ("a build folder is not read", "b/common/util/a.c", '#include "x.h"', None),
 ]
 
@@ -322,6 +356,7 @@ def self_test():
     with tempfile.TemporaryDirectory() as root:
         for path in HEADERS + ["b/meson-private/x"]:
             put(root, path, "")
+        put(root, "common/mpi/net.c", "int net_send(int x)\n{\n}\nconst struct x net_tables = {0};")
         return tap.run([("nothing to complain about", lambda: check(root))]
                        + [(what, lambda case=case: self_test_case(root, *case)) for what, *case in CASES]
                        + [("folders that include each other", lambda: self_test_circle(root))])
@@ -338,6 +373,7 @@ def main(words):
         ("every include keeps the layers", lambda: bad_includes(root)),
         ("no folders include each other in a circle", lambda: circles(root)),
         ("levels 0 to 3 call no file, socket or clock", lambda: bad_calls(root)),
+        ("files of one folder call those in front of them alone", lambda: calls_upwards(root)),
     ])
 
 

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* A rank that cannot go on says why, and ends the run; one that finds that another cannot be relied on takes it for
+ * lost. Any file of the link may call this, which therefore calls none of them: step.c does what follows from a loss.
+ */
+#include "common/mpi/driver.h"
+
+#include "common/mpi/ops.h"
+#include "common/mpi/peers.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/runtime.h"
+#include "common/os/say.h"
+#include "proto/message.h"
+
+#include <stdio.h>
+
+void link_give_up(struct link *link, const char *text)
+{
+    say(stderr, "%s: rank %u: %s", role_name(link->runtime->role), link->runtime->rank, text);
+    link->is_broken = true;
+    runtime_abort(link->runtime, EXIT_STATUS_FAILED);
+}
+
+void link_drop(struct link *link, unsigned rank, const char *text)
+{
+    struct runtime *runtime = link->runtime;
+    bool is_supermaster = rank == runtime->topology.supermaster;
+    if (!peers_can_receive(&runtime->peers, rank))
+        return;
+    say(stderr, "%s: rank %u: %s rank %u %s: %s", role_name(runtime->role), runtime->rank,
+        role_name(runtime_role_of(runtime, rank)), rank, text,
+        is_supermaster ? "this rank leaves" : "it is taken for lost");
+    if (is_supermaster) /* messages from there cannot be relied on any more */
+        runtime_exit_alone(runtime);
+    peers_move(&runtime->peers, rank, PEER_FENCE);
+    if (!runtime_has_rank(runtime, rank)) {
+        far_drop(link, rank);
+        return;
+    }
+    runtime->degraded = true;
+    runtime->ops->fence(runtime, rank);
+}
