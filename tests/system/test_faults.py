@@ -8,7 +8,7 @@ import os
 import signal
 
 from faults import clear, disturbed, faults, job_words, lines_with
-from launch import (MASTER, SUPERMASTER, WORKER, descendants, finish, hdss, hurried, job, let_user_code_crash, main, mpirun_line,
+from launch import (MASTER, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, hurried, job, let_user_code_crash, main, mpirun_line,
                     report, run, start, unhurried, wait_until)
 from loops import ENDLESS, SLOW, STEADY
 from openmpi import IS_5, RECOVERING
@@ -253,7 +253,7 @@ def test_an_iteration_that_kills_who_computes_it():
 def test_a_drain_waits_for_a_chunk_that_is_run_with_care():
     """All iterations are one chunk. Where one of them has killed two workers, a child of the third computes it, and is there until hurry()."""
     words = ['--isolate', 'off', '--power', 'equal', '--technique', 'css:chunk=100', '--report', 'report.json', '--output', 'out.npy',
-             *unhurried(iterations=100, sleep_us=0), 'crash=8']
+             '--drain-time', str(TIMEOUT_S), *unhurried(iterations=100, sleep_us=0), 'crash=8']
     process = start(hdss(0, 3, words))
     wait_until(lambda: any(len(descendants(pid)) > 0 for pid in pids(process, WORKER)), 'a child process')
     os.kill(pid_of(process, SUPERMASTER), signal.SIGTERM)
