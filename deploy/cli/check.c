@@ -32,7 +32,7 @@ enum { SHOWN_TASKS = 3, TASK_TEXT_MAX = 4096 };
 
 static bool launch_check_is_dca(const struct launch_plan *launch_plan)
 {
-    return launch_plan->dca.count > 0;
+    return launch_plan->request.dca.count > 0;
 }
 
 /* True if the rank that leads may find other files under the names that the job gives. */
@@ -40,7 +40,7 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (argv_contain(&launch_plan->mpi_args, options[i]))
+        if (argv_contain(&launch_plan->start.mpi_args, options[i]))
             return true;
     return !launch_plan_leads_here(launch_plan);
 }
@@ -53,9 +53,9 @@ static int read_dca_words(const struct launch_plan *launch_plan, struct argv *wo
 {
     struct dca_options options;
     argv_add(words, "worker");
-    argv_add_all(words, &launch_plan->dca);
-    for (unsigned i = 1; i < launch_plan->job.count; i++)
-        argv_add(words, launch_plan->job.items[i]);
+    argv_add_all(words, &launch_plan->request.dca);
+    for (unsigned i = 1; i < launch_plan->request.words.count; i++)
+        argv_add(words, launch_plan->request.words.items[i]);
     if (words->failed)
         return error_set(error, "out of memory for a command line");
     int result = dca_options_parse(&options, (int)words->count, words->items, error);
@@ -75,12 +75,12 @@ static int read_dca(const struct launch_plan *launch_plan, struct worker_options
 static int launch_check_check_dca(const struct launch_plan *launch_plan, const struct worker_options *worker,
                                   struct error *error)
 {
-    unsigned nodes = launch_plan->hosts.count > 0 ? launch_plan->hosts.count : 1;
+    unsigned nodes = launch_plan->line_up.hosts.count > 0 ? launch_plan->line_up.hosts.count : 1;
     if (!launch_check_is_dca(launch_plan))
         return 0;
-    if (dca_check_loop(&launch_plan->setup, error) < 0)
+    if (dca_check_loop(&launch_plan->request.setup, error) < 0)
         return -1;
-    return dca_check_techniques(worker, &launch_plan->setup, launch_plan->workers, nodes, error);
+    return dca_check_techniques(worker, &launch_plan->request.setup, launch_plan->line_up.workers, nodes, error);
 }
 
 /* --- the powers --- */
@@ -88,16 +88,17 @@ static int launch_check_check_dca(const struct launch_plan *launch_plan, const s
 /* Ranks count in the order of the line: supermaster, masters, workers. */
 static int check_powers(const struct launch_plan *launch_plan, struct error *error)
 {
-    enum run_power power = launch_plan->setup.job.spec.power;
+    enum run_power power = launch_plan->request.setup.job.spec.power;
     if (power != RUN_POWER_FILE && power != RUN_POWER_LIST)
         return 0;
     double *speeds = NULL;
-    unsigned *ranks = calloc(launch_plan->workers, sizeof *ranks);
+    unsigned *ranks = calloc(launch_plan->line_up.workers, sizeof *ranks);
     if (ranks == NULL)
-        return error_set(error, "out of memory for %u workers", launch_plan->workers);
-    for (unsigned w = 0; w < launch_plan->workers; w++)
-        ranks[w] = launch_check_is_dca(launch_plan) ? w : 1 + launch_plan->masters + w;
-    int result = job_setup_read_speeds(&launch_plan->setup, ranks, launch_plan->workers, &speeds, error);
+        return error_set(error, "out of memory for %u workers", launch_plan->line_up.workers);
+    for (unsigned w = 0; w < launch_plan->line_up.workers; w++)
+        ranks[w] = launch_check_is_dca(launch_plan) ? w : 1 + launch_plan->line_up.masters + w;
+    int result =
+        job_setup_read_speeds(&launch_plan->request.setup, ranks, launch_plan->line_up.workers, &speeds, error);
     free(speeds);
     free(ranks);
     return result;
@@ -149,7 +150,7 @@ static int show_tasks(const struct job_setup *setup, const struct ranges *done, 
 
 static int show(struct launch_plan *launch_plan, const struct ranges *done, struct error *error)
 {
-    const struct job_setup *setup = &launch_plan->setup;
+    const struct job_setup *setup = &launch_plan->request.setup;
     struct text text;
     uint64_t left = setup->count - ranges_total(done);
     int result = 0;
@@ -160,22 +161,22 @@ static int show(struct launch_plan *launch_plan, const struct ranges *done, stru
         result = show_tasks(setup, done, &text, error);
     } else
         text_add(&text, "\n");
-    launch_plan->shown = text_take(&text);
-    if (result == 0 && launch_plan->shown == NULL)
+    launch_plan->request.shown = text_take(&text);
+    if (result == 0 && launch_plan->request.shown == NULL)
         return error_set(error, "out of memory for what a dry run shows");
     return result;
 }
 
 static void show_nothing(struct launch_plan *launch_plan)
 {
-    const struct hosts *hosts = &launch_plan->hosts;
+    const struct hosts *hosts = &launch_plan->line_up.hosts;
     struct text text;
     text_init(&text);
     text_add(&text, "files and folders %s %s: the %s checks them there, when it has started\n",
              hosts->count > 0 ? "are those of" : "may be others",
              hosts->count > 0 ? hosts->items[0].name : "where the ranks begin",
              launch_check_is_dca(launch_plan) ? "first worker" : "supermaster");
-    launch_plan->shown = text_take(&text);
+    launch_plan->request.shown = text_take(&text);
 }
 
 /* --- the whole --- */
@@ -184,7 +185,7 @@ static void show_nothing(struct launch_plan *launch_plan)
  * may have to be read. If the earlier run is complete one line says so. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
-    const struct job_setup *setup = &launch_plan->setup;
+    const struct job_setup *setup = &launch_plan->request.setup;
     if (job_setup_check(setup, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (launch_plan->dry_run)
@@ -196,10 +197,10 @@ static int look_back(struct launch_plan *launch_plan, struct resume *resume, str
 
 int check_describe(struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->described)
+    if (launch_plan->request.described)
         return 0;
-    launch_plan->described = job_setup_describe(&launch_plan->setup, error) == 0;
-    return launch_plan->described ? 0 : -1;
+    launch_plan->request.described = job_setup_describe(&launch_plan->request.setup, error) == 0;
+    return launch_plan->request.described ? 0 : -1;
 }
 
 static int check_here(struct launch_plan *launch_plan, const struct worker_options *worker, struct error *error)
@@ -209,8 +210,8 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
     if (check_describe(launch_plan, error) < 0 || launch_check_check_dca(launch_plan, worker, error) < 0)
         return -1;
     int result = look_back(launch_plan, &resume, error);
-    if (result == 0 && launch_plan->setup.job.listens)
-        result = job_setup_check_for_pods(&launch_plan->setup, error);
+    if (result == 0 && launch_plan->request.setup.job.listens)
+        result = job_setup_check_for_pods(&launch_plan->request.setup, error);
     if (result == 0)
         result = check_powers(launch_plan, error);
     if (result == 0 && launch_plan->dry_run)
@@ -222,9 +223,9 @@ static int check_here(struct launch_plan *launch_plan, const struct worker_optio
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options worker;
-    if (launch_plan->checked)
+    if (launch_plan->request.checked)
         return 0;
-    launch_plan->checked = true;
+    launch_plan->request.checked = true;
     worker_options_init(&worker);
     if (read_dca(launch_plan, &worker, error) < 0)
         return -1;
@@ -237,7 +238,7 @@ int check_launch_plan(struct launch_plan *launch_plan, struct error *error)
 
 int check_inputs(struct launch_plan *launch_plan, struct error *error)
 {
-    struct job_setup *setup = &launch_plan->setup;
+    struct job_setup *setup = &launch_plan->request.setup;
     char text[HDSS_ERROR_MAX] = "";
     if (leads_elsewhere(launch_plan))
         return 0;

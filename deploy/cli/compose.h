@@ -21,50 +21,70 @@ enum launch_by {
     LAUNCH_WITHOUT_MPI,
 };
 
-struct launch_plan {
+/* Where the ranks are, and how many. */
+struct line_up {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
-    unsigned threads;         /* threads of each worker; 0: as many as it has cores */
-    bool single_threaded;     /* the kernel is one of ours, which has no threads but those */
-    struct hosts hosts;       /* hosts of the run; none: this machine */
-    bool has_pods;            /* --pods: each host is to have a launch of its own */
-    bool has_one_launch;      /* --one-launch: all hosts are to be in one */
-    struct hosts pod_hosts;   /* then they are here, dealt, and the launch has the supermaster alone */
-    bool allocated;           /* the hosts are those of a batch job other than Slurm's */
-    bool core_reserved;       /* workers leave a core to each master */
-    struct argv slowdowns;    /* slowdown for all, or one for each worker, or none */
-    struct argv loads;        /* busy processes beside the workers, in the same form */
+    bool has_no_workers;    /* all workers are to come in pods */
+    unsigned threads;       /* threads of each worker; 0: as many as it has cores */
+    bool single_threaded;   /* the kernel is one of ours, which has no threads but those */
+    struct hosts hosts;     /* hosts of the run; none: this machine */
+    bool has_pods;          /* --pods: each host is to have a launch of its own */
+    bool has_one_launch;    /* --one-launch: all hosts are to be in one */
+    struct hosts pod_hosts; /* then they are here, dealt, and the launch has the supermaster alone */
+    bool allocated;         /* the hosts are those of a batch job other than Slurm's */
+    bool core_reserved;     /* workers leave a core to each master */
+    struct argv slowdowns;  /* slowdown for all, or one for each worker, or none */
+    struct argv loads;      /* busy processes beside the workers, in the same form */
+};
+
+/* What starts the ranks. */
+struct launch_start {
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
-    enum launch_by by;        /* a pod's: what starts its ranks */
+    enum launch_by by;        /* a pod's */
     char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
+    bool survives; /* the launcher is to let the others go on when a rank dies */
+};
+
+/* The job that the ranks run. */
+struct job_request {
+    struct argv words;       /* the supermaster's command line, its name first */
     struct argv dca;         /* --dca and what goes with it, for every worker; none: a supermaster leads */
     const char *break_after; /* iterations between two looks, as given; borrowed; NULL: not given */
-    struct argv job;         /* the supermaster's command line, its name first */
-    struct job_setup setup;  /* set-up of `job`, borrowing from it; the loop is known where check.h has looked */
+    struct job_setup setup;  /* set-up of `words`, borrowing from it; the loop is known where check.h has looked */
     bool described;          /* by check.h: the loop of the job is known */
     bool checked;            /* by check.h */
     char *shown;             /* text that a dry run shows behind the line; owned */
+    const char *set;         /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
+    char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */
+    unsigned job_end;                   /* place in the line behind the supermaster's words */
+};
+
+/* How long, and how often. */
+struct launch_limits {
+    unsigned restarts; /* starts after that of a lost run, at most */
+    bool restarts_given;
+    int64_t limit_s;  /* time limit of the run; 0: that of the batch job; -1: none */
+    int64_t margin_s; /* seconds before the limit at which the run drains; -1: not given */
+};
+
+struct launch_plan {
+    struct line_up line_up;
+    struct launch_start start;
+    struct job_request request;
+    struct launch_limits limits;
     bool dry_run;
-    const char *set;           /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
     bool serves;               /* the line has no job: the supermaster serves a set */
     bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
     bool elastic;              /* --elastic */
     bool has_pods_file;        /* --pods-file */
     bool listens;              /* pods may join: workers of the launch have a master */
-    bool has_no_workers;       /* all workers are to come in pods */
     bool quiet;                /* nothing is printed but what is wrong */
     bool verbose;              /* the line is shown */
     struct run_page page;      /* that is made when the run is over */
-    unsigned restarts;         /* starts after that of a lost run, at most */
-    bool restarts_given;
-    char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */
-    unsigned job_end;                   /* place in the line behind the supermaster's words */
-    int64_t limit_s;                    /* time limit of the run; 0: that of the batch job; -1: none */
-    int64_t margin_s;                   /* seconds before the limit at which the run drains; -1: not given */
-    bool survives;                      /* the launcher is to let the others go on when a rank dies */
 };
 
 /* Starts of a lost run that keeps a journal, where the user does not say how many. */
@@ -72,7 +92,7 @@ struct launch_plan {
 
 #define LINEUP_DEFAULT                                                                                                 \
     {                                                                                                                  \
-        .margin_s = -1, .restarts = RESTARTS_DEFAULT                                                                   \
+        .limits = {.margin_s = -1, .restarts = RESTARTS_DEFAULT }                                                      \
     }
 
 void launch_plan_fini(struct launch_plan *launch_plan);

@@ -7,7 +7,7 @@
 const struct dialect *dialect_of(const struct launch_plan *launch_plan)
 {
     enum mpi_family family =
-        launch_plan->launcher.family != MPI_FAMILY_UNKNOWN ? launch_plan->launcher.family : LINKED_FAMILY;
+        launch_plan->start.launcher.family != MPI_FAMILY_UNKNOWN ? launch_plan->start.launcher.family : LINKED_FAMILY;
     if (family == MPI_FAMILY_NONE)
         return &without_mpi_dialect;
     return family == MPI_FAMILY_MPICH ? &mpich_dialect : &openmpi_dialect;
@@ -29,7 +29,7 @@ bool launch_plan_names_hosts(const struct launch_plan *launch_plan)
                                           "orte_default_hostfile",
                                           "prte_default_hostfile"};
     for (size_t i = 0; i < sizeof options / sizeof *options; i++)
-        if (argv_contain(&launch_plan->mpi_args, options[i]))
+        if (argv_contain(&launch_plan->start.mpi_args, options[i]))
             return true;
     return false;
 }
@@ -38,8 +38,8 @@ bool launch_plan_is_here(const struct launch_plan *launch_plan)
 {
     static const char *const variables[] = {"PE_HOSTFILE", "OMPI_MCA_orte_default_hostfile",
                                             "PRTE_MCA_prte_default_hostfile", "HYDRA_HOST_FILE"};
-    if (launch_plan->hosts.count > 0)
-        return launch_plan->hosts.count == 1 && host_is_here(launch_plan->hosts.items[0].name);
+    if (launch_plan->line_up.hosts.count > 0)
+        return launch_plan->line_up.hosts.count == 1 && host_is_here(launch_plan->line_up.hosts.items[0].name);
     for (size_t i = 0; i < sizeof variables / sizeof *variables; i++)
         if (getenv(variables[i]) != NULL)
             return false;
@@ -48,6 +48,6 @@ bool launch_plan_is_here(const struct launch_plan *launch_plan)
 
 bool launch_plan_leads_here(const struct launch_plan *launch_plan)
 {
-    return launch_plan->hosts.count > 0 ? host_is_here(launch_plan->hosts.items[0].name)
-                                        : launch_plan_is_here(launch_plan);
+    return launch_plan->line_up.hosts.count > 0 ? host_is_here(launch_plan->line_up.hosts.items[0].name)
+                                                : launch_plan_is_here(launch_plan);
 }

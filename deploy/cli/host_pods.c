@@ -36,41 +36,42 @@
  * put it in any case. -1 when memory is out. */
 static int place_supermaster(struct launch_plan *plan, struct error *error)
 {
-    const struct hosts *all = &plan->pod_hosts;
+    const struct hosts *all = &plan->line_up.pod_hosts;
     unsigned i = 0;
     while (i < all->count && !host_is_here(all->items[i].name))
         i++;
     if (i == all->count && !allocation_is_slurm())
         return 0;
     const char *name = all->items[i < all->count ? i : 0].name;
-    return hosts_add(&plan->hosts, name, strlen(name), 1, error);
+    return hosts_add(&plan->line_up.hosts, name, strlen(name), 1, error);
 }
 
 /* True where an option of the launch is for one of all hosts, or for no hosts. */
 static bool is_for_one_launch(const struct launch_plan *plan)
 {
-    return plan->has_one_launch || plan->serves || plan->is_pod || plan->listens || plan->dca.count > 0 ||
-           plan->masters_given || plan->mpi_args.count > 0 || plan->allocated;
+    return plan->line_up.has_one_launch || plan->serves || plan->is_pod || plan->listens ||
+           plan->request.dca.count > 0 || plan->line_up.masters_given || plan->start.mpi_args.count > 0 ||
+           plan->line_up.allocated;
 }
 
 bool host_pods_are_default(struct launch_plan *plan)
 {
     struct error unused;
-    return plan->hosts.count > 1 && !is_for_one_launch(plan) && ticket_may_name_port() &&
-           check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->setup, &unused) == 0;
+    return plan->line_up.hosts.count > 1 && !is_for_one_launch(plan) && ticket_may_name_port() &&
+           check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->request.setup, &unused) == 0;
 }
 
 /* Without a port pods join by a socket, which no other host can reach. */
 static int check_port_for_hosts(const struct launch_plan *plan, struct error *error)
 {
-    if (plan->setup.job.listen.host[0] != '\0')
+    if (plan->request.setup.job.listen.host[0] != '\0')
         return 0;
-    for (unsigned i = 0; i < plan->hosts.count; i++)
-        if (!host_is_here(plan->hosts.items[i].name))
+    for (unsigned i = 0; i < plan->line_up.hosts.count; i++)
+        if (!host_is_here(plan->line_up.hosts.items[i].name))
             return error_set(error,
                              "--listen local: the pod of %.200s could not join, as it is on another host; accepted "
                              "with --pods: HOST:PORT, or no --listen",
-                             plan->hosts.items[i].name);
+                             plan->line_up.hosts.items[i].name);
     return 0;
 }
 
@@ -81,28 +82,28 @@ static void await_pods(struct launch_plan *plan)
     unsigned pods = 0;
     if (plan->elastic)
         return;
-    for (unsigned i = 0; i < plan->pod_hosts.count; i++)
-        pods += plan->pod_hosts.items[i].workers > 0;
+    for (unsigned i = 0; i < plan->line_up.pod_hosts.count; i++)
+        pods += plan->line_up.pod_hosts.items[i].workers > 0;
     snprintf(count, sizeof count, "%u", pods);
-    argv_insert(&plan->job, 1, count);
-    argv_insert(&plan->job, 1, "--await-pods");
+    argv_insert(&plan->request.words, 1, count);
+    argv_insert(&plan->request.words, 1, "--await-pods");
 }
 
 int host_pods_plan(struct launch_plan *plan, struct error *error)
 {
-    if (plan->hosts.count == 0)
+    if (plan->line_up.hosts.count == 0)
         return error_set(error, "--pods: a pod is started on each of several hosts, and none is named; accepted: with "
                                 "--hosts or --hostfile, or in a job of a batch system");
-    if (plan->masters_given && plan->masters != plan->hosts.count)
-        return error_set(error, "--masters %u: accepted with --pods: %u, one on each host", plan->masters,
-                         plan->hosts.count);
+    if (plan->line_up.masters_given && plan->line_up.masters != plan->line_up.hosts.count)
+        return error_set(error, "--masters %u: accepted with --pods: %u, one on each host", plan->line_up.masters,
+                         plan->line_up.hosts.count);
     if (check_port_for_hosts(plan, error) < 0 || compose_deal(plan, error) < 0)
         return -1;
-    plan->pod_hosts = plan->hosts;
-    plan->hosts = (struct hosts){0};
-    plan->allocated = false;
-    plan->masters = plan->workers = 0;
-    plan->has_no_workers = true;
+    plan->line_up.pod_hosts = plan->line_up.hosts;
+    plan->line_up.hosts = (struct hosts){0};
+    plan->line_up.allocated = false;
+    plan->line_up.masters = plan->line_up.workers = 0;
+    plan->line_up.has_no_workers = true;
     await_pods(plan);
     return place_supermaster(plan, error);
 }
@@ -112,7 +113,7 @@ int host_pods_plan(struct launch_plan *plan, struct error *error)
 /* The value of an MCA parameter that the user gives to mpirun; NULL: none. */
 static const char *mpi_argument(const struct launch_plan *plan, const char *name, unsigned behind)
 {
-    const struct argv *words = &plan->mpi_args;
+    const struct argv *words = &plan->start.mpi_args;
     for (unsigned i = 0; i + behind < words->count; i++)
         if (strcmp(words->items[i], name) == 0)
             return words->items[i + behind];
@@ -184,13 +185,13 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
     argv_add(line, pods->hdss);
     argv_add_split(line, "join --time-limit none --workers");
     argv_add_format(line, "%u", pod->host->workers);
-    add_values(line, "--slowdown", &plan->slowdowns, pod);
-    add_values(line, "--load", &plan->loads, pod);
-    if (plan->mpirun != NULL) {
+    add_values(line, "--slowdown", &plan->line_up.slowdowns, pod);
+    add_values(line, "--load", &plan->line_up.loads, pod);
+    if (plan->start.mpirun != NULL) {
         argv_add(line, "--mpirun");
-        argv_add(line, plan->mpirun);
+        argv_add(line, plan->start.mpirun);
     }
-    add_list(line, "--mpi-args", &plan->mpi_args, " ");
+    add_list(line, "--mpi-args", &plan->start.mpi_args, " ");
     argv_add(line, "-");
 }
 
@@ -239,7 +240,7 @@ static void add_agent(const struct host_pods *pods, const struct host_pod *pod, 
 
 void host_pods_show(const struct host_pods *pods, FILE *to)
 {
-    for (unsigned i = 0; i < pods->plan->pod_hosts.count; i++) {
+    for (unsigned i = 0; i < pods->plan->line_up.pod_hosts.count; i++) {
         struct argv line = {0};
         if (pods->pods[i].host->workers > 0) {
             add_agent(pods, &pods->pods[i], &line);
@@ -310,7 +311,7 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
 static struct stat look_at_ticket(const struct host_pods *pods)
 {
     struct stat status;
-    return stat(pods->plan->setup.job.pods_file, &status) == 0 ? status : (struct stat){0};
+    return stat(pods->plan->request.setup.job.pods_file, &status) == 0 ? status : (struct stat){0};
 }
 
 /* True once the supermaster of this launch has written the ticket. */
@@ -333,7 +334,7 @@ static void begin_agents(void *context, int errors)
     pods->earlier = look_at_ticket(pods);
     pods->is_delivered = pods->may_have_joined = pods->waits_for_others = false;
     pods->deserted_ms = 0;
-    for (unsigned i = 0; i < plan->pod_hosts.count; i++)
+    for (unsigned i = 0; i < plan->line_up.pod_hosts.count; i++)
         if (pods->pods[i].host->workers > 0)
             start_agent(pods, &pods->pods[i], errors);
 }
@@ -370,10 +371,10 @@ static void deliver_all(struct host_pods *pods)
     const struct launch_plan *plan = pods->plan;
     struct ticket ticket;
     struct error error;
-    if (pods->is_delivered || !has_ticket(pods) || ticket_read(&ticket, plan->setup.job.pods_file, &error) < 0)
+    if (pods->is_delivered || !has_ticket(pods) || ticket_read(&ticket, plan->request.setup.job.pods_file, &error) < 0)
         return;
     const struct ticket other = for_another_host(&ticket);
-    for (unsigned i = 0; i < plan->pod_hosts.count; i++)
+    for (unsigned i = 0; i < plan->line_up.pod_hosts.count; i++)
         if (pods->pods[i].input >= 0)
             deliver(&pods->pods[i], host_is_here(pods->pods[i].host->name) ? &ticket : &other);
     pods->is_delivered = true;
@@ -385,7 +386,7 @@ static void deliver_all(struct host_pods *pods)
 static unsigned reap(struct host_pods *pods)
 {
     unsigned running = 0;
-    for (unsigned i = 0; i < pods->plan->pod_hosts.count; i++) {
+    for (unsigned i = 0; i < pods->plan->line_up.pod_hosts.count; i++) {
         struct host_pod *pod = &pods->pods[i];
         char what[80];
         int status;
@@ -411,7 +412,7 @@ static unsigned reap(struct host_pods *pods)
 
 static void signal_agents(const struct host_pods *pods, int number)
 {
-    for (unsigned i = 0; i < pods->plan->pod_hosts.count; i++)
+    for (unsigned i = 0; i < pods->plan->line_up.pod_hosts.count; i++)
         if (pods->pods[i].agent > 0)
             kill(-pods->pods[i].agent, number);
 }
@@ -421,7 +422,7 @@ void host_pods_wait(struct host_pods *pods)
     int64_t end_ms = launch_clock_ms() + AGENTS_END_MS;
     int number = SIGTERM;
     pods->is_over = true;
-    for (unsigned i = 0; i < pods->plan->pod_hosts.count; i++) {
+    for (unsigned i = 0; i < pods->plan->line_up.pod_hosts.count; i++) {
         if (pods->pods[i].input >= 0)
             close(pods->pods[i].input);
         pods->pods[i].input = -1;
@@ -493,7 +494,7 @@ static bool has_other_printed(void *context)
 int host_pods_init(struct host_pods *pods, const struct launch_plan *plan, struct launch *how, struct error *error)
 {
     *pods = (struct host_pods){.plan = plan, .how = how, .other = how->side};
-    pods->pods = calloc(plan->pod_hosts.count, sizeof *pods->pods);
+    pods->pods = calloc(plan->line_up.pod_hosts.count, sizeof *pods->pods);
     if (pods->pods == NULL)
         return error_set(error, "out of memory");
     if (find_own_program("hdss", pods->hdss, error) < 0) {
@@ -501,9 +502,9 @@ int host_pods_init(struct host_pods *pods, const struct launch_plan *plan, struc
         pods->pods = NULL;
         return -1;
     }
-    for (unsigned i = 0, worker = 0; i < plan->pod_hosts.count; i++) {
-        pods->pods[i] = (struct host_pod){&plan->pod_hosts.items[i], worker, 0, -1};
-        worker += plan->pod_hosts.items[i].workers;
+    for (unsigned i = 0, worker = 0; i < plan->line_up.pod_hosts.count; i++) {
+        pods->pods[i] = (struct host_pod){&plan->line_up.pod_hosts.items[i], worker, 0, -1};
+        worker += plan->line_up.pod_hosts.items[i].workers;
     }
     pods->side = (struct launch_side){.look = look_at_pods,
                                       .wait_ms = wait_for_pods_ms,

@@ -29,7 +29,7 @@ struct host_pods {
     const struct launch *how;        /* borrowed */
     const struct launch_side *other; /* work of the caller's own; borrowed; NULL: there is none */
     struct launch_side side;         /* for the launch */
-    struct host_pod *pods;           /* [plan->pod_hosts.count]; owned */
+    struct host_pod *pods;           /* [plan->line_up.pod_hosts.count]; owned */
     char hdss[PATH_MAX];             /* the program, which is at the same place on each host */
     struct stat earlier;             /* the file of the ticket before the launch, which leads elsewhere, if anywhere */
     bool is_delivered;               /* the ticket is with all agents */

@@ -45,7 +45,7 @@ static const struct option_row join_rows[] = {
      "what starts the ranks: mpi, a launcher of MPI; none, this command alone, on this machine, without MPI; auto, "
      "mpi, "
      "or none where no launcher of MPI is on PATH (default auto)",
-     TAKES_CHOICE(struct join_request, plan.by)},
+     TAKES_CHOICE(struct join_request, plan.start.by)},
     {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct join_request, plan.dry_run)},
     {NULL},
 };
@@ -151,11 +151,11 @@ static int say_ended(void)
 static int join(struct join_request *request, bool *again, struct error *error)
 {
     struct launch_plan *plan = &request->plan;
-    if (plan->masters_given && plan->masters != 1) {
-        error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->masters);
+    if (plan->line_up.masters_given && plan->line_up.masters != 1) {
+        error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->line_up.masters);
         return EXIT_STATUS_USAGE;
     }
-    if (plan->by == LAUNCH_WITHOUT_MPI && plan->mpirun != NULL) {
+    if (plan->start.by == LAUNCH_WITHOUT_MPI && plan->start.mpirun != NULL) {
         error_set(error, "--mpirun: there is no mpirun with --launcher none; accepted: one of the two");
         return EXIT_STATUS_USAGE;
     }
@@ -171,17 +171,17 @@ static int join(struct join_request *request, bool *again, struct error *error)
     } else if (!request->was_there && pods_find_ticket(request->set, request->ticket, error) < 0) {
         return EXIT_STATUS_USAGE;
     }
-    job_init(&plan->setup.job); /* for the time that ranks have to drain */
-    plan->serves = plan->is_pod = plan->masters_given = true;
-    plan->masters = 0; /* beside the one that leads */
-    plan->threads = 1;
-    plan->restarts = 0;
-    argv_add(&plan->job, "master");
-    argv_add(&plan->job, "--join");
-    argv_add(&plan->job, request->ticket);
+    job_init(&plan->request.setup.job); /* for the time that ranks have to drain */
+    plan->serves = plan->is_pod = plan->line_up.masters_given = true;
+    plan->line_up.masters = 0; /* beside the one that leads */
+    plan->line_up.threads = 1;
+    plan->limits.restarts = 0;
+    argv_add(&plan->request.words, "master");
+    argv_add(&plan->request.words, "--join");
+    argv_add(&plan->request.words, request->ticket);
     if (request->patience_s > 0) {
-        argv_add(&plan->job, "--patience");
-        argv_add_format(&plan->job, "%ju", (uintmax_t)request->patience_s);
+        argv_add(&plan->request.words, "--patience");
+        argv_add_format(&plan->request.words, "%ju", (uintmax_t)request->patience_s);
     }
     const struct launch_side side = {look_at_tether, wait_for_tether_ms, wait_for_input, .context = &tether};
     how.side = is_handed ? &side : NULL;

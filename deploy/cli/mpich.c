@@ -8,7 +8,8 @@
 /* Hydra deals ranks out in turn whatever it is told of each host. */
 static int mpich_check(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->hosts.count == 0 || hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers))
+    if (launch_plan->line_up.hosts.count == 0 ||
+        hosts_deal_in_turn(&launch_plan->line_up.hosts, launch_plan->line_up.workers))
         return 0;
     return error_set(error,
                      "--hosts: MPICH's mpiexec puts as many ranks on each host; accepted with it: the same number "

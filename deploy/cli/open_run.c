@@ -15,7 +15,7 @@
 /* The option by which pods take part. */
 static const char *option_for_pods(const struct launch_plan *launch_plan)
 {
-    return launch_plan->has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
+    return launch_plan->line_up.has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
 }
 
 /* The folder of the run's own, by the name of this process, which goes on over all starts of the run. -1 with one
@@ -49,14 +49,14 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
 /* Where pods come from by themselves. */
 static const char *listen_value(const struct launch_plan *launch_plan)
 {
-    return launch_plan->has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
+    return launch_plan->line_up.has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
 }
 
 /* Adds the option in front: what the user says counts. */
 static void add_option(struct launch_plan *launch_plan, const char *name, const char *value)
 {
-    argv_insert(&launch_plan->job, 1, value);
-    argv_insert(&launch_plan->job, 1, name);
+    argv_insert(&launch_plan->request.words, 1, value);
+    argv_insert(&launch_plan->request.words, 1, name);
 }
 
 /* Where pods join: `ticket`, or, where it is NULL, the file that the user names. */
@@ -78,7 +78,7 @@ int open_run_add_words(struct launch_plan *launch_plan, struct error *error)
 
 int open_run_add_late(struct launch_plan *launch_plan, struct error *error)
 {
-    struct job *job = &launch_plan->setup.job;
+    struct job *job = &launch_plan->request.setup.job;
     if (find_ticket(launch_plan, job->pods_file, error) < 0)
         return -1;
     add_options(launch_plan, job->pods_file);
@@ -90,7 +90,7 @@ int open_run_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->has_pods_file && !launch_plan->listens)
         return error_set(error, "--pods-file: no pod could join; accepted: with --pods, --elastic or --listen ADDRESS");
-    if (launch_plan->dca.count > 0 && launch_plan->listens)
+    if (launch_plan->request.dca.count > 0 && launch_plan->listens)
         return error_set(error,
                          "%s: workers alone (--dca) have no supermaster that pods could join; accepted: "
                          "without --dca",

@@ -46,29 +46,29 @@ static struct held_folder shared = {.fd = -1};
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
 {
-    return launch_plan->dca.count > 0;
+    return launch_plan->request.dca.count > 0;
 }
 
 /* A launcher that does not tell its version, such as a script, is taken for that of the library. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     unsigned long linked = strtoul(LINKED_VERSION, NULL, 10);
-    return (launch_plan->launcher.major > 0 ? launch_plan->launcher.major : linked) >= 5;
+    return (launch_plan->start.launcher.major > 0 ? launch_plan->start.launcher.major : linked) >= 5;
 }
 
 /* Workers alone end by themselves after a loss, and say why, where they see each other's processes. */
 static bool survives(const struct launch_plan *launch_plan)
 {
     const bool can = !openmpi_is_dca(launch_plan) || launch_plan_is_here(launch_plan);
-    return can && launch_plan_leads_here(launch_plan) && !argv_contain(&launch_plan->mpi_args, "--disable-recovery") &&
-           launch_plan->launcher.major >= 4;
+    return can && launch_plan_leads_here(launch_plan) &&
+           !argv_contain(&launch_plan->start.mpi_args, "--disable-recovery") && launch_plan->start.launcher.major >= 4;
 }
 
 /* True where the other ranks are asked to go on when a connection to another machine breaks. */
 static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM
-    return is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 1;
+    return is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 1;
 #else
     (void)launch_plan;
     return false;
@@ -77,17 +77,17 @@ static bool takes_ulfm(const struct launch_plan *launch_plan)
 
 static void add_survival(const struct launch_plan *launch_plan, struct argv *line)
 {
-    if (!launch_plan->survives)
+    if (!launch_plan->start.survives)
         return;
     if (!is_version_5(launch_plan))
         argv_add_split(line, "--mca orte_abort_on_non_zero_status 0");
-    if (!is_version_5(launch_plan) && launch_plan->hosts.count > 1)
+    if (!is_version_5(launch_plan) && launch_plan->line_up.hosts.count > 1)
         argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
     /* --runtime-options error-nonzero-status=false says the same, but is refused in lines of many words (5.0.7). */
     if (is_version_5(launch_plan))
         argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
-    if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->mpi_args, "--with-ft"))
+    if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->start.mpi_args, "--with-ft"))
         argv_add_split(line, "--with-ft ulfm");
 }
 
@@ -95,8 +95,8 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
  * Version 5 has no others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
-    if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->hosts.count > 1 &&
-        !argv_contain(&launch_plan->mpi_args, "osc"))
+    if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
+        !argv_contain(&launch_plan->start.mpi_args, "osc"))
         argv_add_split(line, "--mca osc ^rdma");
 }
 
@@ -113,7 +113,8 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     }
     argv_add(line, "--host");
     argv_add(line, hosts);
-    if (launch_plan->allocated && hosts_deal_in_turn(&launch_plan->hosts, launch_plan->workers)) {
+    if (launch_plan->line_up.allocated &&
+        hosts_deal_in_turn(&launch_plan->line_up.hosts, launch_plan->line_up.workers)) {
         argv_add_split(line, "--map-by node --oversubscribe");
         return;
     }
@@ -138,16 +139,17 @@ static void add_cores(const struct launch_plan *launch_plan, struct argv *line, 
 
 static void add_placement(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
-    unsigned ranks = !openmpi_is_dca(launch_plan) + launch_plan->masters + launch_plan->workers;
-    bool bound = argv_contain(&launch_plan->mpi_args, "--bind-to"),
-         mapped = argv_contain(&launch_plan->mpi_args, "--map-by");
+    unsigned ranks = !openmpi_is_dca(launch_plan) + launch_plan->line_up.masters + launch_plan->line_up.workers;
+    bool bound = argv_contain(&launch_plan->start.mpi_args, "--bind-to"),
+         mapped = argv_contain(&launch_plan->start.mpi_args, "--map-by");
     if (hosts != NULL) {
         add_hosts(launch_plan, hosts, line);
         if (!bound)
             argv_add_split(line, "--bind-to none");
     } else if (ranks > cores_usable())
         add_cores(launch_plan, line, bound, mapped);
-    else if (launch_plan->threads != 1 && !bound && !mapped) /* mpirun binds to one core, all of a worker's threads */
+    else if (launch_plan->line_up.threads != 1 && !bound &&
+             !mapped) /* mpirun binds to one core, all of a worker's threads */
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
     else if (is_version_5(launch_plan) && !mapped)
         argv_add_split(line, "--map-by slot");
@@ -194,7 +196,7 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     const char *components = getenv(QUICK_HWLOC);
     if (components == NULL || strcmp(components, QUICK_HWLOC_VALUE) == 0)
         set_unless_set(QUICK_PLUGINS, QUICK_PLUGINS_VALUE, set, context);
-    if (argv_contain(&launch_plan->mpi_args, "pml") || argv_contain(&launch_plan->mpi_args, "btl"))
+    if (argv_contain(&launch_plan->start.mpi_args, "pml") || argv_contain(&launch_plan->start.mpi_args, "btl"))
         return;
     set_unless_set("OMPI_MCA_pml", "ob1", set, context);
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
@@ -228,9 +230,10 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
     }
     if (is_version_5(launch_plan))
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
-    if (takes_ulfm(launch_plan) || (is_version_5(launch_plan) && argv_contain(&launch_plan->mpi_args, "--with-ft")))
+    if (takes_ulfm(launch_plan) ||
+        (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
         set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* told by that component otherwise */
-    if (!is_version_5(launch_plan) && launch_plan->survives && launch_plan->hosts.count > 0)
+    if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
     set_transport(launch_plan, set, context);
     set_session_folder(launch_plan, set, context);

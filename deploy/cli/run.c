@@ -43,15 +43,15 @@ enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 static int take_hosts(void *target, const char *value, struct error *error)
 {
     struct launch_plan *launch_plan = target;
-    hosts_fini(&launch_plan->hosts);
-    return hosts_parse_list(&launch_plan->hosts, value, error);
+    hosts_fini(&launch_plan->line_up.hosts);
+    return hosts_parse_list(&launch_plan->line_up.hosts, value, error);
 }
 
 static int take_host_file(void *target, const char *value, struct error *error)
 {
     struct launch_plan *launch_plan = target;
-    hosts_fini(&launch_plan->hosts);
-    return hosts_read(&launch_plan->hosts, value, hosts_parse_file, error);
+    hosts_fini(&launch_plan->line_up.hosts);
+    return hosts_read(&launch_plan->line_up.hosts, value, hosts_parse_file, error);
 }
 
 static int take_time_limit(void *target, const char *value, struct error *error)
@@ -62,7 +62,7 @@ static int take_time_limit(void *target, const char *value, struct error *error)
     bool named = strcmp(value, "auto") == 0 || strcmp(value, "none") == 0;
     if (!named && duration_parse_some(value, &seconds) < 0)
         return -1;
-    launch_plan->limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
+    launch_plan->limits.limit_s = value[0] == 'n' ? -1 : (int64_t)seconds;
     return 0;
 }
 
@@ -72,7 +72,7 @@ static int take_time_margin(void *target, const char *value, struct error *error
     uint64_t seconds;
     if (duration_parse(value, &seconds) < 0)
         return -1;
-    ((struct launch_plan *)target)->margin_s = (int64_t)seconds;
+    ((struct launch_plan *)target)->limits.margin_s = (int64_t)seconds;
     return 0;
 }
 
@@ -81,11 +81,11 @@ static int run_command_take_slowdown(void *target, const char *value, struct err
     struct launch_plan *launch_plan = target;
     char word[32];
     double slowdown;
-    argv_fini(&launch_plan->slowdowns);
+    argv_fini(&launch_plan->line_up.slowdowns);
     while (list_next(&value, word, sizeof word)) {
         if (slowdown_parse(word, &slowdown) < 0)
             return error_set(error, "'%s': accepted: numbers from 1 to %d", word, WORKER_SLOWDOWN_MAX);
-        argv_add(&launch_plan->slowdowns, slowdown == 1 ? "1" : word);
+        argv_add(&launch_plan->line_up.slowdowns, slowdown == 1 ? "1" : word);
     }
     return 0;
 }
@@ -95,11 +95,11 @@ static int run_command_take_load(void *target, const char *value, struct error *
     struct launch_plan *launch_plan = target;
     char word[32];
     unsigned load;
-    argv_fini(&launch_plan->loads);
+    argv_fini(&launch_plan->line_up.loads);
     while (list_next(&value, word, sizeof word)) {
         if (load_parse_count(word, &load) < 0)
             return error_set(error, "'%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
-        argv_add_format(&launch_plan->loads, "%u", load);
+        argv_add_format(&launch_plan->line_up.loads, "%u", load);
     }
     return 0;
 }
@@ -112,8 +112,8 @@ static int run_command_take_dca_option(struct launch_plan *launch_plan, const ch
     worker_options_init(&checked);
     if (option_take(options_find(worker_options(), name), &checked, value, error) < 0)
         return -1;
-    argv_add_format(&launch_plan->dca, "--%s", name);
-    argv_add(&launch_plan->dca, value);
+    argv_add_format(&launch_plan->request.dca, "--%s", name);
+    argv_add(&launch_plan->request.dca, value);
     return 0;
 }
 
@@ -134,19 +134,19 @@ static int run_command_take_break_after(void *target, const char *value, struct 
     (void)error;
     if (number_parse_u64(value, &iterations) < 0 || iterations < 1 || iterations > SCHED_ITERATIONS_MAX)
         return -1;
-    launch_plan->break_after = value;
+    launch_plan->request.break_after = value;
     return 0;
 }
 
 /* It is for rank 0 of workers alone, or else for masters that compute. */
 static int pass_break_after(struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->break_after == NULL)
+    if (launch_plan->request.break_after == NULL)
         return 0;
-    if (launch_plan->dca.count > 0)
-        return run_command_take_dca_option(launch_plan, "break-after", launch_plan->break_after, error);
-    argv_insert(&launch_plan->job, 1, launch_plan->break_after);
-    argv_insert(&launch_plan->job, 1, "--break-after");
+    if (launch_plan->request.dca.count > 0)
+        return run_command_take_dca_option(launch_plan, "break-after", launch_plan->request.break_after, error);
+    argv_insert(&launch_plan->request.words, 1, launch_plan->request.break_after);
+    argv_insert(&launch_plan->request.words, 1, "--break-after");
     return 0;
 }
 
@@ -154,8 +154,8 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 {
     (void)error;
     struct launch_plan *launch_plan = target;
-    argv_fini(&launch_plan->mpi_args);
-    argv_add_split(&launch_plan->mpi_args, value);
+    argv_fini(&launch_plan->start.mpi_args);
+    argv_add_split(&launch_plan->start.mpi_args, value);
     return 0;
 }
 
@@ -164,18 +164,19 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
 const struct option_row launch_place_rows[] = {
     {"workers", 'j', "W", "auto, an integer from 1 to 2^20",
      "workers in all (default: one for each usable core of this machine, or of the hosts)",
-     TAKES_INTEGER(struct launch_plan, workers, 1, RANKS_MAX), .zero = "auto"},
+     TAKES_INTEGER(struct launch_plan, line_up.workers, 1, RANKS_MAX), .zero = "auto"},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
      "masters; with 0 the supermaster serves the workers itself (default: 0 on one machine, one for each of several "
      "hosts)",
-     TAKES_INTEGER(struct launch_plan, masters, 0, RANKS_MAX), .given = offsetof(struct launch_plan, masters_given)},
+     TAKES_INTEGER(struct launch_plan, line_up.masters, 0, RANKS_MAX),
+     .given = offsetof(struct launch_plan, line_up.masters_given)},
     {"hosts", 0, "NAME[:CORES],...", "host names, each with :CORES where they are known",
      "run on these machines instead of this one, or those of the batch job", take_hosts},
     {"hostfile", 0, "FILE", "a file of lines \"NAME slots=CORES\"",
      "the same from a file of lines \"NAME slots=CORES\"", take_host_file},
     {"master-core", 0, "shared|reserved", NULL,
      "whether workers use the core of a master, too, or one core is left to each master (default shared)",
-     TAKES_CHOICE(struct launch_plan, core_reserved)},
+     TAKES_CHOICE(struct launch_plan, line_up.core_reserved)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
      "make the workers that many times slower, for studies: one number for all, or one for each worker",
      run_command_take_slowdown},
@@ -185,7 +186,7 @@ const struct option_row launch_place_rows[] = {
      run_command_take_load},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
      "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
-     TAKES_WORD(struct launch_plan, mpirun), .least = 1},
+     TAKES_WORD(struct launch_plan, start.mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},
     {"time-limit", 0, "auto|none|TIME", "auto, none, or " DURATION_ACCEPTED,
@@ -203,20 +204,20 @@ const struct option_row launch_run_rows[] = {
      "launch nothing, but hand the job to this set of `hdss up`, as `hdss submit --wait` does; options of the launch "
      "are "
      "those of the set",
-     TAKES_WORD(struct launch_plan, set), .least = 1, .not_for = OPTION_STUDY},
+     TAKES_WORD(struct launch_plan, request.set), .least = 1, .not_for = OPTION_STUDY},
     {"elastic", 0, NULL, NULL,
      "launches of their own can join the run while it goes on, as pods, by `hdss join`: from this machine, or as "
      "--listen says. It is printed how",
      TAKES_FLAG(struct launch_plan, elastic), .not_for = OPTION_STUDY},
     {"pods-only", 0, NULL, NULL, "with --elastic: start no worker here: all come by `hdss join`",
-     TAKES_FLAG(struct launch_plan, has_no_workers), .not_for = OPTION_STUDY},
+     TAKES_FLAG(struct launch_plan, line_up.has_no_workers), .not_for = OPTION_STUDY},
     {"pods", 0, NULL, NULL,
      "start a launch of its own on each of the hosts, by ssh or in a job of Slurm by srun, which joins the run as a "
      "pod: one that is lost costs the work that it had begun, with every MPI library (default on several hosts, where "
      "the job and the other options allow it)",
-     TAKES_FLAG(struct launch_plan, has_pods), .not_for = OPTION_STUDY},
+     TAKES_FLAG(struct launch_plan, line_up.has_pods), .not_for = OPTION_STUDY},
     {"one-launch", 0, NULL, NULL, "start the ranks of all hosts by one mpirun, as where pods cannot be had",
-     TAKES_FLAG(struct launch_plan, has_one_launch), .not_for = OPTION_STUDY},
+     TAKES_FLAG(struct launch_plan, line_up.has_one_launch), .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
      "launch workers alone, which draw their chunks themselves: see worker(1)", run_command_take_dca,
      .not_for = OPTION_STUDY},
@@ -228,8 +229,8 @@ const struct option_row launch_run_rows[] = {
     {"restarts", 0, "N", NULL,
      "start a run again that lost its supermaster, or a rank that it needs, with --resume, N times at most (default 3 "
      "where a journal is kept)",
-     TAKES_INTEGER(struct launch_plan, restarts, 0, RESTARTS_MAX),
-     .given = offsetof(struct launch_plan, restarts_given), .not_for = OPTION_STUDY},
+     TAKES_INTEGER(struct launch_plan, limits.restarts, 0, RESTARTS_MAX),
+     .given = offsetof(struct launch_plan, limits.restarts_given), .not_for = OPTION_STUDY},
     {"html", 0, "FILE.html", "the name of a file",
      "make a page of the run when it is over, as hdss report does of its trace and its report",
      TAKES_PATH(struct launch_plan, page.html), .not_for = OPTION_STUDY},
@@ -286,29 +287,29 @@ static int run_command_check_dca(const struct launch_plan *launch_plan, struct e
 {
     struct worker_options options;
     worker_options_init(&options);
-    for (unsigned i = 0; i + 1 < launch_plan->dca.count; i += 2)
-        option_take(options_find(worker_options(), launch_plan->dca.items[i] + 2), &options,
-                    launch_plan->dca.items[i + 1], NULL);
+    for (unsigned i = 0; i + 1 < launch_plan->request.dca.count; i += 2)
+        option_take(options_find(worker_options(), launch_plan->request.dca.items[i] + 2), &options,
+                    launch_plan->request.dca.items[i + 1], NULL);
     return worker_options_check(&options, error);
 }
 
 static int check_time(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->limit_s > 0 && launch_plan->margin_s >= launch_plan->limit_s)
+    if (launch_plan->limits.limit_s > 0 && launch_plan->limits.margin_s >= launch_plan->limits.limit_s)
         return error_set(error, "--time-margin: %jd seconds; accepted: less than --time-limit, which is %jd",
-                         (intmax_t)launch_plan->margin_s, (intmax_t)launch_plan->limit_s);
+                         (intmax_t)launch_plan->limits.margin_s, (intmax_t)launch_plan->limits.limit_s);
     return 0;
 }
 
 /* The journal from which the job goes on. Its name follows from that of the output. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
-    struct job_setup *setup = &launch_plan->setup;
+    struct job_setup *setup = &launch_plan->request.setup;
     struct hdss_loop loop;
     if (kernel_describe(setup->kernel, setup->values, &loop, error) < 0)
         return -1;
     job_take_output(&setup->job, &loop);
-    if (launch_plan->dca.count == 0 && job_journal_path(&setup->job, launch_plan->journal)[0] != '\0')
+    if (launch_plan->request.dca.count == 0 && job_journal_path(&setup->job, launch_plan->request.journal)[0] != '\0')
         return 0;
     return error_set(error, "--restarts goes on from a journal, and this job has none; accepted: with --output FILE or "
                             "--journal FILE, and not with --dca");
@@ -317,18 +318,20 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
 /* Checks the job wherever its supermaster will be; check.h looks further. */
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
-    const struct argv *job = &launch_plan->job;
-    if (job_setup_read(&launch_plan->setup, &asking_loader, (int)job->count, job->items, error) < 0)
+    const struct argv *job = &launch_plan->request.words;
+    if (job_setup_read(&launch_plan->request.setup, &asking_loader, (int)job->count, job->items, error) < 0)
         return -1;
-    launch_plan->threads = launch_plan->setup.job.spec.threads;
-    launch_plan->single_threaded =
-        launch_plan->threads == 1 && kernel_find(launch_plan->setup.kernel->name) == launch_plan->setup.kernel;
+    launch_plan->line_up.threads = launch_plan->request.setup.job.spec.threads;
+    launch_plan->line_up.single_threaded =
+        launch_plan->line_up.threads == 1 &&
+        kernel_find(launch_plan->request.setup.kernel->name) == launch_plan->request.setup.kernel;
     for (unsigned i = 0; i < job->count; i++)
         if (strcmp(job->items[i], ":") == 0)
             return error_set(error, "the word ':' cannot be passed on by mpirun");
     if (compose_check_workers(launch_plan, error) < 0)
         return -1;
-    return launch_plan->restarts_given && launch_plan->restarts > 0 ? find_journal(launch_plan, error) : 0;
+    return launch_plan->limits.restarts_given && launch_plan->limits.restarts > 0 ? find_journal(launch_plan, error)
+                                                                                  : 0;
 }
 
 /* A set is launched already. */
@@ -355,7 +358,7 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
     struct options_word word;
     int more, first;
     options_reader_init(&reader, all, argc, argv);
-    argv_add(&launch_plan->job, "supermaster");
+    argv_add(&launch_plan->request.words, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&launch_options, word.row->name) != NULL) {
             int result = option_apply(&word, launch_plan, error);
@@ -369,20 +372,22 @@ static int take_arguments(struct launch_plan *launch_plan, const struct options 
         if (word.row != NULL)
             run_page_note(&launch_plan->page, word.row->name, word.value);
         for (int i = first; i < reader.at; i++)
-            argv_add(&launch_plan->job, argv[i]);
+            argv_add(&launch_plan->request.words, argv[i]);
     }
-    launch_plan->listens |= launch_plan->elastic || launch_plan->has_pods;
-    if (more == 0 && launch_plan->set == NULL &&
+    launch_plan->listens |= launch_plan->elastic || launch_plan->line_up.has_pods;
+    if (more == 0 && launch_plan->request.set == NULL &&
         (open_run_check(launch_plan, error) < 0 ||
          (launch_plan->listens && open_run_add_words(launch_plan, error) < 0)))
         return -1;
-    if (more == 0 && launch_plan->has_pods && launch_plan->has_one_launch)
+    if (more == 0 && launch_plan->line_up.has_pods && launch_plan->line_up.has_one_launch)
         return error_set(error, "--one-launch: --pods starts a launch on each host; accepted: one of the two");
     if (more < 0 || pass_break_after(launch_plan, error) < 0 || run_command_check_dca(launch_plan, error) < 0 ||
         check_time(launch_plan, error) < 0 ||
-        run_page_prepare(&launch_plan->page, &launch_plan->job, launch_plan->dca.count == 0, error) < 0)
+        run_page_prepare(&launch_plan->page, &launch_plan->request.words, launch_plan->request.dca.count == 0, error) <
+            0)
         return -1;
-    return launch_plan->set != NULL ? check_for_set(launch_plan, error) : run_command_check_job(launch_plan, error);
+    return launch_plan->request.set != NULL ? check_for_set(launch_plan, error)
+                                            : run_command_check_job(launch_plan, error);
 }
 
 static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
@@ -395,11 +400,11 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
 /* A user who names no hosts gets those of the batch job, if there is one. */
 static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->hosts.count > 0 || launch_plan_names_hosts(launch_plan))
+    if (launch_plan->line_up.hosts.count > 0 || launch_plan_names_hosts(launch_plan))
         return 0;
-    if (allocation_read(&launch_plan->hosts, error) < 0)
+    if (allocation_read(&launch_plan->line_up.hosts, error) < 0)
         return error_after(error, "; or name the hosts by --hosts");
-    launch_plan->allocated = launch_plan->hosts.count > 0 && !allocation_is_slurm();
+    launch_plan->line_up.allocated = launch_plan->line_up.hosts.count > 0 && !allocation_is_slurm();
     return 0;
 }
 
@@ -415,7 +420,7 @@ static void set_variable(const char *name, const char *value, void *shown)
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
     const char *before = getenv(ALLOCATION_TASKS);
-    char *tasks = launch_plan->hosts.count > 0 ? allocation_tasks(&launch_plan->hosts) : NULL;
+    char *tasks = launch_plan->line_up.hosts.count > 0 ? allocation_tasks(&launch_plan->line_up.hosts) : NULL;
     char *kept = before != NULL ? strdup(before) : NULL;
     if (tasks != NULL)
         set_variable(ALLOCATION_TASKS, tasks, shown);
@@ -445,9 +450,10 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
                                         : "; what is stored is kept, and `hdss up --resume` goes on with the jobs";
         return;
     }
-    if (how->is_passing || !launch_plan->checked || launch_plan->dca.count > 0 || !launch_plan_leads_here(launch_plan))
+    if (how->is_passing || !launch_plan->request.checked || launch_plan->request.dca.count > 0 ||
+        !launch_plan_leads_here(launch_plan))
         return;
-    how->is_resumable = job_journal_path(&launch_plan->setup.job, path)[0] != '\0';
+    how->is_resumable = job_journal_path(&launch_plan->request.setup.job, path)[0] != '\0';
     how->kept = how->is_resumable ? "; what is stored is kept, and the same line with --resume goes on with it"
                                   : "; without a journal the run cannot go on from here";
     how->journal = how->is_resumable ? path : NULL;
@@ -488,7 +494,7 @@ static void take_signals_of_run(void (*take)(int number))
 /* From now on the job goes on where it was: the option counts as given last. */
 static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 {
-    unsigned end = launch_plan->job_end, place = end;
+    unsigned end = launch_plan->request.job_end, place = end;
     for (unsigned i = end; i > 0 && strcmp(line->items[i - 1], ":") != 0; i--)
         if (strcmp(line->items[i - 1], "--") == 0)
             place = i - 1;
@@ -505,14 +511,14 @@ static const char *without_journal(const struct launch_plan *launch_plan)
         return "; what it has stored is kept";
     if (launch_plan->serves)
         return "; `hdss up --resume` goes on with its jobs";
-    return launch_plan->dca.count > 0 ? DCA_LOSS : "";
+    return launch_plan->request.dca.count > 0 ? DCA_LOSS : "";
 }
 
 /* Launches the line once, with its pods. */
 static int launch_with_pods(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
     const int status = launch(line->items, how);
-    if (launch_plan->has_pods)
+    if (launch_plan->line_up.has_pods)
         host_pods_wait(how->side->context);
     return status;
 }
@@ -534,9 +540,10 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     struct restarts restarts;
     bool resumes = false;
     if (launch_plan->serves)
-        restarts_init_set(&restarts, launch_plan->restarts, without_journal(launch_plan));
+        restarts_init_set(&restarts, launch_plan->limits.restarts, without_journal(launch_plan));
     else
-        restarts_init(&restarts, launch_plan->journal, launch_plan->restarts, without_journal(launch_plan));
+        restarts_init(&restarts, launch_plan->request.journal, launch_plan->limits.restarts,
+                      without_journal(launch_plan));
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
         take_signals_of_run(note_signal_of_run);
@@ -564,8 +571,8 @@ static int run_logged(const struct launch_plan *launch_plan, struct argv *line, 
 /* Only what a journal says is gone on with. */
 static void set_restarts(struct launch_plan *launch_plan)
 {
-    if (!launch_plan->serves && launch_plan->dca.count == 0 && launch_plan->journal[0] == '\0')
-        job_journal_path(&launch_plan->setup.job, launch_plan->journal);
+    if (!launch_plan->serves && launch_plan->request.dca.count == 0 && launch_plan->request.journal[0] == '\0')
+        job_journal_path(&launch_plan->request.setup.job, launch_plan->request.journal);
 }
 
 /* NULL: it is not shown. */
@@ -585,12 +592,12 @@ static void say_crowded(const struct launch_plan *launch_plan)
 {
     const unsigned cores = cores_usable();
     char text[200];
-    if (!launch_plan_is_here(launch_plan) || launch_plan->quiet || launch_plan->workers <= CROWD * cores)
+    if (!launch_plan_is_here(launch_plan) || launch_plan->quiet || launch_plan->line_up.workers <= CROWD * cores)
         return;
     snprintf(text, sizeof text,
              "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
              "is one for each core",
-             launch_plan->workers, cores, cores == 1 ? "" : "s", CROWD);
+             launch_plan->line_up.workers, cores, cores == 1 ? "" : "s", CROWD);
     say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : "hdss run", text);
 }
 
@@ -637,24 +644,26 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
         char *tasks = set_tasks(launch_plan, shown);
         if (shown != NULL)
             argv_print(&line, shown);
-        if (shown != NULL && launch_plan->has_pods)
+        if (shown != NULL && launch_plan->line_up.has_pods)
             host_pods_show(how->side->context, shown);
-        if (launch_plan->shown != NULL)
-            fputs(launch_plan->shown, stdout);
-        how->summary_to =
-            job_reports_to_output(&launch_plan->setup.job) || how->output == LAUNCH_OUTPUT_APART ? stderr : stdout;
-        how->remote = launch_plan->hosts.count > 0 && !launch_plan_is_here(launch_plan);
-        how->survives = launch_plan->survives;
-        how->flat = launch_plan->dca.count > 0;
+        if (launch_plan->request.shown != NULL)
+            fputs(launch_plan->request.shown, stdout);
+        how->summary_to = job_reports_to_output(&launch_plan->request.setup.job) || how->output == LAUNCH_OUTPUT_APART
+                              ? stderr
+                              : stdout;
+        how->remote = launch_plan->line_up.hosts.count > 0 && !launch_plan_is_here(launch_plan);
+        how->survives = launch_plan->start.survives;
+        how->flat = launch_plan->request.dca.count > 0;
         how->is_pod = launch_plan->is_pod;
-        how->reports = launch_plan->survives || launch_plan_is_here(launch_plan);
+        how->reports = launch_plan->start.survives || launch_plan_is_here(launch_plan);
         how->rank_depth = dialect->rank_depth;
         how->enter = dialect->enter;
         how->clear = dialect->clear;
         set_kept(launch_plan, how);
         set_restarts(launch_plan);
-        how->begin_ms = (int64_t)(launch_plan->setup.job.spec.drain_ns / 1000000);
-        how->ranks = (launch_plan->dca.count == 0) + launch_plan->masters + launch_plan->workers;
+        how->begin_ms = (int64_t)(launch_plan->request.setup.job.spec.drain_ns / 1000000);
+        how->ranks =
+            (launch_plan->request.dca.count == 0) + launch_plan->line_up.masters + launch_plan->line_up.workers;
         status = launch_plan->dry_run ? EXIT_STATUS_DONE : run_kept(launch_plan, dialect, &line, how);
         restore_tasks(tasks);
     }
@@ -665,15 +674,15 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
 /* A tenth of the time that is left, but at most a minute, is kept for the end. */
 static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s)
 {
-    if (launch_plan->margin_s >= 0)
-        return launch_plan->margin_s;
+    if (launch_plan->limits.margin_s >= 0)
+        return launch_plan->limits.margin_s;
     return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
 }
 
 /* Sets when the run is to drain, restarts included. */
 static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 {
-    int64_t left_s = launch_plan->limit_s == 0 ? allocation_seconds_left() : launch_plan->limit_s;
+    int64_t left_s = launch_plan->limits.limit_s == 0 ? allocation_seconds_left() : launch_plan->limits.limit_s;
     if (left_s < 0)
         return;
     int64_t span_s = left_s - time_margin(launch_plan, left_s);
@@ -697,24 +706,25 @@ static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, st
 /* Has pods on several hosts where nobody says otherwise and all allows it. */
 static void choose_pods(struct launch_plan *launch_plan)
 {
-    if (launch_plan->has_pods || !host_pods_are_default(launch_plan))
+    if (launch_plan->line_up.has_pods || !host_pods_are_default(launch_plan))
         return;
     struct error unused;
-    launch_plan->has_pods = true;
+    launch_plan->line_up.has_pods = true;
     if (open_run_add_late(launch_plan, &unused) < 0) /* no folder for the file by which they join */
-        launch_plan->has_pods = false;
+        launch_plan->line_up.has_pods = false;
 }
 
 /* A pod of one machine can do without a launcher of MPI, and does where there is none. */
 static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 {
-    const bool is_missing = launch_plan->is_pod && launch_plan->by == LAUNCH_BY_EITHER && launch_plan->mpirun == NULL &&
-                            launch_plan_is_here(launch_plan) && launcher_is_missing();
-    if (!is_missing && launch_plan->by != LAUNCH_WITHOUT_MPI)
-        return launcher_choose(launch_plan->mpirun, &launch_plan->launcher, error);
+    const bool is_missing = launch_plan->is_pod && launch_plan->start.by == LAUNCH_BY_EITHER &&
+                            launch_plan->start.mpirun == NULL && launch_plan_is_here(launch_plan) &&
+                            launcher_is_missing();
+    if (!is_missing && launch_plan->start.by != LAUNCH_WITHOUT_MPI)
+        return launcher_choose(launch_plan->start.mpirun, &launch_plan->start.launcher, error);
     if (is_missing)
         say_note("hdss join", "mpirun is not on PATH: the ranks of this pod are started without MPI (--launcher none)");
-    return launcher_take_fork(&launch_plan->launcher, launch_plan->fork, error);
+    return launcher_take_fork(&launch_plan->start.launcher, launch_plan->start.fork, error);
 }
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
@@ -727,11 +737,12 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
         set_drain(launch_plan, how);
     how->has_pods = launch_plan->listens;
     how->ends_soon &= !how->has_pods; /* they are parted from */
-    if (launch_plan->has_pods && host_pods_plan(launch_plan, error) < 0)
+    if (launch_plan->line_up.has_pods && host_pods_plan(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
-    launch_plan->survives = dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
+    launch_plan->start.survives =
+        dialect_of(launch_plan)->survives != NULL && dialect_of(launch_plan)->survives(launch_plan);
     const int status =
-        launch_plan->has_pods ? run_with_pods(launch_plan, how, error) : run_composed(launch_plan, how, error);
+        launch_plan->line_up.has_pods ? run_with_pods(launch_plan, how, error) : run_composed(launch_plan, how, error);
     if (!launch_plan->serves)
         open_run_clear(launch_plan);
     return status;
@@ -804,8 +815,8 @@ int run_words(int argc, char **argv, bool restarts, struct launch *how, struct e
     error->text[0] = '\0';
     if (read_arguments(&launch_plan, argc, argv, error) == 0) {
         if (!restarts)
-            launch_plan.restarts = 0;
-        if (launch_plan.set != NULL)
+            launch_plan.limits.restarts = 0;
+        if (launch_plan.request.set != NULL)
             error_set(error, "--set: accepted by `hdss run` itself");
         else
             status = run_with_page(&launch_plan, how, error);
@@ -819,10 +830,10 @@ static int run_in_set(const struct launch_plan *launch_plan, int argc, char **ar
 {
     struct submission_request request = SUBMISSION_DEFAULT;
     const struct options all = all_options();
-    request.set = launch_plan->set;
+    request.set = launch_plan->request.set;
     request.waits = true;
     request.quiet = launch_plan->quiet;
-    return submission_make("hdss run", &request, &launch_plan->job, &all, argc, argv, error);
+    return submission_make("hdss run", &request, &launch_plan->request.words, &all, argc, argv, error);
 }
 
 int command_run(int argc, char **argv)
@@ -833,7 +844,7 @@ int command_run(int argc, char **argv)
     int status = EXIT_STATUS_USAGE;
     take_signals_of_run(end_before_launch);
     int result = read_arguments(&launch_plan, argc, argv, &error);
-    if (result == 0 && launch_plan.set != NULL)
+    if (result == 0 && launch_plan.request.set != NULL)
         status = run_in_set(&launch_plan, argc, argv, &error);
     else if (result == 0)
         status = run_with_page(&launch_plan, &how, &error);

@@ -21,15 +21,15 @@ static void add_count(struct text *text, const char *separator, unsigned count, 
 /* "hdss run: begins mandelbrot width=10 with 4 workers, 2 masters on node1 and 1 other host" */
 static void write_first_line(const struct launch_plan *launch_plan)
 {
-    const struct job *job = &launch_plan->setup.job;
-    const struct hosts *hosts = &launch_plan->hosts;
+    const struct job *job = &launch_plan->request.setup.job;
+    const struct hosts *hosts = &launch_plan->line_up.hosts;
     struct text text;
     text_init(&text);
     text_add(&text, "hdss run: begins %s", job->kernel);
     for (unsigned i = 0; i < job->kernel_params; i++)
         text_add(&text, " %.200s", job->kernel_param[i]);
-    add_count(&text, " with ", launch_plan->workers, "worker");
-    add_count(&text, " and ", launch_plan->masters, "master");
+    add_count(&text, " with ", launch_plan->line_up.workers, "worker");
+    add_count(&text, " and ", launch_plan->line_up.masters, "master");
     if (hosts->count > 0)
         text_add(&text, " on %s", hosts->items[0].name);
     if (hosts->count > 1)
@@ -42,7 +42,7 @@ static void write_first_line(const struct launch_plan *launch_plan)
 
 void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, const struct launch *how)
 {
-    const struct job *job = &launch_plan->setup.job;
+    const struct job *job = &launch_plan->request.setup.job;
     const bool is_wanted = job->progress != JOB_PROGRESS_NEVER && !launch_plan->quiet;
     *log = (struct run_log){.is_kept = is_wanted && how->log == NULL && !isatty(STDERR_FILENO),
                             .begun_ms = launch_clock_ms(),

@@ -109,7 +109,7 @@ static const struct option_row up_rows[] = {
     {"restarts", 0, "N", NULL,
      "start a set again, with --resume, that has lost its supermaster or all workers, N times at most (default 3, with "
      "--until-eof 0)",
-     TAKES_INTEGER(struct up_request, plan.restarts, 0, RESTARTS_MAX),
+     TAKES_INTEGER(struct up_request, plan.limits.restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct up_request, restarts_given)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
      "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
@@ -120,7 +120,7 @@ static const struct option_row up_rows[] = {
      "the file `pods` of the folder --state (default: none can join)",
      up_take_listen},
     {"pods-only", 0, NULL, NULL, "start no worker here: all come by `hdss join`; with --listen",
-     TAKES_FLAG(struct up_request, plan.has_no_workers)},
+     TAKES_FLAG(struct up_request, plan.line_up.has_no_workers)},
     {"metrics-file", 0, "FILE", "the name of a file",
      "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
      "them; its name should end in .prom (default: there is none)",
@@ -226,7 +226,7 @@ static int say_up(const struct up_request *request, const char *name, const json
 
 static void add_words(struct up_request *request, const char *name, const char *state)
 {
-    struct argv *words = &request->plan.job;
+    struct argv *words = &request->plan.request.words;
     argv_add(words, "supermaster");
     argv_add_format(words, "--serve=%s", name);
     argv_add(words, "--state");
@@ -476,10 +476,10 @@ static int start_set(struct up_request *request, struct error *error)
     }
     request->foreground |= request->until_eof;
     if (request->until_eof && !request->restarts_given) /* the program at the other end has lost its jobs */
-        request->plan.restarts = 0;
-    job_init(&request->plan.setup.job); /* for the time that ranks have to drain */
+        request->plan.limits.restarts = 0;
+    job_init(&request->plan.request.setup.job); /* for the time that ranks have to drain */
     request->plan.serves = true;
-    request->plan.threads = 1;
+    request->plan.line_up.threads = 1;
     add_words(request, name, state);
     return request->foreground || request->plan.dry_run ? launch_set(request, name, NULL, error)
                                                         : start_apart(request, name, state, error);

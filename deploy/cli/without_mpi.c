@@ -12,14 +12,14 @@ static bool without_mpi_survives(const struct launch_plan *launch_plan)
 
 static int without_mpi_check(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->mpi_args.count > 0)
+    if (launch_plan->start.mpi_args.count > 0)
         return error_set(error, "--mpi-args: there is no mpirun with --launcher none; accepted: without --mpi-args");
     if (!launch_plan_is_here(launch_plan))
         return error_set(error, "--launcher none starts ranks on this machine alone; accepted: without other hosts, or "
                                 "with --launcher mpi");
-    if (launch_plan->workers >= LANES_RANKS_MAX)
+    if (launch_plan->line_up.workers >= LANES_RANKS_MAX)
         return error_set(error, "--workers %u: accepted with --launcher none: an integer from 1 to %d",
-                         launch_plan->workers, LANES_RANKS_MAX - 1);
+                         launch_plan->line_up.workers, LANES_RANKS_MAX - 1);
     return 0;
 }
 

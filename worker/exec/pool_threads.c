@@ -88,8 +88,8 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
 {
     if (ring_has_failed(own))
         return;
-    unsigned char *to = pool->shared_records != NULL
-                            ? pool->shared_records + own->slot->place * pool->slot_room + EXEC_HEADROOM
+    unsigned char *to = pool->team.records != NULL
+                            ? pool->team.records + own->slot->place * pool->team.slot_room + EXEC_HEADROOM
                             : own->slot->records;
     add_own(&own->calls, 1);
     to = to == NULL ? pool_thread->scratch : to + (first - own->slot->first) * pool->record_bytes;

@@ -40,15 +40,15 @@ void thread_pool_share(struct thread_pool *pool, void *share, size_t slot_room)
 {
     const struct team_layout layout = team_layout_of(pool->config.threads, slot_room);
     unsigned char *bytes = share;
-    pool->share = share;
-    pool->shared_spread = (struct spread *)(bytes + layout.spread);
-    pool->shared_records = slot_room > 0 ? bytes + layout.records : NULL;
-    pool->slot_room = slot_room;
+    pool->team.share = share;
+    pool->team.spread = (struct spread *)(bytes + layout.spread);
+    pool->team.records = slot_room > 0 ? bytes + layout.records : NULL;
+    pool->team.slot_room = slot_room;
 }
 
 static int watch_helpers(struct thread_pool *pool)
 {
-    struct remote_team *remote = pool->remote;
+    struct remote_team *remote = pool->team.remote;
     struct epoll_event news = {.events = EPOLLIN};
     remote->watch = epoll_create1(EPOLL_CLOEXEC);
     return remote->watch >= 0 &&
@@ -67,18 +67,18 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
     const struct exec_team team = {.threads = pool->config.threads, .spread = config.spread, .slot_room = slot_room};
     config.collect = config.spread = false; /* of the executor that probes; the threads' own are told by the share */
     config.team = &team;
-    pool->remote = remote;
+    pool->team.remote = remote;
     if (remote == NULL || exec_init(&remote->exec, &config) < 0) {
         snprintf(pool->error, sizeof pool->error, "%s", remote != NULL ? remote->exec.error : "out of memory");
         free(remote);
-        pool->remote = NULL;
+        pool->team.remote = NULL;
         return -1;
     }
     remote->exec.config.team = NULL;
     struct channel *channel = remote->exec.remote.helper.channel;
     unsigned char *share = (unsigned char *)channel + channel->records_at;
     thread_pool_share(pool, share, slot_room);
-    pool->channel = channel;
+    pool->team.channel = channel;
     pool->bell = remote->exec.remote.helper.bell;
     remote->watch = -1;
     if (config.limit_ns > 0)
@@ -89,7 +89,7 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
         return -1;
     }
     if (ring_init_shared(&pool->ring, share + team_layout_of(pool->config.threads, slot_room).ring, false,
-                         pool->config.threads, pool->config.technique, pool->notify, pool, &error) == 0)
+                         pool->config.threads, pool->config.technique, pool->team.notify, pool, &error) == 0)
         return 0;
     snprintf(pool->error, sizeof pool->error, "%.*s", HDSS_ERROR_MAX - 1, error.text);
     remote_team_fini(pool);
@@ -98,7 +98,7 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
 
 void remote_team_fini(struct thread_pool *pool)
 {
-    struct remote_team *remote = pool->remote;
+    struct remote_team *remote = pool->team.remote;
     char unused[HDSS_ERROR_MAX];
     if (remote == NULL)
         return;
@@ -111,8 +111,8 @@ void remote_team_fini(struct thread_pool *pool)
         close(remote->watch);
     free(remote->standing);
     free(remote);
-    pool->remote = NULL;
-    pool->share = NULL;
+    pool->team.remote = NULL;
+    pool->team.share = NULL;
     pool->bell = -1;
 }
 
@@ -134,7 +134,7 @@ static void give_up_team(struct thread_pool *pool, const char *why)
 
 static void mend_team(struct thread_pool *pool, const char *why)
 {
-    struct remote_team *remote = pool->remote;
+    struct remote_team *remote = pool->team.remote;
     const uint64_t calls = calls_of_team(pool);
     if (remote->posted)
         ring_mend(&pool->ring);
@@ -150,9 +150,9 @@ static void mend_team(struct thread_pool *pool, const char *why)
 static uint64_t limit_of_team(const struct thread_pool *pool)
 {
     const struct exec_config *config = &pool->config.exec;
-    uint64_t longest_ns = pool->remote->longest_ns;
-    if (pool->remote->exec.remote.standing.longest_ns > longest_ns) /* of the probe */
-        longest_ns = pool->remote->exec.remote.standing.longest_ns;
+    uint64_t longest_ns = pool->team.remote->longest_ns;
+    if (pool->team.remote->exec.remote.standing.longest_ns > longest_ns) /* of the probe */
+        longest_ns = pool->team.remote->exec.remote.standing.longest_ns;
     if (!config->limit_adapts)
         return config->limit_ns;
     if (longest_ns == 0 || longest_ns > UINT64_MAX / TEAM_LIMIT_TIMES)
@@ -164,7 +164,7 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
  * the threads were at is computed again, one iteration at a time, each with the whole limit. */
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
-    struct remote_team *remote = pool->remote;
+    struct remote_team *remote = pool->team.remote;
     const uint64_t now_ns = helper_now(&remote->exec.remote.helper),
                    passed_ns = exec_least(now_ns - remote->looked_ns, TEAM_LIMIT_LOOK_NS);
     bool is_over = false;
@@ -191,19 +191,19 @@ static void kill_team_if_overdue(struct thread_pool *pool)
 
 void remote_team_turn(struct thread_pool *pool)
 {
-    struct remote_team *remote = pool->remote;
+    struct remote_team *remote = pool->team.remote;
     struct helper *helper = &remote->exec.remote.helper;
     char why[HDSS_ERROR_MAX] = "the helper has ended";
-    if (!pool->ends)
+    if (!pool->team.ends)
         exec_remote_look(&pool->exec);
     bool died = helper_look(helper, why);
-    atomic_store(&pool->share->has_work, false);
-    if (pool->ends)
+    atomic_store(&pool->team.share->has_work, false);
+    if (pool->team.ends)
         return;
     if (died || (remote->posted && helper->state == HELPER_NONE))
         mend_team(pool, why);
-    if (atomic_load(&pool->share->is_stuck) && !pool->has_problem) {
-        error_set(&pool->problem, "%.*s", HDSS_ERROR_MAX - 1, pool->share->error);
+    if (atomic_load(&pool->team.share->is_stuck) && !pool->has_problem) {
+        error_set(&pool->problem, "%.*s", HDSS_ERROR_MAX - 1, pool->team.share->error);
         pool->has_problem = true;
     }
     if (pool->has_problem || pool->chunk_count == 0)
@@ -222,20 +222,20 @@ void remote_team_turn(struct thread_pool *pool)
 
 bool remote_team_has_ended(struct thread_pool *pool)
 {
-    return exec_remote_has_ended(&pool->exec) && exec_remote_has_ended(&pool->remote->exec);
+    return exec_remote_has_ended(&pool->exec) && exec_remote_has_ended(&pool->team.remote->exec);
 }
 
 bool remote_team_rest(struct thread_pool *pool)
 {
-    struct helper *helper = &pool->remote->exec.remote.helper;
+    struct helper *helper = &pool->team.remote->exec.remote.helper;
     if (!pool->oldest.alone)
         helper_rest(&pool->exec.remote.helper); /* so that its end is seen */
-    return helper_rest(helper) && !atomic_load(&pool->share->has_work);
+    return helper_rest(helper) && !atomic_load(&pool->team.share->has_work);
 }
 
 uint64_t remote_team_processor_ns(const struct thread_pool *pool)
 {
-    return helper_processor_ns(&pool->remote->exec.remote.helper) + helper_processor_ns(&pool->exec.remote.helper);
+    return helper_processor_ns(&pool->team.remote->exec.remote.helper) + helper_processor_ns(&pool->exec.remote.helper);
 }
 
 void remote_team_note_step(struct thread_pool *pool, uint64_t iteration)

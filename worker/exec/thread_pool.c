@@ -53,9 +53,9 @@ static void notify(void *context)
 {
     struct thread_pool *pool = context;
     const uint64_t one = 1;
-    if (pool->share != NULL) {
-        atomic_store(&pool->share->has_work, true);
-        channel_wake_worker(pool->channel, pool->bell);
+    if (pool->team.share != NULL) {
+        atomic_store(&pool->team.share->has_work, true);
+        channel_wake_worker(pool->team.channel, pool->bell);
         return;
     }
     atomic_store(&pool->has_work, true);
@@ -68,7 +68,7 @@ static void notify(void *context)
 static void take_team_news(struct thread_pool *pool)
 {
     uint64_t count;
-    if (pool->remote != NULL) {
+    if (pool->team.remote != NULL) {
         remote_team_turn(pool);
         return;
     }
@@ -81,7 +81,7 @@ static void take_team_news(struct thread_pool *pool)
 /* Says that the main thread has nothing to do. False where a thread brought news before the others knew. */
 static bool is_blocked(struct thread_pool *pool)
 {
-    if (pool->remote != NULL)
+    if (pool->team.remote != NULL)
         return remote_team_rest(pool);
     atomic_store(&pool->blocked, true);
     pool->rests = true;
@@ -117,7 +117,7 @@ static void team_close(struct executor *executor)
     struct thread_pool *pool = team_of(executor);
     close_members(pool);
     for (unsigned i = 0; pool->slot != NULL && i < pool->ring.slots; i++) {
-        if (pool->shared_records == NULL)
+        if (pool->team.records == NULL)
             free_records(&pool->slot[i]);
         free(pool->slot[i].small);
     }
@@ -207,30 +207,31 @@ static void share_speed(const struct thread_pool *pool, struct speed *speed)
 static bool thread_pool_probe(struct executor *executor, struct speed *speed)
 {
     struct thread_pool *pool = team_of(executor);
-    pool->probes = !executor_probe(pool->remote != NULL ? &pool->remote->exec.executor : &pool->exec.executor, speed);
-    if (!pool->probes)
+    pool->team.probes =
+        !executor_probe(pool->team.remote != NULL ? &pool->team.remote->exec.executor : &pool->exec.executor, speed);
+    if (!pool->team.probes)
         share_speed(pool, speed);
-    return !pool->probes;
+    return !pool->team.probes;
 }
 
 /* Advances a probe that the helper runs. */
 static enum turn advance_probe(struct thread_pool *pool, struct event *event)
 {
-    const enum turn turn = executor_advance(&pool->remote->exec.executor, event);
+    const enum turn turn = executor_advance(&pool->team.remote->exec.executor, event);
     if (turn != TURN_EVENT)
         return turn;
-    pool->probes = false;
-    pool->speed = *event->speed;
-    share_speed(pool, &pool->speed);
-    event->speed = &pool->speed;
+    pool->team.probes = false;
+    pool->team.speed = *event->speed;
+    share_speed(pool, &pool->team.speed);
+    event->speed = &pool->team.speed;
     return turn;
 }
 
 void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns)
 {
     const uint64_t index = pool->ring.thread[thread].index;
-    if (pool->share != NULL) {
-        spread_add(&pool->shared_spread[thread * pool->ring.slots + index], iterations, elapsed_ns);
+    if (pool->team.share != NULL) {
+        spread_add(&pool->team.spread[thread * pool->ring.slots + index], iterations, elapsed_ns);
         return;
     }
     pthread_mutex_lock(&pool->lock);
@@ -243,9 +244,9 @@ static struct spread spread_of_slot(struct thread_pool *pool, const struct threa
 {
     struct spread spread = {0};
     const uint64_t index = (uint64_t)(slot - pool->slot);
-    if (pool->share != NULL) {
+    if (pool->team.share != NULL) {
         for (unsigned t = 0; pool->config.exec.spread && t < pool->config.threads; t++)
-            spread_merge(&spread, &pool->shared_spread[t * pool->ring.slots + index]);
+            spread_merge(&spread, &pool->team.spread[t * pool->ring.slots + index]);
         return spread;
     }
     pthread_mutex_lock(&pool->lock);
@@ -298,12 +299,12 @@ static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double 
 
 static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
-    if (pool->shared_records == NULL)
+    if (pool->team.records == NULL)
         free_records(slot);
     else if (slot->is_kept)
         slot->has_moved = true;
     else if (slot->size >= SHARED_KEPT_BYTES)
-        madvise(slot->bytes, pool->slot_room, MADV_REMOVE);
+        madvise(slot->bytes, pool->team.slot_room, MADV_REMOVE);
     pool->bytes_in_use -= slot->size;
     slot->bytes = NULL;
     slot->size = 0;
@@ -326,8 +327,8 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     slot->cancelled = slot->over = false;
     slot->spread = (struct spread){0};
     slot->last = chunk->given + range->count == chunk->count;
-    for (unsigned t = 0; pool->share != NULL && pool->config.exec.spread && t < pool->config.threads; t++)
-        pool->shared_spread[t * pool->ring.slots + (uint64_t)(slot - pool->slot)] = (struct spread){0};
+    for (unsigned t = 0; pool->team.share != NULL && pool->config.exec.spread && t < pool->config.threads; t++)
+        pool->team.spread[t * pool->ring.slots + (uint64_t)(slot - pool->slot)] = (struct spread){0};
     if (chunk->isolated) {
         ring_begin_empty(&pool->ring, range);
         return true;
@@ -336,8 +337,8 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
         size_t bytes = range->count * pool->record_bytes;
         if (pool->oldest.slot < ring_begun(&pool->ring) && pool->bytes_in_use + bytes > SLOTS_BYTES)
             return false;
-        slot->bytes = pool->shared_records != NULL
-                          ? pool->shared_records + (size_t)shared_place(pool, slot) * pool->slot_room
+        slot->bytes = pool->team.records != NULL
+                          ? pool->team.records + (size_t)shared_place(pool, slot) * pool->team.slot_room
                           : aligned_alloc(64, whole_lines(EXEC_HEADROOM + bytes));
         if (slot->bytes == NULL) {
             error_set(&pool->problem, "no memory for %zu bytes of records", bytes);
@@ -360,9 +361,10 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     if (exec_is_in_step(&pool->exec, first))
         return true;
     if (pool->oldest.slot < ring_begun(&pool->ring) ||
-        !ring_is_left(&pool->ring, pool->remote != NULL ? 0 : 1)) /* a thread may be at a chunk that was given up */
+        !ring_is_left(&pool->ring,
+                      pool->team.remote != NULL ? 0 : 1)) /* a thread may be at a chunk that was given up */
         return false;
-    if (pool->remote != NULL) {
+    if (pool->team.remote != NULL) {
         remote_team_note_step(pool, first);
         return true;
     }
@@ -661,7 +663,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     struct ready ready = look_at_parts(pool, slot);
     if (pool->oldest.began_ns == 0)
         pool->oldest.began_ns = atomic_load_explicit(&slot->began_ns, memory_order_relaxed);
-    if (ready.count == 0 && !(pool->ends && pool->oldest.told == slot->kept))
+    if (ready.count == 0 && !(pool->team.ends && pool->oldest.told == slot->kept))
         return false;
     bool at_end = pool->oldest.told + ready.count == slot->kept;
     uint64_t now_ns = at_end ? atomic_load_explicit(&slot->ended_ns, memory_order_relaxed) : clock_ns(CLOCK_MONOTONIC);
@@ -709,14 +711,14 @@ static uint64_t end_slots(struct thread_pool *pool)
 static struct range thread_pool_end(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
-    if (pool->remote == NULL)
+    if (pool->team.remote == NULL)
         return thread_pool_cut(executor, RECALL_ALL);
-    executor_end(&pool->remote->exec.executor);
-    if (pool->probes || pool->chunk_count == 0)
+    executor_end(&pool->team.remote->exec.executor);
+    if (pool->team.probes || pool->chunk_count == 0)
         return (struct range){0};
     struct thread_pool_chunk *chunk = pool_chunk_of(pool, 0);
     const uint64_t count = chunk->count;
-    pool->ends = pool->empty_told = true;
+    pool->team.ends = pool->empty_told = true;
     chunk->count = chunk->given = end_slots(pool);
     chunk->mark = 0;
     pool->chunk_count = pool->begun = 1;
@@ -730,7 +732,7 @@ static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
     bool isolated = thread_pool_slot(pool, pool->oldest.slot)->isolated;
-    if (pool->ends || (!isolated && !look_at_parts(pool, slot).failed))
+    if (pool->team.ends || (!isolated && !look_at_parts(pool, slot).failed))
         return false;
     if (pool->oldest.began_ns == 0)
         pool->oldest.began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -814,7 +816,7 @@ static enum turn advance_ended(struct thread_pool *pool, struct event *event)
 static enum turn advance_team(struct thread_pool *pool, struct event *event)
 {
     take_team_news(pool);
-    if (pool->ends)
+    if (pool->team.ends)
         return advance_ended(pool, event);
     fill_slots(pool);
     if (tell_next(pool, event))
@@ -825,7 +827,7 @@ static enum turn advance_team(struct thread_pool *pool, struct event *event)
         if (turn != TURN_BLOCKED)
             return turn;
     }
-    if (pool->remote == NULL && thread_pool_work(pool, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
+    if (pool->team.remote == NULL && thread_pool_work(pool, 0, clock_ns(CLOCK_MONOTONIC) + TURN_NS))
         return tell_next(pool, event) ? TURN_EVENT : TURN_WORKED;
     return tell_next(pool, event) ? TURN_EVENT : TURN_BLOCKED;
 }
@@ -833,7 +835,7 @@ static enum turn advance_team(struct thread_pool *pool, struct event *event)
 static enum turn thread_pool_advance(struct executor *executor, struct event *event)
 {
     struct thread_pool *pool = team_of(executor);
-    if (pool->probes)
+    if (pool->team.probes)
         return advance_probe(pool, event);
     enum turn turn = advance_team(pool, event);
     while (turn == TURN_BLOCKED && !is_blocked(pool))
@@ -876,10 +878,10 @@ static void thread_pool_sent(struct executor *executor, const void *data)
  * inline_abandon(): else they stay on their way for ever. */
 static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
-    if (pool->shared_records != NULL && slot->has_moved)
+    if (pool->team.records != NULL && slot->has_moved)
         return;
-    if (pool->shared_records != NULL)
-        pool->remote->exec.remote.helper.is_kept = true;
+    if (pool->team.records != NULL)
+        pool->team.remote->exec.remote.helper.is_kept = true;
     slot->is_kept = true;
     end_sending(pool, slot);
 }
@@ -902,17 +904,17 @@ static void thread_pool_abandon(struct executor *executor, const void *data)
 static int thread_pool_descriptor(const struct executor *executor)
 {
     const struct thread_pool *pool = (const struct thread_pool *)executor;
-    return pool->remote != NULL ? pool->remote->watch : pool->bell;
+    return pool->team.remote != NULL ? pool->team.remote->watch : pool->bell;
 }
 
 /* Threads of this process are not put off: a worker that several jobs share has none. */
 static bool team_put_off(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
-    if (pool->remote == NULL)
+    if (pool->team.remote == NULL)
         return true;
     const bool stands = executor_put_off(&pool->exec.executor);
-    if ((pool->remote->posted && !ring_hold(&pool->ring)) || !stands)
+    if ((pool->team.remote->posted && !ring_hold(&pool->ring)) || !stands)
         return false;
     if (pool->off_since_ns == 0)
         pool->off_since_ns = clock_ns(CLOCK_MONOTONIC);
@@ -923,7 +925,7 @@ static bool team_put_off(struct executor *executor)
 static void team_go_on(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
-    if (pool->remote == NULL)
+    if (pool->team.remote == NULL)
         return;
     executor_go_on(&pool->exec.executor);
     if (pool->off_since_ns > 0 && pool->oldest.slot < ring_begun(&pool->ring)) {
@@ -932,7 +934,7 @@ static void team_go_on(struct executor *executor)
         const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
                                atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
         pool->off_ns += has_begun ? now_ns - since_ns : 0;
-        pool->remote->looked_ns = now_ns; /* no iteration has stood for that time */
+        pool->team.remote->looked_ns = now_ns; /* no iteration has stood for that time */
     }
     pool->off_since_ns = 0;
     ring_go_on(&pool->ring);
@@ -1037,7 +1039,7 @@ int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *
                      {.worker = config->exec.worker.rank, .count = config->threads, .max_over_mean = 1}},
         .config = *config,
         .bell = -1,
-        .notify = notify,
+        .team.notify = notify,
     };
     pool->config.exec.short_runs = false;
     pool->executor.is_away = config->exec.helper != NULL;
@@ -1075,10 +1077,10 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .technique = team->technique,
                    .cores = team->cores},
         .exec = *exec, /* it has the instance of the first thread; who opened it closes it */
-        .channel = channel,
+        .team.channel = channel,
         .bell = bell,
-        .notify = notify,
-        .run = team->run,
+        .team.notify = notify,
+        .team.run = team->run,
     };
     pool->config.exec.collect = channel->slot_room > 0;
     pool->config.exec.spread = channel->team_spread;
@@ -1103,9 +1105,9 @@ bool thread_pool_enter_step(struct thread_pool *pool, uint64_t iteration)
         return true;
     pthread_mutex_lock(&pool->lock);
     bool is_in = exec_is_in_step(&pool->exec, iteration) || exec_enter_step(&pool->exec, iteration) == 0;
-    if (!is_in && !atomic_load(&pool->share->is_stuck)) {
-        memcpy(pool->share->error, pool->exec.error, HDSS_ERROR_MAX);
-        atomic_store(&pool->share->is_stuck, true);
+    if (!is_in && !atomic_load(&pool->team.share->is_stuck)) {
+        memcpy(pool->team.share->error, pool->exec.error, HDSS_ERROR_MAX);
+        atomic_store(&pool->team.share->is_stuck, true);
     }
     pthread_mutex_unlock(&pool->lock);
     if (!is_in) {
@@ -1123,7 +1125,7 @@ static int serve_first(void *pool)
 
 void team_serve(struct thread_pool *pool)
 {
-    pool->run(pool, serve_first, pool);
+    pool->team.run(pool, serve_first, pool);
 }
 
 void team_leave(struct thread_pool *pool)

@@ -81,6 +81,21 @@ struct team_oldest {
     uint64_t began_ns; /* 0: not known yet */
 };
 
+/* Where the threads are in a helper, what its end and the worker's share: see remote_team.h. */
+struct team_sharing {
+    bool probes;                /* the helper does */
+    bool ends;                  /* nothing is computed any more: the helper is about to end, and what is done is told */
+    struct speed speed;         /* that was probed */
+    struct remote_team *remote; /* the worker's end, owned; NULL: the threads are of this process */
+    struct team_share *share;   /* both ends'; NULL: nothing is shared */
+    struct channel *channel;    /* both ends' */
+    struct spread *spread;      /* [threads * ring.slots] */
+    unsigned char *records;     /* [2 * ring.slots] times slot_room bytes; NULL: records are only digested */
+    size_t slot_room;
+    void (*notify)(void *context); /* has the worker look at what there is */
+    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context); /* in the helper */
+};
+
 struct thread_pool {
     struct executor executor; /* first; figures: when the latest chunk was over */
     struct thread_pool_config config;
@@ -107,18 +122,7 @@ struct thread_pool {
     pthread_mutex_t lock;
     struct error problem;
     bool has_problem, problem_told;
-    /* with threads in a helper: see remote_team.h */
-    bool probes;                /* the helper does */
-    bool ends;                  /* nothing is computed any more: the helper is about to end, and what is done is told */
-    struct speed speed;         /* that was probed */
-    struct remote_team *remote; /* the worker's end, owned; NULL: the threads are of this process */
-    struct team_share *share;   /* both ends'; NULL: nothing is shared */
-    struct channel *channel;    /* both ends' */
-    struct spread *shared_spread;  /* [threads * ring.slots] */
-    unsigned char *shared_records; /* [2 * ring.slots] times slot_room bytes; NULL: records are only digested */
-    size_t slot_room;
-    void (*notify)(void *context); /* has the worker look at what there is */
-    int (*run)(struct thread_pool *pool, int (*work)(void *context), void *context); /* in the helper */
+    struct team_sharing team;
     char error[HDSS_ERROR_MAX];
 };
 

@@ -145,7 +145,7 @@ static pid_t begin_helper(void *context, int file, int bell, char error[HDSS_ERR
     pid_t helper = fork();
     if (helper != 0)
         return helper;
-    const struct helper *alone = &pool.exec.remote.helper, *team_helper = &pool.remote->exec.remote.helper;
+    const struct helper *alone = &pool.exec.remote.helper, *team_helper = &pool.team.remote->exec.remote.helper;
     serve(alone->file == file ? alone->channel : team_helper->channel, file, bell, &config, NULL);
     _exit(0);
 }
@@ -420,7 +420,7 @@ START_TEST(threads_that_are_put_off_stand_still)
             turn();
         ck_assert_uint_eq(calls(), before);
         if (_i >= TECHNIQUES && k == 4)
-            kill(pool.remote->exec.remote.helper.pid, SIGKILL);
+            kill(pool.team.remote->exec.remote.helper.pid, SIGKILL);
         executor_go_on(&pool.executor);
         for (unsigned i = 0; i < k; i++)
             turn();
@@ -446,7 +446,7 @@ START_TEST(whenever_it_is_killed_the_rest_is_whole)
             random_between(&random, 0, 1500) == 0 ? 1 + (enum death)random_between(&random, 0, 2) : LIVES;
     shared->spins = _i % 5 == 0 ? 2000 : _i % 2 ? 20 : 0;
     for (unsigned steps = 0; first < 12000 || outcome.finished < outcome.chunks; steps++) {
-        const struct helper *helper = &pool.remote->exec.remote.helper;
+        const struct helper *helper = &pool.team.remote->exec.remote.helper;
         if (first < 12000 && outcome.chunks - outcome.finished < 6 && outcome.chunks < CHUNKS) {
             const uint64_t count = random_between(&random, 200, 900);
             run_chunk(first, count);
@@ -492,7 +492,7 @@ START_TEST(threads_are_ended)
     finish();
     check_fates(rest.first);
     ck_assert_uint_eq(outcome.done + outcome.failures, rest.first);
-    ck_assert_int_eq(pool.remote->exec.remote.helper.pid, 0);
+    ck_assert_int_eq(pool.team.remote->exec.remote.helper.pid, 0);
     end();
 }
 END_TEST
