@@ -81,7 +81,7 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
                          job->simulation.setup.kernel->name);
     if (job->simulation.setup.job.spec.threads > 1)
         return error_set(error, "--threads: beside other jobs a simulated worker has one; accepted: 1");
-    job->simulation.order = job->simulation.seed;
+    job->simulation.at_hand.order = job->simulation.seed;
     if (simulation_configure(&job->simulation, &job->run, error) < 0)
         return -1;
     job->run.config.fault_count = job->run.config.load_count = 0;

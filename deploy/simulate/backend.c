@@ -113,7 +113,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .iteration_ns = service->iteration_ns,
         .in_order = true,
         .cuts_at_once = is_isolated,
-        .order_seed = simulation->order,
+        .order_seed = simulation->at_hand.order,
         .speeds = simulation->worker_speeds,
         .rank_speeds = simulation->rank_speeds,
         .detect_ns = DETECT_NS,

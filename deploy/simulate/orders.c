@@ -35,17 +35,17 @@ static int orders_find_median(struct simulation *simulation, const char *version
         return error_set(error, "out of memory for %u repetitions", count);
     int status = 0;
     for (unsigned i = 0; status >= 0 && i < count; i++) {
-        times[i].seed = simulation->order = first + i;
-        simulation->noted = &times[i].took;
+        times[i].seed = simulation->at_hand.order = first + i;
+        simulation->at_hand.noted = &times[i].took;
         status = orders_run_once(simulation, version, error);
     }
-    simulation->noted = NULL;
+    simulation->at_hand.noted = NULL;
     if (status >= 0) {
         qsort(times, count, sizeof *times, order_time_compare);
         const struct order_time *median = &times[(count - 1) / 2];
-        simulation->range =
+        simulation->at_hand.range =
             (struct simulation_range){times[0].took.elapsed_s, median->took.elapsed_s, times[count - 1].took.elapsed_s};
-        simulation->order = median->seed;
+        simulation->at_hand.order = median->seed;
     }
     free(times);
     return status;
@@ -53,7 +53,7 @@ static int orders_find_median(struct simulation *simulation, const char *version
 
 int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error)
 {
-    simulation->order = simulation->seed;
+    simulation->at_hand.order = simulation->seed;
     if (simulation->repetitions > 0 && orders_find_median(simulation, version, error) < 0)
         return -1;
     return orders_run_once(simulation, version, error);

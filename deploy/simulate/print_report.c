@@ -55,23 +55,23 @@ static struct report_recorded print_report_recorded(const struct simulation *sim
 
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status)
 {
-    if (simulation->noted != NULL) {
-        *simulation->noted = (struct simulation_times){report->elapsed_s, report->startup_s};
+    if (simulation->at_hand.noted != NULL) {
+        *simulation->at_hand.noted = (struct simulation_times){report->elapsed_s, report->startup_s};
         return status;
     }
     const struct report_simulation simulated = {
         .backend = simulation->backend == SIMULATION_VIRTUAL ? "virtual" : "simgrid",
         .platform = simulation->platform.name,
         .nodes = simulation->platform.nodes,
-        .seed = simulation->order,
+        .seed = simulation->at_hand.order,
         .repetitions = simulation->repetitions,
-        .least_s = simulation->range.least_s,
-        .median_s = simulation->range.median_s,
-        .most_s = simulation->range.most_s,
+        .least_s = simulation->at_hand.range.least_s,
+        .median_s = simulation->at_hand.range.median_s,
+        .most_s = simulation->at_hand.range.most_s,
         .costs = simulation->costs_name != NULL ? simulation->costs_name : "model",
         .recorded = print_report_recorded(simulation),
-        .supermaster_busy = print_report_share(report, simulation->supermaster_busy_s),
-        .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->master_busy_s) : -1,
+        .supermaster_busy = print_report_share(report, simulation->at_hand.supermaster_busy_s),
+        .master_busy = simulation->masters > 0 ? print_report_share(report, simulation->at_hand.master_busy_s) : -1,
     };
     struct terminal terminal;
     terminal_init(&terminal, &simulation->setup.job);

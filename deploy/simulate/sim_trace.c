@@ -28,7 +28,7 @@ int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation,
     const char *path = simulation->setup.job.trace;
     const struct trace_clock clock = {.machine_ns = 0};
     const unsigned ranks = 1 + config->masters + config->pod_count;
-    if (path[0] == '\0' || simulation->dca || simulation->noted != NULL)
+    if (path[0] == '\0' || simulation->dca || simulation->at_hand.noted != NULL)
         return 0;
     struct error cause;
     if (trace_check(path, &cause) < 0)

@@ -502,7 +502,7 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
 
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
-    *simulation = (struct simulation){.workers = 16, .supermaster_busy_s = -1, .master_busy_s = -1};
+    *simulation = (struct simulation){.workers = 16, .at_hand.supermaster_busy_s = -1, .at_hand.master_busy_s = -1};
     worker_options_init(&simulation->dca_options);
     return read_words(simulation, argc, argv, error);
 }

@@ -47,6 +47,15 @@ struct simulation_times {
     double elapsed_s, startup_s; /* of the loop; until its first assignment */
 };
 
+/* One run of a simulation. */
+struct run_at_hand {
+    uint64_t order;                 /* seed of its order of events; 0: the fixed one */
+    struct simulation_times *noted; /* where its times are noted instead of being shown; NULL: it is shown; borrowed */
+    struct simulation_range range;
+    /* Noted by it: how long the supermaster and the busiest master were busy with events; below 0: not known. */
+    double supermaster_busy_s, master_busy_s;
+};
+
 struct simulation {
     /* the options */
     unsigned masters, workers;
@@ -85,13 +94,7 @@ struct simulation {
     struct simulation_event *events; /* [event_count] owned */
     unsigned event_count;
     struct availability availability; /* owned */
-    /* the run at hand */
-    uint64_t order;                 /* seed of its order of events; 0: the fixed one */
-    struct simulation_times *noted; /* where its times are noted instead of being shown; NULL: it is shown; borrowed */
-    struct simulation_range range;
-    /* Noted by the run: how long the supermaster and the busiest master were busy with events; below
-     * 0: not known. */
-    double supermaster_busy_s, master_busy_s;
+    struct run_at_hand at_hand;
 };
 
 /* The options of `hdss simulate`; and with those of a job, in one table. */

@@ -67,8 +67,8 @@ int simulation_run_virtual(struct simulation *simulation, const char *version, s
         cluster = virtual_new(&run.config, error);
     if (cluster != NULL) {
         const struct virtual_result result = virtual_run(cluster);
-        simulation->supermaster_busy_s = busy_s(cluster, 0, 1);
-        simulation->master_busy_s = busy_s(cluster, 1, simulation->masters);
+        simulation->at_hand.supermaster_busy_s = busy_s(cluster, 0, 1);
+        simulation->at_hand.master_busy_s = busy_s(cluster, 1, simulation->masters);
         status = simulation_print_result(simulation, &run, &result, version, error);
     }
     virtual_free(cluster);

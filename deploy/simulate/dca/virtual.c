@@ -33,14 +33,14 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
     }
     *future = (struct future){.at_ns = (uint64_t)at_ns, .rank = w, .done = type};
     own->out_of_memory |=
-        heap_push_ordered(&own->heap, future, virtual_order(run->simulation->order, at_ns, w, type)) < 0;
+        heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
 /* A seed makes it up to half as long again, or as much shorter. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;
-    const uint64_t seed = run->simulation->order;
+    const uint64_t seed = run->simulation->at_hand.order;
     const double way_ns = run->workers[w].way_ns;
     return seed == 0 ? way_ns : way_ns * (0.5 + random_to_uniform(random_at(seed + 1, own->ways++)));
 }

@@ -10,9 +10,9 @@
 
 static void note_busy(struct simulation *simulation, const struct simgrid_job *done)
 {
-    simulation->supermaster_busy_s = simgrid_job_busy_s(done, 0);
+    simulation->at_hand.supermaster_busy_s = simgrid_job_busy_s(done, 0);
     for (unsigned m = 0; m < simulation->masters; m++)
-        simulation->master_busy_s = fmax(simulation->master_busy_s, simgrid_job_busy_s(done, 1 + m));
+        simulation->at_hand.master_busy_s = fmax(simulation->at_hand.master_busy_s, simgrid_job_busy_s(done, 1 + m));
 }
 
 int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,

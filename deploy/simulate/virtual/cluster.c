@@ -57,8 +57,8 @@ static void print_step(struct virtual_cluster *cluster, unsigned rank, const cha
         snprintf(text, sizeof text, "%s -> %s", before, after);
         cluster_print(cluster, rank, "=", text);
     }
-    for (size_t i = 0; i < cluster->actions.length; i++) {
-        trace_action(&cluster->actions.items[i], text, sizeof text);
+    for (size_t i = 0; i < cluster->step.actions.length; i++) {
+        trace_action(&cluster->step.actions.items[i], text, sizeof text);
         cluster_print(cluster, rank, ">", text);
     }
 }
@@ -67,7 +67,7 @@ static void print_reason(void *context, const char *text)
 {
     struct virtual_cluster *cluster = context;
     cluster_in_machine(cluster, false);
-    cluster_print(cluster, cluster->stepping, ":", text);
+    cluster_print(cluster, cluster->step.rank, ":", text);
     cluster_in_machine(cluster, true);
 }
 
@@ -149,7 +149,7 @@ uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
     const struct virtual_config *config = &cluster->config;
     if (config->message_ns <= 0)
         return 0;
-    return (uint64_t)(((double)config->service_ns + cluster->cutting_ns + cluster->sending_ns) *
+    return (uint64_t)(((double)config->service_ns + cluster->step.cutting_ns + cluster->step.sending_ns) *
                       cluster->nodes[rank].service_factor);
 }
 
@@ -182,8 +182,8 @@ void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const 
     bool sends_garbage = node->sends_garbage;
     if (sends_garbage)
         size = faults_send_garbage(cluster, from, to, bytes, size);
-    cluster->cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
-    cluster->sending_ns += config->message_ns + config->byte_ns * (double)size;
+    cluster->step.cutting_ns = cutting_ns(config, action->send.calculations, action->send.assignments);
+    cluster->step.sending_ns += config->message_ns + config->byte_ns * (double)size;
     uint64_t delay_ns = cluster_so_far_ns(cluster, from) + cluster_shuffled_ns(cluster, from, to) +
                         cluster_transfer_ns(cluster, from, to, size + message->payload_bytes);
     struct future future = {
@@ -231,10 +231,10 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_RUN: work_begin(cluster, rank, action, cluster_so_far_ns(cluster, rank)); break;
     case ACTION_MARK: work_mark(cluster, rank, action->run.mark); break;
     case ACTION_CUT:
-        cluster->cut = action->cut.now ? work_end(cluster, rank) : work_cut(cluster, rank, action->cut.waiting);
-        cluster->has_cut = true;
+        cluster->step.cut = action->cut.now ? work_end(cluster, rank) : work_cut(cluster, rank, action->cut.waiting);
+        cluster->step.has_cut = true;
         break;
-    case ACTION_GROW: cluster->has_grown = true; break;
+    case ACTION_GROW: cluster->step.has_grown = true; break;
     case ACTION_FORGET:
         node->next.run.count = 0;
         if (node->team != NULL)
@@ -289,8 +289,8 @@ static void schedule_timer(struct virtual_cluster *cluster, unsigned rank)
 static uint64_t service_ns(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
-    double all_ns = cutting_ns(config, cluster->actions.calculations, cluster->actions.assignments);
-    return (uint64_t)(((double)config->service_ns + all_ns + cluster->sending_ns) * node->service_factor);
+    double all_ns = cutting_ns(config, cluster->step.actions.calculations, cluster->step.actions.assignments);
+    return (uint64_t)(((double)config->service_ns + all_ns + cluster->step.sending_ns) * node->service_factor);
 }
 
 /* A rank that does both computes nothing while it serves, and serves nobody while it probes. */
@@ -309,10 +309,10 @@ static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 /* The answer to a CUT of the step comes before anything else. */
 static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
 {
-    const struct event event = {.type = EVENT_CUT, .now_ns = cluster->now_ns, .cut = cluster->cut};
-    if (!cluster->has_cut)
+    const struct event event = {.type = EVENT_CUT, .now_ns = cluster->now_ns, .cut = cluster->step.cut};
+    if (!cluster->step.has_cut)
         return;
-    cluster->has_cut = false;
+    cluster->step.has_cut = false;
     if (!cluster->nodes[rank].gone)
         cluster_step(cluster, rank, &event, NULL);
 }
@@ -321,7 +321,7 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
-    cluster->has_grown = false;
+    cluster->step.has_grown = false;
     event.growth.count = virtual_grown(&cluster->config, cluster->now_ns, &event.growth.is_complete);
     if (!cluster->nodes[rank].gone)
         cluster_step(cluster, rank, &event, NULL);
@@ -331,12 +331,12 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
 {
     struct node *node = &cluster->nodes[rank];
     const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
-    struct actions *actions = &cluster->actions;
+    struct actions *actions = &cluster->step.actions;
     assert(!node->gone && "nothing happens to who is gone");
     print_event(cluster, rank, event);
     actions_clear(actions);
-    cluster->cutting_ns = cluster->sending_ns = 0;
-    cluster->stepping = rank;
+    cluster->step.cutting_ns = cluster->step.sending_ns = 0;
+    cluster->step.rank = rank;
     actions->messages = node->messages;
     actions->bytes = node->bytes;
     cluster_in_machine(cluster, true);
@@ -363,7 +363,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     cluster_tell_cut(cluster, rank);
-    if (cluster->has_grown)
+    if (cluster->step.has_grown)
         cluster_tell_growth(cluster, rank);
     cluster_lose_dropped(cluster, rank);
 }

@@ -215,7 +215,7 @@ static int cluster_setup_allocate(struct virtual_cluster *cluster)
         cluster->nodes[i].gone = i >= launched_ranks(config);
         cluster->left += cluster->nodes[i].gone;
     }
-    return list_others(cluster) == 0 ? actions_init(&cluster->actions, ACTIONS) : -1;
+    return list_others(cluster) == 0 ? actions_init(&cluster->step.actions, ACTIONS) : -1;
 }
 
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error)
@@ -262,7 +262,7 @@ void virtual_free(struct virtual_cluster *cluster)
             computing_fini(cluster->nodes[i].computing);
         free(cluster->nodes[i].computing);
     }
-    actions_fini(&cluster->actions);
+    actions_fini(&cluster->step.actions);
     dependent_fini(cluster);
     threads_fini(cluster);
     topology_fini(&cluster->topology);

@@ -90,6 +90,17 @@ struct node {
     unsigned dropped;   /* rank that was dropped in this step, or NO_RANK */
 };
 
+/* The step of a machine that is running. */
+struct virtual_step {
+    unsigned rank;
+    struct actions actions;
+    double sending_ns; /* time for the messages that it has sent so far */
+    double cutting_ns; /* time for cutting and assigning the chunks before the latest of them */
+    bool has_cut;      /* the rank has cut its chunk, and is to be told of `cut` */
+    struct range cut;
+    bool has_grown; /* the rank is the supermaster, and is to be told how much of the loop there is */
+};
+
 struct virtual_cluster {
     struct virtual_config config;
     struct topology topology;
@@ -98,10 +109,8 @@ struct virtual_cluster {
     struct worker *workers;
     unsigned **master_ranks; /* [masters] ranks of its workers */
     struct node *nodes;      /* [ranks] */
-    struct actions actions;  /* actions of the step that is running */
-    double sending_ns;       /* time for the messages that the step has sent so far */
-    double cutting_ns;       /* time for cutting and assigning the chunks before the latest of them */
-    bool event_faults;       /* some faults of the configuration come at an event */
+    struct virtual_step step;
+    bool event_faults; /* some faults of the configuration come at an event */
     struct heap heap;
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
@@ -121,10 +130,6 @@ struct virtual_cluster {
     size_t point_room;
     struct virtual_result result;
     bool out_of_memory;
-    unsigned stepping; /* rank whose machine runs */
-    bool has_cut;      /* the stepping rank has cut its chunk, and is to be told of `cut` */
-    struct range cut;
-    bool has_grown;          /* the supermaster, which is stepping, is to be told how much of the loop there is */
     struct ranks *ranks;     /* that it shares with other clusters; NULL: they are its own */
     struct rank_part *parts; /* [ranks] its parts in them; NULL likewise; owned */
     struct virtual_cluster *next_of_ranks;

@@ -200,7 +200,7 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
 /* The disk takes its time, and that is all. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
-    cluster->sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
+    cluster->step.sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns + cluster_so_far_ns(cluster, rank),
                                   .rank = rank,
