@@ -13,9 +13,9 @@ A test that this file does not name belongs to quick, gate and all if its suite 
 # Tests of these suites have one outcome on any machine, however busy: a failure is a defect, and nothing is tried again.
 DETERMINISTIC = {"unit", "cluster", "seeds", "fuzz", "tidy", "headers"}
 
-# But for these, which wait for processes, sockets or files: tried again alone, as system tests are.
+# But for these, which wait for processes, sockets or files, or read the clock of the machine: tried again alone, as system tests are.
 REAL_TIME = {
-    "exec-helper", "exec-pieces", "exec-remote-team", "exec-pipeline", "streams", "stream-credentials", "cli-launch", "cli-follow", "control-clients",
+    "exec-helper", "exec-pieces", "exec-short", "exec-remote-team", "exec-pipeline", "streams", "stream-credentials", "cli-launch", "cli-follow", "control-clients",
     "control-set", "control-http", "control-socket", "lanes", "process",
 }
 
