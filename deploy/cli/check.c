@@ -189,10 +189,10 @@ static int look_back(struct launch_plan *launch_plan, struct resume *resume, str
     if (job_setup_check(setup, CHECKED_BEFORE_LAUNCH, !launch_check_is_dca(launch_plan), resume, error) < 0)
         return -1;
     if (launch_plan->dry_run)
-        job_setup_print_notes(setup, stderr, "hdss run");
+        job_setup_print_notes(setup, stderr, launch_plan->program);
     else if (!resume->is_over)
         return 0;
-    return resume_take(resume, setup, stderr, "hdss run", error);
+    return resume_take(resume, setup, stderr, launch_plan->program, error);
 }
 
 int check_describe(struct launch_plan *launch_plan, struct error *error)

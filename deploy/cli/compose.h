@@ -75,6 +75,7 @@ struct launch_plan {
     struct launch_start start;
     struct job_request request;
     struct launch_limits limits;
+    const char *program; /* in whose name notes are printed; borrowed */
     bool dry_run;
     const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
     bool serves;               /* the line has no job: the supermaster serves a set */
@@ -92,7 +93,7 @@ struct launch_plan {
 
 #define LINEUP_DEFAULT                                                                                                 \
     {                                                                                                                  \
-        .limits = {.margin_s = -1, .restarts = RESTARTS_DEFAULT }                                                      \
+        .program = "hdss run", .limits = {.margin_s = -1, .restarts = RESTARTS_DEFAULT }                               \
     }
 
 void launch_plan_fini(struct launch_plan *launch_plan);

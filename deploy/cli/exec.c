@@ -715,7 +715,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     if (words.failed)
         error_set(error, "out of memory for the command line");
     else
-        status = run_words((int)words.count, words.items, true, &how, error);
+        status = run_words("hdss exec", (int)words.count, words.items, true, &how, error);
     run->is_asked = how.asked;
     argv_fini(&words);
     return status;

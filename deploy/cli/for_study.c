@@ -228,7 +228,7 @@ static int make_run(uint64_t seconds, int argc, char **argv)
         alarm((unsigned)seconds);
         return command_simulate(argc, argv);
     }
-    const int status = run_words(argc, argv, false, &how, &error);
+    const int status = run_words("hdss run", argc, argv, false, &how, &error);
     if (error.text[0] != '\0')
         say(stdout, "hdss run: %s", error.text);
     if (fflush(stdout) == 0 && (how.late || how.asked))

@@ -598,7 +598,7 @@ static void say_crowded(const struct launch_plan *launch_plan)
              "%u workers share %u core%s, more than %d each: they start slowly and take turns; without --workers there "
              "is one for each core",
              launch_plan->line_up.workers, cores, cores == 1 ? "" : "s", CROWD);
-    say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : "hdss run", text);
+    say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
 }
 
 /* A set is found by a socket on the machine of its supermaster. */
@@ -806,12 +806,13 @@ static int run_with_page(struct launch_plan *launch_plan, struct launch *how, st
     return status == EXIT_STATUS_DONE ? EXIT_STATUS_FAILED : status;
 }
 
-int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error)
+int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error)
 {
     struct error unread;
     error = error_or(error, &unread);
     struct launch_plan launch_plan = LINEUP_DEFAULT;
     int status = EXIT_STATUS_USAGE;
+    launch_plan.program = program;
     error->text[0] = '\0';
     if (read_arguments(&launch_plan, argc, argv, error) == 0) {
         if (!restarts)

@@ -25,9 +25,9 @@ int run_check_option(const char *name, const char *value, struct error *error);
 /* The option of that name that `hdss run` accepts, its own or the job's; NULL: none. */
 const struct option_row *run_find_option(const char *name);
 
-/* Runs the command line as `how` says; one that is lost is not started again unless `restarts`. Returns an enum
- * exit_status; the error is empty where the run itself says what is wrong. */
-int run_words(int argc, char **argv, bool restarts, struct launch *how, struct error *error);
+/* Runs the command line as `how` says, with notes in the name of `program`; one that is lost is not started again
+ * unless `restarts`. Returns an enum exit_status; the error is empty where the run itself says what is wrong. */
+int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error);
 
 /* The options that say where ranks run and how they are launched; their target is a struct launch_plan. */
 extern const struct option_row launch_place_rows[];

@@ -52,6 +52,13 @@ def test_lines_behind_a_complete_list_are_run():
     assert all(os.path.getsize(f'ran.{task}') == 2 for task in range(1, 8))
 
 
+def test_who_is_asked_says_that_all_is_complete():
+    line = ['exec', '--output', 'out', '--resume', 'true', ':::', 'a', 'b']
+    assert run([HDSS, *line], begins_anew=False).status == 0
+    again = run([HDSS, *line], begins_anew=False)
+    assert again.status == 0 and again.err == ['hdss exec: out is complete: nothing is left to do'], again
+
+
 def test_a_complete_run_is_complete_whoever_asks():
     """Another launch, other workers, and a dry run."""
     line = ['--output', 'out.npy', '--resume', 'synthetic', 'iterations=50', 'mean=0']
