@@ -190,7 +190,7 @@ class Study:
 def whole(text: str) -> Optional[int]:
     """A number below 2^64, as options take it: 1000, 1_000, 1e3, 2^10."""
     match = re.fullmatch(r'([0-9]+(?:_[0-9]+)*)(?:([eE^])([0-9]+(?:_[0-9]+)*))?', text)
-    if match is None:
+    if match is None or len(text) > 1000:  # of more than some thousand digits Python makes no number
         return None
     base, power = int(match[1]), int(match[3] or 0)
     if power > 64:

@@ -46,6 +46,8 @@ def missing() -> str:
         importlib.import_module('matplotlib.figure')
     except ImportError:
         return 'matplotlib, which draws, is not there for the Python of HDSS: install it (python3-matplotlib on Debian and Ubuntu)'
+    except (ValueError, OSError) as error:  # what its settings say, as a MPLBACKEND that there is not
+        return f'matplotlib, which draws, cannot be loaded: {str(error).splitlines()[0]:.200}'
     return ''
 
 
@@ -102,7 +104,9 @@ def pictures(draw: Callable[[Any], None], *endings: str) -> List[bytes]:
     """The files of what is drawn, "svg" or "png" each."""
     matplotlib: Any = importlib.import_module('matplotlib')
     files = [io.BytesIO() for _ in endings]
-    with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
+    with matplotlib.rc_context(), warnings.catch_warnings():
+        matplotlib.rcdefaults()  # a matplotlibrc of the user's, which may ask for TeX or another ground, is for other pictures
+        matplotlib.rcParams.update(SETTINGS)
         warnings.simplefilter('ignore')  # a letter that the font has not
         canvas = importlib.import_module('matplotlib.figure').Figure(figsize=(12.8, 8))
         draw(canvas)
