@@ -159,6 +159,22 @@ PRINTS = {
 }
 
 
+def test_commands_in_python_bear_any_streams():
+    """Closed, full, or with nobody who reads: the status is what it is, and no line goes where the others belong."""
+    long_name = 'n' * 253
+    for command, status, err in (('report nope --html o.html 2>/dev/full', 2, ''), ('report nope --html o.html 2>&-', 2, ''),
+                                 ('explain --help >&-', 1, 'hdss explain: cannot write: Bad file descriptor\n'),
+                                 ('study --help >/dev/full', 1, 'hdss study: cannot write: No space left on device\n'),
+                                 ('explain /dev/zero -w 1', 2, 'hdss explain: /dev/zero:1: this is no trace: its first line is not '
+                                                               'kind,time_s,worker,...,formula,text\n'),
+                                 ('report /dev/zero --html o.html', 2, 'hdss report: /dev/zero:1: this is no trace: its first line is not '
+                                                                       'kind,time_s,worker,...,formula,text\n'),
+                                 (f'report /dev/null --html {long_name}', 2, f'hdss report: {long_name[:200]}: File name too long\n')):
+        result = run(['sh', '-c', f'ulimit -v 700000; exec "$0" {command}', HDSS])
+        assert (result.status, result.out, result.raw_err) == (status, '', err), (command, result)
+    assert not os.path.exists('o.html')
+
+
 def test_no_command_calls_printed_what_is_not():
     here()
     commands = re.findall('^  ([a-z]+) ', run([HDSS, '--help']).out, re.MULTILINE)

@@ -156,7 +156,7 @@ class Story:
 def _may_be_file(name: str) -> bool:
     """A name that can be no job's is a file's."""
     number = name.rpartition('/')[2]
-    return os.access(name, os.R_OK) or '.' in name or not (number.isascii() and number.isdigit() and int(number) > 0)
+    return os.access(name, os.R_OK) or '.' in name or not (number.isascii() and number.isdigit() and number.strip('0'))
 
 
 def _trace_of_job(name: str, wanted_set: Optional[str]) -> str:

@@ -6,6 +6,7 @@ likewise for `hdss run --html`."""
 from __future__ import annotations
 
 import base64
+import errno
 import io
 import json
 import os
@@ -15,7 +16,7 @@ from typing import Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Se
 
 from hdss import _gantt
 from hdss._command import DONE, FAILED, Command, Option, Refusal
-from hdss._trace import Broken, Trace, open_trace
+from hdss._trace import ROW_MAX, Broken, Trace, open_trace
 
 FILES_MAX = 3
 ACCEPTED = 'a trace, a report, and a simulated report are accepted, one of each'
@@ -48,12 +49,16 @@ class Files:
 
     def _take(self, name: str, file: BinaryIO, wants_chunks: bool) -> None:
         """A report begins with a brace; all else is taken for a trace, which says what is wrong with it."""
-        data = file.read()
-        if not data.startswith(b'{'):
+        data = file.read(1)
+        if data != b'{':
             if self.trace is not None:
                 raise Refusal(f'{name:.200}: a second trace; {ACCEPTED}')
+            data += file.readline(ROW_MAX + 2)
+            if data.startswith(b'kind,'):  # else it is refused, however much follows
+                data += file.read()
             self.trace = Input(name, data, Trace(io.BytesIO(data), name, wants_chunks))
             return
+        data += file.read()
         told = _read_json(name, data)
         place = 'simulated' if isinstance(told.get('simulated'), dict) else 'report'
         if getattr(self, place) is not None:
@@ -87,12 +92,16 @@ def _name_in(value: Any) -> Optional[str]:
 
 def _read_json(name: str, data: bytes) -> Dict[str, Any]:
     try:
-        told = json.loads(data.decode('utf-8'))
+        told = json.loads(data.decode('utf-8'), parse_constant=_refuse_constant)
     except json.JSONDecodeError as error:
         raise Refusal(f'{name:.200}:{error.lineno}: {error.msg}') from None
-    except (UnicodeDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # bytes that are no UTF-8, a number of more digits than Python takes
         raise Refusal(f'{name:.200}: it is no JSON: {error}') from None
     return told if isinstance(told, dict) else {}
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f'{name} is no number')  # of which the script of the page could make nothing
 
 
 def _check_report(report: Input, trace: Optional[Input]) -> None:
@@ -105,7 +114,7 @@ def _check_report(report: Input, trace: Optional[Input]) -> None:
     if known is not None and len(known) != len(ranks):
         raise Refusal(f'{report.name:.150}: it tells of {len(ranks)} workers, and the trace of {len(known)}: they are of different runs')
     for rank in ranks:
-        if not isinstance(rank, int) or rank < 0:
+        if not isinstance(rank, int) or isinstance(rank, bool) or rank < 0:
             raise Refusal(f'{report.name:.150}: an entry of "worker_stats" has no rank')
         if known is not None and rank not in known:
             raise Refusal(f'{report.name:.150}: it tells of worker {rank}, which the trace does not know: they are of different runs')
@@ -124,6 +133,11 @@ def _check_written(option: str, path: str, names: Sequence[str]) -> None:
         if not os.access(path, os.W_OK) and os.path.exists(path):
             raise Refusal(f'{path:.200}: Permission denied')
         return
+    try:
+        os.lstat(f'{path}.tmp')
+    except OSError as error:
+        if error.errno == errno.ENAMETOOLONG:
+            raise Refusal(f'{path:.200}: {error.strerror}') from None
     folder = os.path.dirname(path) or '.'
     if not os.path.exists(folder):
         raise Refusal(f'{path:.130}: there is no folder {folder:.130}; `mkdir -p {folder:.130}` makes it')
@@ -144,17 +158,17 @@ def _is_written_in_place(path: str) -> bool:
 def _write(path: str, pieces: Iterable[bytes]) -> None:
     in_place = _is_written_in_place(path)
     name = path if in_place else f'{path}.tmp'
-    if not in_place and os.path.lexists(name):
-        os.unlink(name)
     try:
+        if not in_place and os.path.lexists(name):
+            os.unlink(name)
         with open(name, 'wb' if in_place else 'xb') as file:
             file.writelines(pieces)
         if not in_place:
             os.rename(name, path)
-    except OSError:
-        if not in_place and os.path.lexists(name):
+    except OSError as error:
+        if not in_place and os.path.isfile(name):
             os.unlink(name)
-        raise
+        raise OSError(error.errno, error.strerror, path) from None
 
 
 def _put_in(found: Optional[Input]) -> bytes:
@@ -216,6 +230,8 @@ def _run(values: Dict[str, Any], operands: List[str]) -> int:
             _write(values['html'], page(files, operands[0]))
         if files.trace is not None and 'svg' in values:
             _write(values['svg'], [_gantt.svg(files.trace.value, files.title()).encode('utf-8', 'replace')])
+    except BrokenPipeError:  # who reads the page has had enough
+        return FAILED
     except OSError as error:
         COMMAND.say(f'{error.filename or values.get("html") or values.get("svg")}: {error.strerror}')
         return FAILED

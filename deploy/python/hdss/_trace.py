@@ -280,7 +280,7 @@ class _Reader:
         """Rows behind the header. A newline within quotes ends none."""
         held = b''
         is_head = True
-        for line in self._file:
+        for line in iter(lambda: self._file.readline(ROW_MAX + 2), b''):  # one that is longer, as of a device, is refused
             self.line += 1
             if held or b'"' in line:
                 held += line
