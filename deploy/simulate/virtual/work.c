@@ -154,7 +154,7 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     uint64_t over = running->sliced < running->count ? running->sliced : running->count - 1, not_over = running->count;
     const uint64_t now_ns = come_to_ns(cluster, running);
     if (now_ns <= running->started_ns)
-        return 1;
+        return over + 1;
     while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(running_done_ns(cluster, node, middle) <= now_ns ? &over : &not_over) = middle;
