@@ -6,6 +6,7 @@ the conventions of common/config/options.h."""
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import signal
 import sys
@@ -166,6 +167,21 @@ def whole(text: str) -> int:
     if number >= 1 << 64:
         raise ValueError(text)
     return number
+
+
+def real(text: str) -> float:
+    """A finite number in decimal digits. ValueError for what is none."""
+    if not text or text.strip('0123456789.eE+-'):
+        raise ValueError(text)
+    number = float(text)
+    if math.isinf(number):
+        raise ValueError(text)
+    return number
+
+
+def any_file() -> Iterable[str]:
+    """What a shell is to offer for an operand that is a file."""
+    return [':files']
 
 
 def _fill(text: str) -> str:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-from typing import Any, Dict, Iterable, List, Optional, Sequence
+from typing import Any, Dict, List, Optional, Sequence
 
 from hdss import _text
-from hdss._command import Command, Option, Refusal, whole
-from hdss._sets import program
+from hdss._command import Command, Option, Refusal, any_file, whole
 from hdss._errors import HdssError
+from hdss._program import program
 from hdss._trace import NUMBER_MAX, Broken, Chunk, Cut, Trace, Worker, open_trace
 
 WHY = {
@@ -209,10 +209,6 @@ def _name(text: str) -> str:
     return text
 
 
-def _files() -> Iterable[str]:
-    return [':files']
-
-
 COMMAND = Command(
     'explain', 'TRACE.csv|ID',
     'Says in words who computed what, when, and why there, from the trace of a run, which `--trace FILE.csv` writes. ID is a job of a set that has such a '
@@ -223,7 +219,7 @@ COMMAND = Command(
             _number, 'c'),
      Option('set', 'the set whose job is meant', 'NAME', 'NAME', _name)),
     ('Example:', '    hdss run --workers 4 --trace run.csv mandelbrot\n    hdss explain run.csv --iteration 700\n    hdss explain run.csv --worker 2'),
-    _files, 'TRACE.csv|ID --iteration I | --worker W [--chunk C] | --chunk C')
+    any_file, 'TRACE.csv|ID --iteration I | --worker W [--chunk C] | --chunk C')
 
 
 def _run(values: Dict[str, Any], operands: List[str]) -> int:

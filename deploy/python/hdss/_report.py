@@ -15,7 +15,7 @@ import zlib
 from typing import Any, BinaryIO, Dict, Iterable, List, NamedTuple, Optional, Sequence
 
 from hdss import _gantt
-from hdss._command import DONE, FAILED, Command, Option, Refusal
+from hdss._command import DONE, FAILED, Command, Option, Refusal, any_file
 from hdss._trace import ROW_MAX, Broken, Trace, open_trace
 
 FILES_MAX = 3
@@ -189,10 +189,6 @@ def page(files: Files, name: str) -> List[bytes]:
 
 # --- the command ---
 
-def _offered() -> Iterable[str]:
-    return [':files']
-
-
 COMMAND = Command(
     'report', 'FILE...',
     'Shows a run: who computed what and when, the chunk sizes, the finishing times, what has come about, and the figures of it all in words. FILE is the '
@@ -202,7 +198,7 @@ COMMAND = Command(
      Option('svg', 'write the Gantt chart alone, for a paper', 'FILE.svg', 'the name of a file')),
     ('Example:', '    hdss report trace.csv run.json --html run.html\n    hdss report run.json simulated.json --html run.html\n'
      '    hdss report trace.csv --svg gantt.svg'),
-    _offered, 'FILE... --html FILE.html | --svg FILE.svg')
+    any_file, 'FILE... --html FILE.html | --svg FILE.svg')
 
 
 def _run(values: Dict[str, Any], operands: List[str]) -> int:

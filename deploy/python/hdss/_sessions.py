@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any, Dict, Iterator, Optional, Tuple
+from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
 
 from hdss import _control
 from hdss._command import Refusal
@@ -76,6 +76,13 @@ class Line:
 
 
 # --- what the user has named ---
+
+def only_word(operands: Sequence[str]) -> Optional[str]:
+    """The word with which a set or a job is named, if there is one. Refusal if there are more."""
+    if len(operands) > 1:
+        raise Refusal(f"'{operands[1]:.60}' is one word too many; accepted: one set or one ID")
+    return operands[0] if operands else None
+
 
 def find(word: str) -> Tuple[str, str]:
     """(session, ID) of the set or the job; the ID is empty for a set. Refusal where there is none."""

@@ -17,26 +17,13 @@ from typing import Any, Dict, IO, List, Optional, Union
 
 from hdss import _control
 from hdss._errors import HdssError, SetLost
+from hdss._program import program
 
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
 # Pause between two checks whether the launcher of a set has ended before the set was up.
 LOOK_MS = 500
 _numbers = itertools.count(1)
-
-
-def program() -> str:
-    """The command `hdss`: HDSS of the environment, that of the build folder in which this package lies, or of PATH."""
-    given = os.environ.get('HDSS')
-    built = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), 'hdss')
-    if given:
-        return given
-    if os.path.isfile(built) and os.access(built, os.X_OK):
-        return built
-    found = shutil.which('hdss')
-    if found is None:
-        raise HdssError('there is no command hdss in PATH; install HDSS, add its folder to PATH, or name it by HDSS=/path/of/hdss')
-    return found
 
 
 # --- folders of a process ---

@@ -8,22 +8,14 @@ import sys
 from typing import Any, Dict, List, Optional, Sequence
 
 from hdss import _study_plot, _text
-from hdss._command import DONE, FAILED, Command, Option, Refusal
+from hdss._command import DONE, FAILED, Command, Option, Refusal, any_file
+from hdss._program import program
 from hdss._study_plan import AXIS_NAMES, MEASURE_NAMES, OTHER_KEYS
 from hdss._study_report import Figures, Report
 from hdss._study_runs import Failure, Runs, Session, quoted, write_file
 from hdss._study_summary import Steps, Summary, json_text
 
 SOME_FAILED, STOPPED = 3, 4
-
-
-def program() -> str:
-    """The command `hdss`, which says where it is as it starts this one."""
-    given = os.environ.get('HDSS')
-    if given:
-        return given
-    from hdss import _sets  # pylint: disable=import-outside-toplevel  # which loads what studies have no need for
-    return _sets.program()
 
 
 def _folder(path: str) -> str:
@@ -47,7 +39,7 @@ COMMAND = Command(
      'The values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'hdss(1) describes them.', 'Example of a FILE:',
      '    kernel = mandelbrot width=1024 height=1024\n    technique = dtss dfss dgss\n    masters = 0 1 2\n    workers = 1 2 4\n    repetitions = 3',
      'Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.'),
-    lambda: [':files'], '[OPTION]... FILE')
+    any_file, '[OPTION]... FILE')
 
 
 def make_report(session: Session, summary: Summary, say: Any) -> Report:

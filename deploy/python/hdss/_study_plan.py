@@ -7,10 +7,10 @@ The file has lines "key = value value ..." and comments from a # to the end of t
 from __future__ import annotations
 
 import difflib
-import math
 import re
 from typing import Callable, Dict, List, NamedTuple, NoReturn, Optional, Protocol, Sequence, Tuple
 
+from hdss import _command
 from hdss._command import Refusal
 
 VALUES_MAX, RUNS_MAX = 256, 1000000
@@ -189,24 +189,17 @@ class Study:
 
 def whole(text: str) -> Optional[int]:
     """A number below 2^64, as options take it: 1000, 1_000, 1e3, 2^10."""
-    match = re.fullmatch(r'([0-9]+(?:_[0-9]+)*)(?:([eE^])([0-9]+(?:_[0-9]+)*))?', text)
-    if match is None or len(text) > 1000:  # of more than some thousand digits Python makes no number
+    try:
+        return _command.whole(text)
+    except ValueError:
         return None
-    base, power = int(match[1]), int(match[3] or 0)
-    if power > 64:
-        return None
-    value = base if match[2] is None else base**power if match[2] == '^' else base * 10**power
-    return value if value < 1 << 64 else None
 
 
 def real(text: str) -> Optional[float]:
-    if not re.fullmatch('[0-9.eE+-]+', text):
-        return None
     try:
-        value = float(text)
+        return _command.real(text)
     except ValueError:
         return None
-    return value if math.isfinite(value) else None
 
 
 def is_dca(masters: str) -> bool:

@@ -13,7 +13,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from hdss._command import DONE, Command, Option, Refusal
 from hdss._page import Look, Page
-from hdss._sessions import WAITING_MAX, Gone, Line, Refused, Silent, find, sessions, sessions_and_jobs
+from hdss._sessions import WAITING_MAX, Gone, Line, Refused, Silent, find, only_word, sessions, sessions_and_jobs
 from hdss._top_model import OVER, RANKS_MAX, Job, Model, Session
 from hdss._top_pages import WIDTH_MAX, Act, Key, Ui, numbers_in, view
 
@@ -352,9 +352,8 @@ COMMAND = Command(
 
 
 def _run(values: Dict[str, Any], operands: List[str]) -> int:
-    if len(operands) > 1:
-        raise Refusal(f"'{operands[1]:.60}' is one word too many; accepted: one set or one ID")
-    session, job = find(operands[0]) if operands else (None, '')
+    word = only_word(operands)
+    session, job = find(word) if word is not None else (None, '')
     top = Top(session, Ui(job, values.get('all', False)))
     if values.get('once'):
         return COMMAND.write(top.once())

@@ -10,7 +10,7 @@ import gc
 import re
 from typing import Any, BinaryIO, Callable, Dict, Iterator, List, NamedTuple, NoReturn, Optional, Set, Tuple
 
-from hdss._command import whole
+from hdss._command import real, whole
 
 COLUMNS = 'kind,time_s,worker,node,master,chunk,first,count,reason,asked_s,begun_s,ended_s,stored_s,compute_s,fate,formula,text'
 NAMES = COLUMNS.split(',')
@@ -157,7 +157,7 @@ class Trace:
     def _take_worker(self, row: Row) -> None:
         words = dict(reversed([word.partition('=')[::2] for word in row.text.split(' ') if word.find('=') > 0]))
         try:
-            power = max(0.0, _real(words.get('power', '')))
+            power = max(0.0, real(words.get('power', '')))
         except ValueError:
             power = 0.0
         self.workers.append(Worker(row.worker or 0, row.node or 0, row.master, words.get('host'), power))
@@ -257,15 +257,6 @@ _NUMBERS: Dict[str, Tuple[str, float]] = {**{name: ('time', TIME_MAX) for name i
                                           **{name: ('count', COUNT_MAX) for name in ('first', 'count', 'formula')}}
 
 
-def _real(text: str) -> float:
-    if not text or text.strip('0123456789.eE+-'):
-        raise ValueError(text)
-    value = float(text)
-    if abs(value) == float('inf'):
-        raise ValueError(text)
-    return value
-
-
 class _Reader:
     """The rows of a file: `line` is the one at which the row at hand ends, `begun` that at which it begins."""
 
@@ -348,7 +339,7 @@ class _Reader:
         if text == '':
             return None
         try:
-            value = _real(text) if form == 'time' else whole(text)
+            value = real(text) if form == 'time' else whole(text)
         except ValueError:
             value = -1
         if not 0 <= value <= most:

@@ -23,7 +23,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Se
 from hdss import _control
 from hdss._command import DONE, FAILED, Command, Option, Refusal
 from hdss._errors import SetLost
-from hdss._sessions import find, find_only, sessions, sessions_and_jobs
+from hdss._sessions import find, find_only, only_word, sessions, sessions_and_jobs
 
 HOST = '127.0.0.1'
 ANSWER_S = 5.0
@@ -274,9 +274,9 @@ class Server:
 
 # --- beginning ---
 
-def _subject(operands: List[str]) -> Subject:
+def _subject(word: Optional[str]) -> Subject:
     """What the user has named. Refusal where it is not there, or does not answer."""
-    name, job = find(operands[0]) if operands else find_only()
+    name, job = find(word) if word is not None else find_only()
     path = sessions().get(name)
     control = _control.Control(path or '', ANSWER_S)
     try:
@@ -386,9 +386,7 @@ async def _serve(server: Server, way: str) -> int:
 
 
 def _run(values: Dict[str, Any], operands: List[str]) -> int:
-    if len(operands) > 1:
-        raise Refusal(f"'{operands[1]:.60}' is one word too many; accepted: one set or one ID")
-    subject = _subject(operands)
+    subject = _subject(only_word(operands))
     with _listen(values.get('port', 0)) as listener:
         return asyncio.run(_serve(Server(subject, _page(), listener), values.get('open', 'auto')))
 

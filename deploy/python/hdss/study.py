@@ -18,6 +18,7 @@ from typing import Any, Dict, Iterator, List
 from hdss import _study
 from hdss._command import Refusal
 from hdss._errors import HdssError
+from hdss._program import program
 from hdss._study_runs import Failure, Runs, Session, quoted
 from hdss._study_summary import Summary
 
@@ -35,7 +36,7 @@ class Study:
     @contextlib.contextmanager
     def _session(self, retries: bool = False) -> Iterator[Session]:
         try:
-            with contextlib.closing(Session(self.file, self.folder, _study.program(), retries)) as session:
+            with contextlib.closing(Session(self.file, self.folder, program(), retries)) as session:
                 yield session
         except (Refusal, Failure) as error:
             raise HdssError(str(error)) from None
