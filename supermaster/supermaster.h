@@ -310,21 +310,21 @@ struct speeds {
     double *powers;           /* [workers] virtual powers; owned */
 };
 
-/* What masters get. */
+/* Refills of the task pools of the masters. */
 struct refilling {
     unsigned char **records; /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
     unsigned *parked;        /* [masters] refills asked for that could not be given yet; owned */
     unsigned *busy;          /* [masters] workers that hold a chunk, as last reported; owned */
     uint64_t *reported;      /* [masters] iterations that the master has reported as done; owned */
-    uint64_t count;          /* of refills */
+    uint64_t count;          /* refills so far */
 };
 
 /* Chunks that were cut so far. */
 struct cut_chunks {
     uint64_t chunks;
     uint64_t least;    /* iterations of the least one that can be cut in time; see supermaster_note_rate() */
-    uint64_t largest;  /* of the last ones of the refills */
-    uint64_t first_ns; /* when the first was assigned; NEVER before */
+    uint64_t largest;  /* iterations of the largest last chunk of a refill */
+    uint64_t first_ns; /* when the first chunk was assigned; NEVER before */
 };
 
 struct traffic {
@@ -332,11 +332,11 @@ struct traffic {
     uint64_t messages_sent, bytes_sent; /* by the supermaster itself so far */
 };
 
-/* The step that is running. */
+/* The step of the machine that is running. */
 struct running_step {
     struct actions *actions;
     uint64_t now_ns;
-    unsigned from;        /* sender of its message */
+    unsigned from;        /* the sender of the message of this step */
     struct error refusal; /* text of a DROP */
 };
 

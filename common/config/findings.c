@@ -31,8 +31,8 @@ char *findings_text(const struct findings *findings)
     return text_take(&text);
 }
 
-/* Reads the field "NAME=NUMBER" at `*at`, and goes on to the next. False if there is none of that name and that
- * limit. */
+/* Reads the field "NAME=NUMBER" at `*at`, and moves `*at` behind it. False if no field of that name is there, or its
+ * number is above `most`. */
 static bool read_number(const char **at, const char *name, uint64_t most, uint64_t *number)
 {
     const size_t length = strlen(name);
@@ -46,7 +46,7 @@ static bool read_number(const char **at, const char *name, uint64_t most, uint64
     return true;
 }
 
-/* Reads the field at `*at`, and goes on to what follows it. False if it is none. */
+/* Reads the field at `*at`, and moves `*at` behind it. False if no field is there. */
 static bool read_field(const char **at, struct findings *findings)
 {
     uint64_t number;
@@ -62,7 +62,7 @@ static bool read_field(const char **at, struct findings *findings)
         return findings->plugin_traits = (unsigned)number, true;
     if (strncmp(*at, "loop=", 5) != 0)
         return false;
-    findings->loop = *at + 5; /* the last field: to the end of the word */
+    findings->loop = *at + 5; /* it is the last field, and ends with the word */
     *at += strlen(*at);
     return true;
 }

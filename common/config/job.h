@@ -62,7 +62,7 @@ struct job {
     unsigned await_pods;             /* --await-pods: so many come, and no further ones; 0: as many as like to */
     bool log_every_given;
     uint64_t log_every_ns;  /* from line to line of the log where the progress is one */
-    struct findings found;  /* beside the words */
+    struct findings found;  /* of word 0 */
     const char *plugin;     /* --technique, where it names a plug-in; borrowed from the words; NULL: it does not */
     const char *kernel;     /* borrowed from the words */
     unsigned kernel_params; /* number of name=value words that follow the kernel */

@@ -14,10 +14,10 @@
 /* The number of the job of a run. */
 #define CONTROL_ONLY_JOB 1
 
-/* Why a set does not do what it is asked for. */
+/* Why a set refuses a request. */
 enum refusal {
     REFUSAL_NONE,
-    REFUSAL_WRONG,    /* what is asked for can never be done */
+    REFUSAL_WRONG,    /* the request is wrong, in any state of the set */
     REFUSAL_ABSENT,   /* there is no such job */
     REFUSAL_CONFLICT, /* the job or the set is in another state */
     REFUSAL_BROKEN,   /* the set cannot write its files */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What the detectors of a real rank have in common: whose ends concern it, and how they report one. The kernel tells of
- * processes of this node (watch.c), beats of the others (heartbeat.c), the MPI library of any (ulfm.c). All of them
- * report to the table of peers (peers.c), through detect_end(). ops_mpi.c asks them. */
+/* Two functions that all detectors of a real rank call: one says whether the end of a rank concerns this one, the other
+ * reports it. The kernel tells of processes of this node (watch.c), beats of the others (heartbeat.c), the MPI library
+ * of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). ops_mpi.c asks them. */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/peers.h"

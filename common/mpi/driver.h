@@ -259,7 +259,8 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
 /* Opens the executor where that has not been done. False where it cannot be: the machine is to be told. */
 bool driver_open(struct driver *driver);
 
-/* Goes where the executor computes. False if that cannot be: the machine is to be told. */
+/* Enters the folder and the environment in which the executor computes. False if that cannot be: the reason is left for
+ * the machine, see driver_step_on(). */
 bool driver_enter_slowly(struct driver *driver);
 
 static inline bool driver_enter(struct driver *driver)
@@ -273,10 +274,11 @@ bool driver_probe(struct driver *driver, struct speed *speed);
 
 /* --- step.c --- */
 
-/* Tells the machine of the event and applies its actions; then does what they have left, until nothing is. */
+/* Tells the machine of the event and applies its actions. Then tells it of the events that these have left, until none
+ * is left. */
 void driver_step(struct driver *driver, struct event *event);
 
-/* The second half alone, after what has left something outside of a step. */
+/* Tells the machine of the events that were left outside of a step. */
 void driver_step_on(struct driver *driver);
 
 /* Tells the machine of all that has been stored. */

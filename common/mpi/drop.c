@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that cannot go on says why, and ends the run; one that finds that another cannot be relied on takes it for
- * lost. Any file of the link may call this, which therefore calls none of them: step.c does what follows from a loss.
- */
+/* Two ways to give up: a rank that cannot go on says why and ends the run, and a rank that cannot rely on another one
+ * takes that one for lost. All files of the link call these functions, so of those they call only far_send.c. step.c
+ * does what follows from a loss. */
 #include "common/mpi/driver.h"
 
 #include "common/mpi/ops.h"

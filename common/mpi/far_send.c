@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What goes out to other launches, and the end of one: all that a step of a machine may ask for. far.c has what comes
- * from them. */
+/* Sends messages to other launches, and ends the connection to one: all that a step of a machine may ask for. far.c has
+ * what comes from them. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

@@ -91,7 +91,7 @@ static void real_watch(struct runtime *runtime, unsigned rank)
     heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank)); /* from now on */
 }
 
-/* Watches all that concern the rank by now. */
+/* Watches all ranks whose end concerns this one, as things are now. */
 static void watch_all(struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)

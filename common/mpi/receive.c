@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What comes from other ranks, on its way to the machine of its job: messages, results and boundary data. */
+/* Receives messages, results and boundary data of other ranks, and hands each to the machine of its job. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of machines: an event in, actions out, and all that follows from them at once. A step may drop a rank. Then the
- * machines of all jobs are told of its loss directly after that step, which takes a step of each: so losses are told
- * here, too, and driver_step() and link_lose_fenced() call each other. */
+/* Steps of machines: a machine takes an event, and its actions are applied. A step may drop a rank. The machines of all
+ * jobs are then told of its loss directly after that step, by a step of each. Therefore losses are told here, too, and
+ * driver_step() and link_lose_fenced() call each other. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/machine.h"
@@ -19,7 +19,7 @@
 
 /* --- events --- */
 
-/* An event that a step has left, and what it points to. */
+/* An event that a step has left to be told, and the memory that the event points to. */
 struct left_event {
     struct event event;
     struct speed speed;

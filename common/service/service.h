@@ -203,7 +203,7 @@ struct service_config {
     void *owner;
 };
 
-/* Workers that have asked and have nothing: they get a chunk in turn. */
+/* Workers that have asked for a chunk and wait: they get one in the order of their requests. */
 struct service_line {
     unsigned *ring; /* worker indices, each once; owned */
     unsigned first;
@@ -213,13 +213,13 @@ struct service_line {
     struct service_index index;
 };
 
-/* How many of the workers. */
+/* Numbers of workers. */
 struct service_count {
-    unsigned busy;      /* hold a chunk */
-    unsigned present;   /* are served here, or were */
-    unsigned beginners; /* are served here, and were not assigned a chunk yet */
-    unsigned gone;      /* of `present` have said goodbye or are lost */
-    unsigned aside;     /* of `present` are put aside, and not gone */
+    unsigned busy;      /* that hold a chunk */
+    unsigned present;   /* that are or were served here */
+    unsigned beginners; /* that are served here and have had no chunk yet */
+    unsigned gone;      /* those of `present` that have said goodbye or are lost */
+    unsigned aside;     /* those of `present` that are put aside, and not gone */
 };
 
 /* What the ASSIGNs of one step are made of. */
@@ -237,22 +237,22 @@ struct service_requeued {
     bool is_deadly; /* at the first iterations of each of them a worker was lost */
 };
 
-/* Work that has not begun, and is asked back for idle workers: see recall.c. */
+/* Recall: work that has not begun is taken back from its worker for idle ones. See recall.c. */
 struct service_recall {
-    struct range *ranges; /* [count] that came back and wait for an idle worker; owned */
+    struct range *ranges; /* [count] taken back, and waiting for an idle worker; owned */
     unsigned count;
     size_t capacity;
     unsigned open;               /* RECALLs that were not answered */
     uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to be asked; NEVER: somebody may be */
     uint64_t due_ns;             /* when to look whether an answer is late; NEVER: none is waited for */
     unsigned waiting_elsewhere;  /* idle workers that others serve, for whom work is recalled here, too */
-    uint64_t fruitful;           /* recalls that brought something */
-    uint64_t iterations;         /* that recalls brought, and that were handed out here */
+    uint64_t fruitful;           /* recalls that took something back */
+    uint64_t iterations;         /* that were taken back and handed out here */
 };
 
 /* Chunks that take far longer than they should: see reissue.c. */
 struct service_lease {
-    uint64_t due_ns;           /* when to look for overdue chunks again; 0: at once */
+    uint64_t due_ns;           /* the next look for overdue chunks; 0: at once */
     uint64_t longest_ns;       /* the longest mean time of an iteration in a chunk so far */
     uint64_t assigned_at_look; /* value of `assigned` at the last look */
     bool has_copied;           /* a chunk was given a second time: who is busy may compute what has come */
@@ -272,16 +272,16 @@ struct service_given_up {
     size_t capacity;
 };
 
-/* SERVICE_ENDING: who has not left yet. */
+/* In the state SERVICE_ENDING: how long the service waits for workers that have not left. */
 struct service_leaving {
-    uint64_t due_ns;       /* when those who have not left are taken for lost */
+    uint64_t due_ns;       /* when workers that have not left are taken for lost */
     unsigned gone_at_look; /* workers that had left when `due_ns` was set */
-    bool is_late;          /* nobody is waited for who does not leave soon */
+    bool is_late;          /* the service waits for no worker that does not leave soon */
 };
 
-/* Of a loop with dependencies: see order.c. */
+/* The order of chunks in a loop with dependencies: see order.c. */
 struct service_order {
-    uint64_t first;                  /* iteration */
+    uint64_t first;                  /* the first iteration of the loop */
     struct boundary_list ends;       /* of assigned chunks with no assigned chunk behind them yet; by worker */
     struct boundary_list beginnings; /* of assigned chunks whose predecessor is not assigned yet; by rank */
 };

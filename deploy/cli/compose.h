@@ -21,7 +21,7 @@ enum launch_by {
     LAUNCH_WITHOUT_MPI,
 };
 
-/* Where the ranks are, and how many. */
+/* The line-up: how many ranks there are, and on which hosts. */
 struct line_up {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
@@ -41,7 +41,7 @@ struct line_up {
 /* What starts the ranks. */
 struct launch_start {
     const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
-    enum launch_by by;        /* a pod's */
+    enum launch_by by;        /* of a pod: what starts it */
     char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;
@@ -62,7 +62,7 @@ struct job_request {
     unsigned job_end;                   /* place in the line behind the supermaster's words */
 };
 
-/* How long, and how often. */
+/* How long a run may take, and how often it is started again. */
 struct launch_limits {
     unsigned restarts; /* starts after that of a lost run, at most */
     bool restarts_given;

@@ -207,7 +207,7 @@ static int answer_questions(void)
 
 /* --- runs --- */
 
-/* Ends by a signal, which says more than a status. */
+/* Ends this process by a signal, which tells the study more than an exit status. */
 static void end_by(int number)
 {
     signal(number, SIG_DFL);

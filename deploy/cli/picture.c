@@ -55,7 +55,7 @@ static int run_program(const char *program, const char *format, const struct chi
     return status;
 }
 
-/* Takes what is wrong from the last line that says anything. */
+/* Sets the error to the last line that hdss-plot has printed. */
 static int explain_failure(const struct child *child, int status, struct error *error)
 {
     char line[300], text[300] = "";

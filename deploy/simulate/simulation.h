@@ -52,7 +52,7 @@ struct run_at_hand {
     uint64_t order;                 /* seed of its order of events; 0: the fixed one */
     struct simulation_times *noted; /* where its times are noted instead of being shown; NULL: it is shown; borrowed */
     struct simulation_range range;
-    /* Noted by it: how long the supermaster and the busiest master were busy with events; below 0: not known. */
+    /* The run notes here how long the supermaster and the busiest master were busy with events; below 0: not known. */
     double supermaster_busy_s, master_busy_s;
 };
 

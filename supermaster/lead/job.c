@@ -722,7 +722,8 @@ char **led_job_words(const struct led_job *led)
         .plugin_traits = setup->job.plugin != NULL ? technique_traits(setup->job.spec.technique.technique) : 0,
     };
     char **before = enter_environment(led);
-    found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 && found.inputs != 0; /* else each looks */
+    found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 &&
+                       found.inputs != 0; /* else each rank finds out for itself */
     environ = before;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     found.loop = loop;

@@ -67,10 +67,10 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * begin; HELLO_STATUS_HELP with one line if nothing is left to do. `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* The command line for the others, as many words as led_job_read() got: its word 0 is what was found here, so that who
- * reads files finds the same in them, and who does not run a user's kernel, or does not cut by a user's technique, need
- * not load it. To be freed, the words are borrowed; NULL when memory is out: then the others get what
- * led_job_read() got, and look for themselves. */
+/* The command line for the other ranks, of as many words as led_job_read() got. Its word 0 has the findings: with them
+ * a rank that reads files finds out whether they are the same, and a rank that does not run a user's kernel or cut by a
+ * user's technique need not load it. The array is the caller's to free, the words are borrowed. NULL when memory is
+ * out: the other ranks then get the words of led_job_read(), and find out for themselves. */
 char **led_job_words(const struct led_job *led);
 
 /* Announces the job, whose words it adds to what is said `about` it, to all ranks under its number; `is_for_pods`: also

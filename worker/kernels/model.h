@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Cost models of the kernels, where a formula or a sample tells it: for simulated runs. */
+/* Cost models of the kernels for simulated runs: what iterations cost, by a formula or by a sample. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,8 +11,8 @@
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 
-/* A kernel that is a module of HDSS may define this, where all iterations cost the same: nanoseconds of one on such a
- * core. */
+/* A kernel that is a module of HDSS may define this function if all its iterations cost the same. Returns the
+ * nanoseconds of one iteration on such a core. */
 __attribute__((visibility("default"))) double hdss_kernel_iteration_ns(const struct hdss_loop *loop);
 
 #define KERNEL_ITERATION_NS "hdss_kernel_iteration_ns"
