@@ -234,6 +234,7 @@ class Server:
         finally:
             for task in (relay, gone):
                 task.cancel()
+            await asyncio.wait((relay, gone))  # nobody reads from the client any more
             writer.transport.abort()
 
     @staticmethod
