@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch without MPI: its ranks were forked by one process of this machine (deploy/fork), and share memory that has
- * no name. The first rank, a pod's master, has three lanes with each other rank: messages down, messages up, and data
- * up. No other two ranks have anything to say to each other.
+ * no name. Each rank has two lanes to each other rank: one for messages, one for data. Memory is taken where a lane is
+ * used, so that ranks which have nothing to say to each other cost addresses alone.
  *
  * A lane is a ring of bytes that one process writes and one other reads. Each owns one of two counts, of the bytes that
  * were ever put in and taken out; what is between them belongs to the reader, the rest to the writer, and a count is
  * moved behind the copying of what it stands for. So a process that is killed at any instant leaves what it had put in
  * whole, and nothing else. Who waits is woken by its doorbell, as over MPI.
+ *
+ * After a message the sender sets its bit among those of the receiver, which looks only at the lanes whose bits are
+ * set. A sender that is killed in between leaves a message without a bit: lanes_look_at().
  *
  * Invariant of a lane: taken <= put <= taken + its room. */
 #include "common/mpi/lanes.h"
@@ -24,9 +27,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Room of a lane, in bytes: powers of two. Memory is taken where it is used, from the front on. */
-#define MESSAGES_ROOM ((size_t)128 << 10)
-#define DATA_ROOM     ((size_t)1 << 20)
+/* Room of a lane, in bytes: powers of two, as small as the messages on their way allow, since it is used round and
+ * round and should stay in the caches. */
+#define MESSAGES_ROOM ((size_t)32 << 10)
+#define DATA_ROOM     ((size_t)256 << 10)
 /* The size of a message stands before it. */
 #define SIZE_BYTES sizeof(uint32_t)
 
@@ -36,46 +40,53 @@ struct lane {
     _Alignas(64) unsigned char bytes[];
 };
 
+/* One bit for each rank. */
+#define WORD_BITS 64
+#define WORDS     (LANES_RANKS_MAX / WORD_BITS)
+
 /* Common to all ranks. */
 struct board {
     uint32_t ranks;
     _Atomic uint32_t has_met;
     _Atomic uint32_t aborted; /* a status, and 1; 0: nobody has ended the launch */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
+    struct {
+        _Alignas(64) _Atomic uint64_t from[WORDS]; /* the ranks that have sent messages since this one last looked */
+    } told[LANES_RANKS_MAX];
 };
 
 struct lanes {
     unsigned rank, ranks;
-    struct board *board; /* mapped */
-    unsigned turn;       /* the first rank's: whose lane is looked at first */
+    struct board *board;   /* mapped */
+    uint64_t heard[WORDS]; /* the ranks whose lanes may hold messages for this one */
+    unsigned turn;         /* the rank of the last message */
     unsigned char message[MESSAGE_MAX];
 };
 
 #define LANE_BYTES(room) (sizeof(struct lane) + (room))
-#define PAIR_BYTES       (2 * LANE_BYTES(MESSAGES_ROOM) + LANE_BYTES(DATA_ROOM))
+#define PAIR_BYTES       (LANE_BYTES(MESSAGES_ROOM) + LANE_BYTES(DATA_ROOM))
 #define BOARD_BYTES      ((sizeof(struct board) + 63) / 64 * 64)
 
 static size_t memory_bytes(unsigned ranks)
 {
-    return BOARD_BYTES + (size_t)(ranks - 1) * PAIR_BYTES;
+    return BOARD_BYTES + (size_t)ranks * ranks * PAIR_BYTES;
 }
 
-/* The lanes between the first rank and another. */
-static unsigned char *pair_of(const struct lanes *lanes, unsigned rank)
+/* The lanes from one rank to another. */
+static unsigned char *pair_of(const struct lanes *lanes, unsigned from, unsigned to)
 {
-    assert(rank > 0 && rank < lanes->ranks);
-    return (unsigned char *)lanes->board + BOARD_BYTES + (size_t)(rank - 1) * PAIR_BYTES;
+    assert(from != to && from < lanes->ranks && to < lanes->ranks);
+    return (unsigned char *)lanes->board + BOARD_BYTES + ((size_t)to * lanes->ranks + from) * PAIR_BYTES;
 }
 
 static struct lane *messages_lane(const struct lanes *lanes, unsigned from, unsigned to)
 {
-    assert((from == 0) != (to == 0) && "the first rank is one of the two");
-    return (struct lane *)(void *)(from == 0 ? pair_of(lanes, to) : pair_of(lanes, from) + LANE_BYTES(MESSAGES_ROOM));
+    return (struct lane *)(void *)pair_of(lanes, from, to);
 }
 
-static struct lane *data_lane(const struct lanes *lanes, unsigned from)
+static struct lane *data_lane(const struct lanes *lanes, unsigned from, unsigned to)
 {
-    return (struct lane *)(void *)(pair_of(lanes, from) + 2 * LANE_BYTES(MESSAGES_ROOM));
+    return (struct lane *)(void *)(pair_of(lanes, from, to) + LANE_BYTES(MESSAGES_ROOM));
 }
 
 /* --- one lane --- */
@@ -149,15 +160,17 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
     lanes->rank = rank;
     lanes->ranks = ranks;
     lanes->board = mmap(NULL, memory_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
-    if (lanes->board != MAP_FAILED)
-        return lanes;
-    free(lanes);
-    return NULL;
+    if (lanes->board == MAP_FAILED) {
+        free(lanes);
+        return NULL;
+    }
+    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* a core file would hold what all ranks have sent */
+    return lanes;
 }
 
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error)
 {
-    assert(ranks >= 2 && ranks <= LANES_RANKS_MAX);
+    assert(ranks >= 1 && ranks <= LANES_RANKS_MAX);
     const int memory = memfd_create("hdss-lanes", 0);
     *lanes = NULL;
     if (memory >= 0 && ftruncate(memory, (off_t)memory_bytes(ranks)) == 0)
@@ -170,6 +183,13 @@ int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error)
     if (memory >= 0)
         close(memory);
     return -1;
+}
+
+int lanes_shrink(struct lanes *lanes, int memory, unsigned ranks)
+{
+    assert(ranks >= 1 && ranks <= lanes->ranks);
+    lanes->board->ranks = ranks;
+    return ftruncate(memory, (off_t)memory_bytes(ranks));
 }
 
 void lanes_name(int memory, unsigned rank, unsigned ranks)
@@ -195,7 +215,7 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
     if (text == NULL)
         return false;
     const bool is_named = sscanf(text, "%d:%u:%u%n", &memory, &rank, &ranks, &end) == 3 && text[end] == '\0' &&
-                          ranks >= 2 && ranks <= LANES_RANKS_MAX && rank < ranks;
+                          ranks >= 1 && ranks <= LANES_RANKS_MAX && rank < ranks;
     if (is_named && is_memory(memory, ranks))
         *lanes = map_lanes(memory, rank, ranks);
     if (*lanes != NULL && (*lanes)->board->ranks != ranks) {
@@ -291,6 +311,8 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
     copy_in(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);
     copy_in(lane, MESSAGES_ROOM, SIZE_BYTES, bytes, size);
     note_put(lane, SIZE_BYTES + size);
+    atomic_fetch_or_explicit(&lanes->board->told[to].from[lanes->rank / WORD_BITS],
+                             UINT64_C(1) << lanes->rank % WORD_BITS, memory_order_release);
 }
 
 /* Takes the next message of the lane. False where there is none. */
@@ -313,27 +335,60 @@ static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
     return true;
 }
 
+/* Notes who has sent messages since the last call. */
+static void hear(struct lanes *lanes)
+{
+    _Atomic uint64_t *told = lanes->board->told[lanes->rank].from;
+    for (unsigned i = 0; i * WORD_BITS < lanes->ranks; i++)
+        if (atomic_load_explicit(&told[i], memory_order_relaxed) != 0)
+            lanes->heard[i] |= atomic_exchange_explicit(&told[i], 0, memory_order_acquire);
+}
+
+/* The first rank from `rank` on whose lane may hold messages, LANES_RANKS_MAX where there is none. */
+static unsigned next_heard(const struct lanes *lanes, unsigned rank)
+{
+    uint64_t left = lanes->heard[rank / WORD_BITS] >> rank % WORD_BITS;
+    if (left != 0)
+        return rank + (unsigned)__builtin_ctzll(left);
+    for (unsigned i = rank / WORD_BITS + 1; i < WORDS; i++)
+        if (lanes->heard[i] != 0)
+            return i * WORD_BITS + (unsigned)__builtin_ctzll(lanes->heard[i]);
+    return LANES_RANKS_MAX;
+}
+
+/* The next rank after the last one, in turn. */
+static unsigned next_in_turn(const struct lanes *lanes)
+{
+    const unsigned next = lanes->turn + 1 < LANES_RANKS_MAX ? next_heard(lanes, lanes->turn + 1) : LANES_RANKS_MAX;
+    return next < LANES_RANKS_MAX ? next : next_heard(lanes, 0);
+}
+
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     *bytes = lanes->message;
-    *from = 0;
-    if (lanes->rank > 0)
-        return take_message(lanes, messages_lane(lanes, 0, lanes->rank), size);
-    for (unsigned i = 1; i < lanes->ranks; i++) { /* behind the one that was heard last */
-        lanes->turn = lanes->turn + 1 < lanes->ranks ? lanes->turn + 1 : 1;
-        *from = lanes->turn;
-        if (take_message(lanes, messages_lane(lanes, *from, 0), size))
+    hear(lanes);
+    while ((*from = next_in_turn(lanes)) < lanes->ranks) {
+        lanes->turn = *from;
+        if (*from != lanes->rank && take_message(lanes, messages_lane(lanes, *from, lanes->rank), size))
             return true;
+        lanes->heard[*from / WORD_BITS] &= ~(UINT64_C(1) << *from % WORD_BITS);
     }
+    memset(lanes->heard, 0, sizeof lanes->heard); /* of bits that stand for no rank */
+    *from = 0;
     return false;
 }
 
-size_t lanes_put_data(struct lanes *lanes, const void *bytes, size_t size)
+void lanes_look_at(struct lanes *lanes, unsigned from)
 {
-    return put_some(data_lane(lanes, lanes->rank), DATA_ROOM, bytes, size);
+    lanes->heard[from / WORD_BITS] |= UINT64_C(1) << from % WORD_BITS;
+}
+
+size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
+{
+    return put_some(data_lane(lanes, lanes->rank, to), DATA_ROOM, bytes, size);
 }
 
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size)
 {
-    return take_some(data_lane(lanes, from), DATA_ROOM, bytes, size);
+    return take_some(data_lane(lanes, from, lanes->rank), DATA_ROOM, bytes, size);
 }

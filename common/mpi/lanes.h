@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a launch without MPI, whose ranks were forked on one machine: memory that its first rank shares with each
- * of the others. See lanes.c. Nothing here knows of MPI. */
+/* Messages of a launch without MPI, whose ranks were forked on one machine and share memory: see lanes.c. Nothing here
+ * knows of MPI. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,9 +16,12 @@ struct lanes;
 
 /* --- for the launcher --- */
 
-/* Makes the memory for so many ranks, 2 to LANES_RANKS_MAX. Returns its descriptor, which the ranks inherit and which
+/* Makes the memory for so many ranks, 1 to LANES_RANKS_MAX. Returns its descriptor, which the ranks inherit and which
  * is the caller's; -1 with one line. The lanes are of no rank. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
+
+/* Has the memory be for fewer ranks, before one of them enters. -1 with errno. */
+int lanes_shrink(struct lanes *lanes, int memory, unsigned ranks);
 
 /* Names the memory in the environment, for the program that is about to become this rank. */
 void lanes_name(int memory, unsigned rank, unsigned ranks);
@@ -65,6 +68,9 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
  * make sense an empty message comes, and all else that it had there is dropped. */
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* Data from another rank to the first, beside the messages. Return how many bytes found room, or were there. */
-size_t lanes_put_data(struct lanes *lanes, const void *bytes, size_t size);
+/* Has lanes_poll() look for messages of a rank that has ended, which it may have sent without telling of them. */
+void lanes_look_at(struct lanes *lanes, unsigned from);
+
+/* Data beside the messages. Return how many bytes found room, or were there. */
+size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);

@@ -68,6 +68,8 @@ void link_look_at_peers(struct link *link)
     for (; peers_take_ended(&runtime->peers, &ended, &in_order); runtime->ops->look_at_peers(runtime, link->now_ns)) {
         assert(ended != runtime->rank);
         runtime->degraded |= runtime_has_rank(runtime, ended);
+        if (runtime_has_rank(runtime, ended))
+            net_look_at(&link->net, ended);
         take_last_messages(link);
         if (!link_runs(link) || peers_state(&runtime->peers, ended) != PEER_CLOSED)
             continue;

@@ -24,7 +24,8 @@
  * the receive is over: the message is whole, and would never be told of again.
  *
  * In a launch without MPI lanes are in its place (lanes.h): a message is gone as soon as it finds room, and is held
- * until then; data are put in and taken out piece by piece, in the order in which they were announced. */
+ * until then; data are put in and taken out piece by piece, between two ranks in the order in which they were
+ * announced. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/lanes.h"
@@ -200,6 +201,12 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
     return true;
 }
 
+void net_look_at(struct net *net, unsigned from)
+{
+    if (net->lanes != NULL)
+        lanes_look_at(net->lanes, lane_rank(net, from));
+}
+
 bool net_can_send(const struct net *net)
 {
     return net->send_count < net->ops->sends;
@@ -317,6 +324,7 @@ static void begin_send(struct net *net, struct send_slot *slot)
                   &slot->control);
     else
         slot->data_bytes = 0;
+    net->data_left += net->lanes != NULL && slot->data_bytes > 0;
     if (slot->data_bytes > 0)
         send_is_gone(net, slot);
 }
@@ -381,24 +389,43 @@ static bool cancel_request(MPI_Request *request)
     return true;
 }
 
-/* Puts in data of a send, whose message is gone, as far as there is room: of the oldest send alone, so that they stay
- * in their order. True once they are all gone. */
-static bool put_data(struct net *net, struct send_slot *slot)
+static bool has_data_left(const struct send_slot *slot)
 {
-    const size_t left = slot->data_bytes - slot->data_put;
-    if (left == 0 || slot != net->sends[net->send_first])
-        return left == 0;
-    const size_t count = lanes_put_data(net->lanes, (const unsigned char *)slot->payload + slot->data_put, left);
-    slot->data_put += count;
-    if (count > 0)
-        net->ops->ring(net->runtime, slot->to);
-    return count == left;
+    return slot->state == SEND_GONE && slot->data_put < slot->data_bytes;
+}
+
+/* True where a send before the one at the place has data left for the same rank. */
+static bool is_behind_data(const struct net *net, unsigned place)
+{
+    const unsigned to = net->sends[send_place(net, place)]->to;
+    unsigned before = 0;
+    while (before < place &&
+           (net->sends[send_place(net, before)]->to != to || !has_data_left(net->sends[send_place(net, before)])))
+        before++;
+    return before < place;
+}
+
+/* Puts data of sends, whose messages are gone, into the lanes as far as there is room: to each rank in their order. */
+static void put_data(struct net *net)
+{
+    for (unsigned i = 0; i < net->send_count; i++) {
+        struct send_slot *slot = net->sends[send_place(net, i)];
+        if (!has_data_left(slot) || !peers_can_send(net->peers, slot->to) || is_behind_data(net, i))
+            continue;
+        const size_t count =
+            lanes_put_data(net->lanes, lane_rank(net, slot->to), (const unsigned char *)slot->payload + slot->data_put,
+                           slot->data_bytes - slot->data_put);
+        slot->data_put += count;
+        net->data_left -= slot->data_put == slot->data_bytes;
+        if (count > 0)
+            net->ops->ring(net->runtime, slot->to);
+    }
 }
 
 static bool data_are_sent(struct net *net, struct send_slot *slot)
 {
     if (net->lanes != NULL)
-        return peers_can_send(net->peers, slot->to) && put_data(net, slot);
+        return !has_data_left(slot);
     return slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data);
 }
 
@@ -412,6 +439,7 @@ static bool goes_with_payload(const struct send_slot *slot)
 static void give_up_send(struct net *net, struct send_slot *slot)
 {
     net->held_count -= slot->state == SEND_HELD;
+    net->data_left -= net->lanes != NULL && has_data_left(slot);
     slot->state = SEND_GONE;
     if (leave_request(&slot->control))
         *(goes_with_payload(slot) ? &slot->payload_is_kept : &slot->bytes_are_kept) = true;
@@ -450,6 +478,8 @@ bool net_sent(struct net *net, struct ended_send *sent)
 {
     if (net->send_count == 0)
         return false;
+    if (net->data_left > 0)
+        put_data(net);
     struct send_slot *slot = net->sends[net->send_first];
     if (!send_is_over(net, slot))
         return false;
@@ -475,7 +505,7 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->bytes = wanted->bytes;
     slot->active = true;
     slot->has_failed = false;
-    slot->place = net->collects_begun++;
+    slot->place = net->receives_begun++;
     slot->have = 0;
     slot->request = MPI_REQUEST_NULL;
     if (net->lanes == NULL)
@@ -513,32 +543,39 @@ static bool data_are_here(struct net *net, MPI_Request *request, bool *has_faile
 }
 
 /* True where another receive from the same rank was begun before: what comes next belongs to that. */
-static bool is_behind_another(const struct net *net, const struct collect *collect)
+static bool is_behind_another(const struct net *net, unsigned from, uint64_t place)
 {
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
         const struct collect *other = &net->collects[i];
-        if (other->active && other->from == collect->from && other->place < collect->place)
+        if (other->active && other->from == from && other->place < place)
+            return true;
+    }
+    for (unsigned i = 0; i < net->inbound_count; i++) {
+        const struct inbound *other = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
+        if (other->from == from && other->place < place)
             return true;
     }
     return false;
 }
 
-/* Takes data out of a lane. True once all are here. */
-static bool take_data_from_lane(struct net *net, struct collect *collect)
+/* Takes data out of a lane, for the receive of that place among all, into `to`, which has `*have` of `bytes`. True once
+ * all are here. */
+static bool take_data_from_lane(struct net *net, unsigned from, uint64_t place, unsigned char *to, uint64_t bytes,
+                                uint64_t *have)
 {
-    if (collect->have == collect->bytes || is_behind_another(net, collect))
-        return collect->have == collect->bytes;
-    const size_t count = lanes_take_data(net->lanes, lane_rank(net, collect->from), collect->buffer + collect->have,
-                                         (size_t)(collect->bytes - collect->have));
-    collect->have += count;
+    if (*have == bytes || is_behind_another(net, from, place))
+        return *have == bytes;
+    const size_t count = lanes_take_data(net->lanes, lane_rank(net, from), to + *have, (size_t)(bytes - *have));
+    *have += count;
     if (count > 0)
-        net->ops->ring(net->runtime, collect->from);
-    return collect->have == collect->bytes;
+        net->ops->ring(net->runtime, from);
+    return *have == bytes;
 }
 
 static bool collect_is_here(struct net *net, struct collect *collect)
 {
-    return net->lanes != NULL ? take_data_from_lane(net, collect)
+    return net->lanes != NULL ? take_data_from_lane(net, collect->from, collect->place, collect->buffer, collect->bytes,
+                                                    &collect->have)
                               : data_are_here(net, &collect->request, &collect->has_failed);
 }
 
@@ -578,12 +615,24 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     if (ring == NULL)
         return -1;
     net->inbound = ring;
-    assert(net->lanes == NULL && "workers of such a launch have nothing to say to each other");
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
+    inbound->to = room;
+    inbound->place = net->receives_begun++;
+    inbound->have = 0;
+    inbound->request = MPI_REQUEST_NULL;
     count_inbound(wanted, 1);
-    MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, mpi_rank(net, wanted->from), TAG_DATA, net->comm, &inbound->request);
+    if (net->lanes == NULL)
+        MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, mpi_rank(net, wanted->from), TAG_DATA, net->comm,
+                  &inbound->request);
     return 0;
+}
+
+static bool inbound_is_here(struct net *net, struct inbound *inbound)
+{
+    return net->lanes != NULL
+               ? take_data_from_lane(net, inbound->from, inbound->place, inbound->to, inbound->bytes, &inbound->have)
+               : data_are_here(net, &inbound->request, &inbound->has_failed);
 }
 
 bool net_poll_inbound(struct net *net, struct inbound *arrived)
@@ -591,7 +640,7 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     if (net->inbound_count == 0)
         return false;
     struct inbound *oldest = &net->inbound[net->inbound_first];
-    if (!data_are_here(net, &oldest->request, &oldest->has_failed))
+    if (!inbound_is_here(net, oldest))
         return false;
     *arrived = *oldest;
     count_inbound(arrived, -1);

@@ -71,7 +71,9 @@ struct inbound {
     uint64_t first, offset, bytes;
     void *room; /* room for data that nobody wants; owned */
     MPI_Request request;
-    bool has_failed; /* with its sender */
+    unsigned char *to;    /* in a launch without MPI: where the data go, */
+    uint64_t place, have; /* the place among all receives of data, and the bytes that are here */
+    bool has_failed;      /* with its sender */
 };
 
 struct net {
@@ -91,9 +93,10 @@ struct net {
         *sends; /* [send_capacity] ring in the order of sending; NULL: not used yet; owned, with the slots */
     unsigned send_first, send_count, send_capacity;
     unsigned held_count; /* sends of the ring that are held */
+    unsigned data_left;  /* in a launch without MPI: sends of the ring whose data are not all in a lane */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
-    uint64_t collects_begun;
+    uint64_t receives_begun; /* of data */
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring, in the order in which they were announced; owned */
@@ -108,6 +111,9 @@ void net_fini(struct net *net);
 
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
+
+/* What a rank that has ended sent last can be received from now on. */
+void net_look_at(struct net *net, unsigned from);
 
 /* True where an operation returned `result` because a rank has failed: the MPI library is asked which one (ulfm.c). */
 bool net_is_loss(struct net *net, int result);

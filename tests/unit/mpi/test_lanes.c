@@ -114,8 +114,8 @@ START_TEST(a_lane_is_full_until_it_is_read)
     size_t size;
     for (; lanes_have_room(rank[0], 2, sizeof bytes); sent++)
         lanes_send(rank[0], 2, bytes, sizeof bytes);
-    ck_assert_uint_ge(sent, 16);
-    ck_assert(lanes_have_room(rank[0], 1, sizeof bytes));
+    ck_assert_uint_ge(sent, 4);
+    ck_assert(lanes_have_room(rank[0], 1, sizeof bytes) && lanes_have_room(rank[1], 2, sizeof bytes));
     ck_assert(!lanes_poll(rank[1], &from, &came, &size));
     ck_assert(lanes_poll(rank[2], &from, &came, &size));
     ck_assert_uint_eq(from, 0);
@@ -132,7 +132,7 @@ START_TEST(data_come_piece_by_piece)
     const pid_t sender = fork();
     if (sender == 0) {
         for (size_t done = 0; done < BYTES;)
-            done += lanes_put_data(rank[1], sent + done, BYTES - done);
+            done += lanes_put_data(rank[1], 0, sent + done, BYTES - done);
         _exit(0);
     }
     for (size_t done = 0; done < BYTES;)
@@ -142,6 +142,66 @@ START_TEST(data_come_piece_by_piece)
     waitpid(sender, NULL, 0);
     free(sent);
     free(came);
+}
+END_TEST
+
+/* A sender that is killed before it has told of its last message. */
+START_TEST(what_nobody_has_told_of_is_found)
+{
+    static const struct {
+        uint32_t size;
+        char text[4];
+    } message = {4, "last"};
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    ck_assert_uint_eq(lanes_put(rank[1], 2, &message, sizeof message), sizeof message);
+    ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
+    lanes_look_at(rank[2], 0);
+    ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
+    lanes_look_at(rank[2], 1);
+    ck_assert(lanes_poll(rank[2], &from, &bytes, &size));
+    ck_assert_uint_eq(from, 1);
+    ck_assert_uint_eq(size, 4);
+    ck_assert_mem_eq(bytes, "last", 4);
+    ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
+}
+END_TEST
+
+/* Whoever is heard goes to the end of the queue. */
+START_TEST(senders_are_heard_in_turn)
+{
+    static const unsigned expected[] = {1, 2, 1, 2, 1};
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    for (unsigned i = 0; i < 3; i++)
+        lanes_send(rank[1], 0, (const unsigned char *)"one", 3);
+    for (unsigned i = 0; i < 2; i++)
+        lanes_send(rank[2], 0, (const unsigned char *)"two", 3);
+    for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
+        ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
+        ck_assert_uint_eq(from, expected[i]);
+        ck_assert_mem_eq(bytes, from == 1 ? "one" : "two", 3);
+    }
+    ck_assert(!lanes_poll(rank[0], &from, &bytes, &size));
+}
+END_TEST
+
+START_TEST(a_launch_may_have_fewer_ranks)
+{
+    struct lanes *made, *entered;
+    struct error error;
+    const int memory = lanes_make(&made, 5, &error);
+    ck_assert_int_ge(memory, 0);
+    ck_assert_int_eq(lanes_shrink(made, memory, 2), 0);
+    lanes_name(dup(memory), 1, 2);
+    ck_assert(lanes_enter(&entered, &error));
+    ck_assert_ptr_nonnull(entered);
+    ck_assert_uint_eq(lanes_ranks(entered), 2);
+    lanes_free(entered);
+    lanes_free(made);
+    close(memory);
 }
 END_TEST
 
@@ -155,6 +215,7 @@ START_TEST(nonsense_is_an_empty_message)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         ck_assert_uint_eq(lanes_put(rank[1], 0, &sizes[i], sizeof sizes[i]), sizeof sizes[i]);
         ck_assert_uint_eq(lanes_put(rank[1], 0, "what follows", 12), 12);
+        lanes_look_at(rank[0], 1);
         ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
         ck_assert_uint_eq(from, 1);
         ck_assert_uint_eq(size, 0);
@@ -196,8 +257,7 @@ END_TEST
 
 START_TEST(only_memory_of_a_launch_is_entered)
 {
-    static const char *const wrong[] = {"",       "7",      "a:0:2",          "0:0:1", "0:2:2",
-                                        "0:0:2x", "-1:0:2", "0:0:4000000000", "99:0:2"};
+    static const char *const wrong[] = {"", "7", "a:0:2", "0:2:2", "0:0:2x", "-1:0:2", "0:0:4000000000", "99:0:2"};
     struct lanes *lanes;
     struct error error;
     unsetenv(LAUNCHED_WITHOUT_MPI);
@@ -222,9 +282,12 @@ int main(void)
     tcase_add_test(with_ranks, a_lane_is_full_until_it_is_read);
     tcase_add_test(with_ranks, data_come_piece_by_piece);
     tcase_add_test(with_ranks, nonsense_is_an_empty_message);
+    tcase_add_test(with_ranks, what_nobody_has_told_of_is_found);
+    tcase_add_test(with_ranks, senders_are_heard_in_turn);
     tcase_add_test(with_ranks, all_pass_a_barrier_together);
     tcase_add_test(with_ranks, the_launcher_hears_how_it_goes);
     suite_add_tcase(suite, with_ranks);
+    tcase_add_test(without, a_launch_may_have_fewer_ranks);
     tcase_add_test(without, only_memory_of_a_launch_is_entered);
     suite_add_tcase(suite, without);
     return suite_run(suite);
