@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Usable cores, from the process's affinity and the machine's description in /sys: see cores.h. */
+/* Usable cores, from the process's affinity, its control groups, and the machine's description in /sys: see cores.h. */
 #include "common/os/cores.h"
 
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* The lowest hardware thread of the core that `cpu` belongs to; itself where that is not known. */
@@ -35,10 +37,99 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
     return cores > 0 ? cores : 1;
 }
 
+/* --- control groups --- */
+
+/* Whole cores for so much time in each period; UINT_MAX where there is no limit. */
+static unsigned cores_for(const char *quota, const char *period)
+{
+    const long long time_us = strtoll(quota, NULL, 10), period_us = strtoll(period, NULL, 10);
+    if (time_us <= 0 || period_us <= 0) /* "max", and -1 */
+        return UINT_MAX;
+    const long long cores = (time_us - 1) / period_us + 1;
+    return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
+}
+
+/* Reads up to two words of a file of a group; false where it has none. */
+static bool read_words(const char *folder, const char *name, char first[32], char second[32])
+{
+    char path[PATH_MAX];
+    FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
+    if (file == NULL)
+        return false;
+    second[0] = '\0';
+    const int words = fscanf(file, "%31s %31s", first, second);
+    fclose(file);
+    return words > 0;
+}
+
+static unsigned limit_of_group(const char *folder)
+{
+    char quota[32], period[32], unused[32];
+    if (read_words(folder, "cpu.max", quota, period))
+        return cores_for(quota, period);
+    if (read_words(folder, "cpu.cfs_quota_us", quota, unused) &&
+        read_words(folder, "cpu.cfs_period_us", period, unused))
+        return cores_for(quota, period);
+    return UINT_MAX;
+}
+
+/* The least limit of a group, "/A/B", and those above it. The name may be one of outside a container, which has its own
+ * group as the uppermost one. */
+static unsigned limit_of_groups(const char *root, const char *group)
+{
+    char folder[PATH_MAX];
+    unsigned least = limit_of_group(root);
+    if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder)
+        return least;
+    for (char *slash; strlen(folder) > strlen(root) && (slash = strrchr(folder, '/')) != NULL; *slash = '\0') {
+        const unsigned limit = limit_of_group(folder);
+        least = limit < least ? limit : least;
+    }
+    return least;
+}
+
+/* True if the list "cpu,cpuacct" has cpu. */
+static bool has_cpu(const char *controllers)
+{
+    char list[256];
+    snprintf(list, sizeof list, ",%s,", controllers);
+    return strstr(list, ",cpu,") != NULL;
+}
+
+unsigned cores_limit(const char *groups, const char *root)
+{
+    char line[PATH_MAX], place[PATH_MAX];
+    unsigned least = UINT_MAX;
+    FILE *file = fopen(groups, "re");
+    while (file != NULL && fgets(line, sizeof line, file) != NULL) { /* "NUMBER:CONTROLLERS:GROUP" */
+        char *rest = line;
+        strsep(&rest, ":");
+        const char *controllers = strsep(&rest, ":");
+        if (rest == NULL || (controllers[0] != '\0' && !has_cpu(controllers)))
+            continue;
+        rest[strcspn(rest, "\n")] = '\0';
+        const int length = controllers[0] == '\0' ? snprintf(place, sizeof place, "%s", root)
+                                                  : snprintf(place, sizeof place, "%s/%s", root, controllers);
+        const unsigned limit = length < (int)sizeof place ? limit_of_groups(place, rest) : UINT_MAX;
+        least = limit < least ? limit : least;
+    }
+    if (file != NULL)
+        fclose(file);
+    return least;
+}
+
+static unsigned within_limit(unsigned cores)
+{
+    const unsigned limit = cores_limit("/proc/self/cgroup", "/sys/fs/cgroup");
+    return cores < limit ? cores : limit;
+}
+
+/* --- all together --- */
+
 unsigned cores_usable(void)
 {
     cpu_set_t cpus[CORES_CPU_SETS];
-    return sched_getaffinity(0, sizeof cpus, cpus) < 0 ? 1 : count_cores(cpus);
+    return sched_getaffinity(0, sizeof cpus, cpus) < 0 ? 1 : within_limit(count_cores(cpus));
 }
 
 #define FOUR(word) word, word, word, word
@@ -71,7 +162,7 @@ unsigned cores_unbound(void)
 {
     cpu_set_t cpus[CORES_CPU_SETS];
     cores_read_unbound(cpus);
-    return count_cores(cpus);
+    return within_limit(count_cores(cpus));
 }
 
 unsigned cores_current(void)

@@ -6,8 +6,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Cores, not hardware threads: what mpirun counts as well. At least 1. */
+/* Cores, not hardware threads, of which no more than the time that the control groups of this process have of the
+ * processor: 2 with 1.5 cores of it. At least 1. */
 unsigned cores_usable(void);
+
+/* That limit, of the groups that the file `groups` names, which is as /proc/self/cgroup, and those above them, below
+ * the folder `root`, which is as /sys/fs/cgroup: version 2, or cpu of version 1. UINT_MAX where there is none. */
+unsigned cores_limit(const char *groups, const char *root);
 
 /* The cores that this process could use if it were not bound to some of them: those that the job has of this machine.
  * At least 1. */
