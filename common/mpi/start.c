@@ -138,6 +138,18 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
     return true;
 }
 
+/* What a launch without MPI cannot be; NULL: this one can. */
+static const char *why_not_without_mpi(const struct runtime *runtime)
+{
+    const struct hello *first = &runtime->hellos[0];
+    if (first->dca)
+        return "a launch without MPI has a supermaster: type mpirun for --dca";
+    if (first->role != ROLE_SUPERMASTER && !first->pod)
+        return "a launch without MPI begins with the rank that leads: type `-n 1 supermaster KERNEL ... : -n COUNT "
+               "worker`, or `-n 1 master --join FILE : -n COUNT worker`";
+    return NULL;
+}
+
 /* As topology_check(), and for a launch without MPI. */
 static int check_launch_lineup(const struct runtime *runtime, struct error *error)
 {
@@ -145,9 +157,10 @@ static int check_launch_lineup(const struct runtime *runtime, struct error *erro
     error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
     const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* by the rank itself */
-    if (is_said || runtime->lanes == NULL || runtime->hellos[0].pod)
+    const char *why_not = !is_said && runtime->lanes != NULL ? why_not_without_mpi(runtime) : NULL;
+    if (why_not == NULL)
         return status;
-    error_set(error, "a launch without MPI is a pod: type `-n 1 master --join FILE : -n COUNT worker`");
+    error_set(error, "%s", why_not);
     return EXIT_STATUS_USAGE;
 }
 

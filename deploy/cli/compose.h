@@ -14,11 +14,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The way in which the ranks of a pod are started. */
-enum launch_by {
-    LAUNCH_BY_EITHER, /* by MPI, and without it where there is no launcher of MPI */
-    LAUNCH_BY_MPI,
-    LAUNCH_WITHOUT_MPI,
+/* What carries the messages of the ranks, and so what starts them. */
+enum carrier {
+    CARRIER_AUTO, /* memory if all ranks are on this machine and nothing is asked for that MPI alone has */
+    CARRIER_LOCAL,
+    CARRIER_MPI,
 };
 
 /* The line-up: how many ranks there are, and on which hosts. */
@@ -40,8 +40,8 @@ struct line_up {
 
 /* What starts the ranks. */
 struct launch_start {
-    const char *mpirun;       /* the launcher that the user names, borrowed; NULL: none */
-    enum launch_by by;        /* of a pod: what starts it */
+    const char *mpirun; /* the launcher that the user names, borrowed; NULL: none */
+    enum carrier carrier;
     char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;

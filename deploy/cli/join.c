@@ -41,11 +41,6 @@ static const struct option_row join_rows[] = {
      "`hdss up "
      "--resume` has its pods back (default: 10 seconds at the start, and not again)",
      take_patience},
-    {"launcher", 0, "auto|mpi|none", NULL,
-     "what starts the ranks: mpi, a launcher of MPI; none, this command alone, on this machine, without MPI; auto, "
-     "mpi, "
-     "or none where no launcher of MPI is on PATH (default auto)",
-     TAKES_CHOICE(struct join_request, plan.start.by)},
     {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct join_request, plan.dry_run)},
     {NULL},
 };
@@ -153,10 +148,6 @@ static int join(struct join_request *request, bool *again, struct error *error)
     struct launch_plan *plan = &request->plan;
     if (plan->line_up.masters_given && plan->line_up.masters != 1) {
         error_set(error, "--masters %u: accepted: 1, as a pod has one master", plan->line_up.masters);
-        return EXIT_STATUS_USAGE;
-    }
-    if (plan->start.by == LAUNCH_WITHOUT_MPI && plan->start.mpirun != NULL) {
-        error_set(error, "--mpirun: there is no mpirun with --launcher none; accepted: one of the two");
         return EXIT_STATUS_USAGE;
     }
     const bool is_handed = request->set != NULL && strcmp(request->set, "-") == 0;

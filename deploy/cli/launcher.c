@@ -138,15 +138,6 @@ int launcher_choose(const char *given, struct launcher *launcher, struct error *
                      families[LINKED_FAMILY].name, LINKED_VERSION);
 }
 
-bool launcher_is_missing(void)
-{
-    char path[PATH_MAX];
-    size_t i = 0;
-    while (i < sizeof usual / sizeof *usual && !find_on_path(usual[i], path))
-        i++;
-    return i == sizeof usual / sizeof *usual;
-}
-
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
@@ -166,12 +157,23 @@ static bool is_in_srun(void)
     return step != NULL && tasks != NULL && strtoul(step, NULL, 10) < SLURM_STEPS_MAX && strtoul(tasks, NULL, 10) > 1;
 }
 
-int launcher_check_place(struct error *error)
+/* True for the only rank of a launch, which may do what any process may. */
+static bool is_only_rank(void)
+{
+    const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");
+    if (ranks == NULL)
+        ranks = getenv("PMI_SIZE");
+    return ranks != NULL && strcmp(ranks, "1") == 0;
+}
+
+int launcher_check_place(const struct launcher *launcher, struct error *error)
 {
     static const char *const of_ranks[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
     if (is_in_srun())
         return error_set(error, "this is one of several tasks of srun, and each would launch a run of its own: type "
                                 "hdss run without srun in front, or see deploy/slurm/srun.sbatch for srun's own lines");
+    if (launcher->family == MPI_FAMILY_NONE && is_only_rank())
+        return 0;
     for (size_t i = 0; i < sizeof of_ranks / sizeof *of_ranks && getenv("SLURM_STEP_ID") == NULL; i++)
         if (getenv(of_ranks[i]) != NULL)
             return error_set(error,

@@ -37,14 +37,12 @@ void launcher_parse_version(const char *text, struct launcher *launcher);
  * ranks are linked with. -1 with one line where there is none, or `given` is of another family. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
 
-/* True where no program of the usual names is on PATH, of whatever family. */
-bool launcher_is_missing(void);
-
 /* Takes hdss-fork, the launcher without MPI, whose path is written to `path`. -1 with one line. */
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
-/* Refuses to launch from within a rank, where each rank would launch a run of its own. -1 with one line. */
-int launcher_check_place(struct error *error);
+/* Refuses to launch from within one of several ranks, where each would launch a run of its own; and by a launcher of
+ * MPI from within any. -1 with one line. */
+int launcher_check_place(const struct launcher *launcher, struct error *error);
 
 /* Name and version, as in "Open MPI 4.1.4". */
 #define LAUNCHER_NAME_MAX 64

@@ -417,7 +417,6 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         keep_sessions_4();
     if (launch_plan_is_here(launch_plan))
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
-    held_folder_forget(MEMORY_FOLDER, "hdss-python-", "/lock"); /* those of deploy/python/hdss/_sets.py */
 }
 
 /* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names

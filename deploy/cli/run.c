@@ -10,6 +10,7 @@
 #include "common/config/rank_options.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
+#include "common/mpi/lanes.h"
 #include "common/os/cores.h"
 #include "common/os/signals.h"
 #include "common/util/list.h"
@@ -21,6 +22,7 @@
 #include "deploy/cli/compose.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/duration.h"
+#include "deploy/cli/held_folder.h"
 #include "deploy/cli/host_pods.h"
 #include "deploy/cli/launch.h"
 #include "deploy/cli/mistakes.h"
@@ -184,6 +186,10 @@ const struct option_row launch_place_rows[] = {
      "bind each worker to one core, with N processes beside it that compute without end, for studies: one number for "
      "all, or one for each worker",
      run_command_take_load},
+    {"carrier", 0, "auto|local|mpi", NULL,
+     "what carries the messages of the ranks: local, memory that the processes of this machine share; mpi, a launch by "
+     "mpirun; auto, local where all ranks are on this machine (default auto)",
+     TAKES_CHOICE(struct launch_plan, start.carrier)},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
      "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
      TAKES_WORD(struct launch_plan, start.mpirun), .least = 1},
@@ -245,9 +251,9 @@ const struct option_row launch_run_rows[] = {
 
 static const struct options launch_options = {
     .usage = "hdss run [OPTION]... KERNEL [KEY=VALUE]...",
-    .about =
-        "Composes the mpirun line that runs KERNEL with a supermaster, masters and workers, or with --dca with workers "
-        "alone, and runs it.",
+    .about = "Runs KERNEL with a supermaster, masters and workers: on one machine as processes that share memory, on "
+             "several "
+             "by mpirun; or by mpirun with workers alone (--dca).",
     .sections = {{"Launch", launch_place_rows}, {"Run", launch_run_rows}, {"Help", options_common}},
     .notes =
         "In a job of Slurm, PBS or LSF the hosts and their cores are those of the job.\n"
@@ -615,6 +621,7 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
 static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
                     struct launch *how)
 {
+    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* those of deploy/python/hdss/_sets.py */
     if (dialect->keep != NULL)
         dialect->keep(launch_plan);
     const int status = launch_plan->serves ? run_line(launch_plan, line, how) : run_logged(launch_plan, line, how);
@@ -714,23 +721,48 @@ static void choose_pods(struct launch_plan *launch_plan)
         launch_plan->line_up.has_pods = false;
 }
 
-/* A pod of one machine can do without a launcher of MPI, and does where there is none. */
+/* What a launch without MPI cannot have; NULL: it can be one. */
+static const char *needs_mpi(const struct launch_plan *launch_plan)
+{
+    if (launch_plan->start.mpirun != NULL)
+        return "--mpirun";
+    if (launch_plan->start.mpi_args.count > 0)
+        return "--mpi-args";
+    return launch_plan->request.dca.count > 0 ? "--dca" : NULL;
+}
+
+/* The carrier that the environment prefers, if the command line does not name one. -1 with one line. */
+static int prefer_carrier(struct launch_start *start, struct error *error)
+{
+    const char *preferred = getenv("HDSS_CARRIER");
+    if (start->carrier != CARRIER_AUTO || preferred == NULL || strcmp(preferred, "") == 0)
+        return 0;
+    if (strcmp(preferred, "mpi") == 0)
+        start->carrier = CARRIER_MPI;
+    else if (strcmp(preferred, "local") != 0 && strcmp(preferred, "auto") != 0)
+        return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", preferred);
+    return 0;
+}
+
 static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 {
-    const bool is_missing = launch_plan->is_pod && launch_plan->start.by == LAUNCH_BY_EITHER &&
-                            launch_plan->start.mpirun == NULL && launch_plan_is_here(launch_plan) &&
-                            launcher_is_missing();
-    if (!is_missing && launch_plan->start.by != LAUNCH_WITHOUT_MPI)
-        return launcher_choose(launch_plan->start.mpirun, &launch_plan->start.launcher, error);
-    if (is_missing)
-        say_note("hdss join", "mpirun is not on PATH: the ranks of this pod are started without MPI (--launcher none)");
-    return launcher_take_fork(&launch_plan->start.launcher, launch_plan->start.fork, error);
+    struct launch_start *start = &launch_plan->start;
+    const char *needing = needs_mpi(launch_plan);
+    if (prefer_carrier(start, error) < 0)
+        return -1;
+    const bool fits = needing == NULL && launch_plan_is_here(launch_plan) &&
+                      launch_plan->line_up.workers + launch_plan->line_up.masters < LANES_RANKS_MAX;
+    if (start->carrier == CARRIER_LOCAL && needing != NULL)
+        return error_set(error, "--carrier local: %s is of a launch by mpirun; accepted: one of the two", needing);
+    if (start->carrier == CARRIER_MPI || (start->carrier == CARRIER_AUTO && !fits))
+        return launcher_choose(start->mpirun, &start->launcher, error);
+    return launcher_take_fork(&start->launcher, start->fork, error);
 }
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    if (launcher_check_place(error) < 0 || find_hosts(launch_plan, error) < 0 ||
-        choose_launcher(launch_plan, error) < 0)
+    if (find_hosts(launch_plan, error) < 0 || choose_launcher(launch_plan, error) < 0 ||
+        launcher_check_place(&launch_plan->start.launcher, error) < 0)
         return EXIT_STATUS_USAGE;
     choose_pods(launch_plan);
     if (!launch_plan->dry_run)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that hdss-fork is given (deploy/fork), which starts a pod's ranks on this machine without MPI: see
- * dialect.h. Ranks may die, and nothing is left of it: the memory that they share has no name. */
+/* The words that hdss-fork is given (deploy/fork), which starts ranks on this machine without MPI: see dialect.h. Ranks
+ * may die, and nothing is left of it: the memory that they share has no name. */
 #include "common/mpi/lanes.h"
 #include "deploy/cli/dialect.h"
 
@@ -12,14 +12,13 @@ static bool without_mpi_survives(const struct launch_plan *launch_plan)
 
 static int without_mpi_check(const struct launch_plan *launch_plan, struct error *error)
 {
-    if (launch_plan->start.mpi_args.count > 0)
-        return error_set(error, "--mpi-args: there is no mpirun with --launcher none; accepted: without --mpi-args");
+    const unsigned others = launch_plan->line_up.workers + launch_plan->line_up.masters;
     if (!launch_plan_is_here(launch_plan))
-        return error_set(error, "--launcher none starts ranks on this machine alone; accepted: without other hosts, or "
-                                "with --launcher mpi");
-    if (launch_plan->line_up.workers >= LANES_RANKS_MAX)
-        return error_set(error, "--workers %u: accepted with --launcher none: an integer from 1 to %d",
-                         launch_plan->line_up.workers, LANES_RANKS_MAX - 1);
+        return error_set(error, "--carrier local starts ranks on this machine alone; accepted: without other hosts, or "
+                                "with --carrier mpi");
+    if (others >= LANES_RANKS_MAX)
+        return error_set(error, "--carrier local: %u masters and workers; accepted: %d, or --carrier mpi", others,
+                         LANES_RANKS_MAX - 1);
     return 0;
 }
 

@@ -4,9 +4,11 @@
  *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
  * It makes the memory that the ranks share (common/mpi/lanes.h), forks them, and is to signals and exit statuses what
- * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; SIGINT, SIGTERM and
- * SIGHUP end them; a stop and its end go on, too. Its status is that of the first rank. Once the ranks have met, the
- * others may die: the first rank finds that out. When the first has ended, the others have LEAVE_MS to do so. */
+ * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; a stop and its end go
+ * on, too. SIGINT, SIGTERM and SIGHUP end the ranks if the parent of this process sends them, which is `hdss`, or if
+ * they come a second time. The first one from elsewhere, as from a batch system that ends a job, has the ranks drain.
+ * Its status is that of the first rank. Once the ranks have met, the others may die: the first rank finds that out.
+ * When the first has ended, the others have LEAVE_MS to do so. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/util/error.h"
@@ -37,25 +39,29 @@ struct context {
 struct launch_of_ranks {
     struct lanes *lanes; /* owned */
     int memory;
-    unsigned ranks, running;
-    pid_t *pids;     /* [ranks] owned; 0: it has ended, or was not started */
-    int status;      /* that of the launch; -1: the first rank runs */
-    int64_t kill_ms; /* when those that are left are killed; 0: never */
-    sigset_t before; /* the mask of signals, as it was */
-    sigset_t awake;  /* and without SIGCHLD, which whoever started this process may have blocked */
+    int gate[2]; /* a pipe: ranks wait at its end until they are told how many they are */
+    unsigned ranks;
+    unsigned started, running; /* processes, of which those beyond the ranks end at once */
+    pid_t *pids;               /* [started] owned; 0: it has ended */
+    int status;                /* that of the launch; -1: the first rank runs */
+    int64_t kill_ms;           /* when those that are left are killed; 0: never */
+    sigset_t before;           /* the mask of signals, as it was */
+    sigset_t awake;            /* and without SIGCHLD, which whoever started this process may have blocked */
 };
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
 
-static void note_signal_for_ranks(int number)
+static void note_signal_for_ranks(int number, siginfo_t *sent, void *context)
 {
+    static volatile sig_atomic_t is_asked;
+    (void)context;
     switch (number) {
     case SIGUSR1:
     case SIGUSR2: drains = 1; break;
     case SIGTSTP: stops = 1; break;
     case SIGCONT: goes_on = 1; break;
     case SIGCHLD: break;
-    default: ends = 1;
+    default: *(is_asked || (sent->si_code == SI_USER && sent->si_pid == getppid()) ? &ends : &drains) = 1; is_asked = 1;
     }
 }
 
@@ -72,7 +78,7 @@ enum { TAKEN_SIGNALS = sizeof taken_signals / sizeof *taken_signals };
 /* Takes signals, which come between two looks alone: those that whoever started this process wants ignored stay so. */
 static void take_signals_for_ranks(sigset_t *before)
 {
-    const struct sigaction action = {.sa_handler = note_signal_for_ranks};
+    const struct sigaction action = {.sa_sigaction = note_signal_for_ranks, .sa_flags = SA_SIGINFO};
     struct sigaction now;
     sigset_t blocked;
     sigemptyset(&blocked);
@@ -88,14 +94,14 @@ static void give_signals_back(const sigset_t *before)
 {
     struct sigaction now;
     for (unsigned i = 0; i < TAKEN_SIGNALS; i++)
-        if (sigaction(taken_signals[i], NULL, &now) == 0 && now.sa_handler == note_signal_for_ranks)
+        if (sigaction(taken_signals[i], NULL, &now) == 0 && now.sa_sigaction == note_signal_for_ranks)
             signal(taken_signals[i], SIG_DFL);
     sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 static void send_to_ranks(const struct launch_of_ranks *launch, int number)
 {
-    for (unsigned rank = 0; rank < launch->ranks; rank++)
+    for (unsigned rank = 0; rank < launch->started; rank++)
         if (launch->pids[rank] > 0)
             kill(launch->pids[rank], number);
 }
@@ -116,9 +122,16 @@ static void kill_in(struct launch_of_ranks *launch, int64_t ms)
 
 static void pass_signals(struct launch_of_ranks *launch)
 {
-    if (take(&drains))
-        send_to_ranks(launch, SIGUSR1);
+    const bool have_met = lanes_have_met(launch->lanes);
+    if (take(&drains)) {
+        if (have_met)
+            send_to_ranks(launch, SIGUSR1);
+        else /* a rank may not be ready for it */
+            ends = 1;
+    }
     if (take(&ends)) {
+        if (launch->status < 0 && !have_met)
+            launch->status = EXIT_STATUS_FAILED;
         send_to_ranks(launch, SIGCONT);
         send_to_ranks(launch, SIGTERM);
         kill_in(launch, LEAVE_MS);
@@ -135,32 +148,86 @@ static void pass_signals(struct launch_of_ranks *launch)
 
 static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned rank, char **words, pid_t parent)
 {
+    unsigned ranks = 0;
     give_signals_back(&launch->before);
+    setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* which died before this process asked to be told */
         _exit(EXIT_STATUS_FAILED);
-    lanes_name(launch->memory, rank, launch->ranks);
+    close(launch->gate[1]);
+    if (read(launch->gate[0], &ranks, sizeof ranks) != sizeof ranks || rank >= ranks)
+        _exit(EXIT_STATUS_FAILED);
+    close(launch->gate[0]);
+    lanes_name(launch->memory, rank, ranks);
     execvp(words[0], words);
     fprintf(stderr, "hdss-fork: cannot run %s: %s\n", words[0], strerror(errno));
     _exit(EXIT_STATUS_USAGE);
 }
 
-/* Starts the ranks of one program. False, after a line, where one cannot be. */
-static bool fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
+/* Starts the ranks of one program. Returns how many, fewer where no more processes can be had. */
+static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
     const pid_t self = getpid();
-    for (unsigned i = 0; i < context->count; i++, ++*rank) {
+    unsigned started = 0;
+    for (; started < context->count; started++, ++*rank) {
         const pid_t pid = fork();
         if (pid == 0)
             become_rank(launch, *rank, context->words, self);
-        if (pid < 0) {
-            fprintf(stderr, "hdss-fork: cannot start rank %u: %s\n", *rank, strerror(errno));
-            return false;
-        }
+        if (pid < 0)
+            break;
+        setpgid(pid, pid); /* whichever of the two is first */
         launch->pids[*rank] = pid;
+        launch->started++;
         launch->running++;
     }
+    return started;
+}
+
+/* True if the program of the context and all after it is the same: their ranks are alike, workers as a rule. */
+static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
+{
+    unsigned other = context + 1;
+    while (other < count && strcmp(contexts[other].words[0], contexts[context].words[0]) == 0)
+        other++;
+    return other == count;
+}
+
+/* Does with fewer ranks of the last program, if one cannot be started: with half of them, as what they start takes
+ * processes, too. False, after a line, if there would be none. */
+static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
+{
+    const int why = errno;
+    const unsigned kept = is_last && rank > first ? (rank - first + 1) / 2 : 0;
+    if (kept == 0) {
+        fprintf(stderr, "hdss-fork: cannot start rank %u: %s\n", rank, strerror(why));
+        return false;
+    }
+    fprintf(stderr, "hdss-fork: cannot start rank %u: %s: the run goes on with %u worker%s\n", rank, strerror(why),
+            kept, kept == 1 ? "" : "s");
+    launch->ranks = first + kept;
+    return lanes_shrink(launch->lanes, launch->memory, launch->ranks) == 0;
+}
+
+/* Starts the ranks of all programs. False, after a line, if that cannot be. */
+static bool fork_all(struct launch_of_ranks *launch, const struct context *contexts, unsigned count)
+{
+    unsigned rank = 0, first = 0; /* first: of the last program */
+    for (unsigned i = 0; i < count; i++) {
+        if (i == 0 || strcmp(contexts[i].words[0], contexts[i - 1].words[0]) != 0)
+            first = rank;
+        if (fork_ranks(launch, &contexts[i], &rank) < contexts[i].count)
+            return do_with_fewer(launch, first, rank, is_last_program(contexts, count, i));
+    }
     return true;
+}
+
+/* Lets the ranks begin. */
+static bool open_gate(const struct launch_of_ranks *launch)
+{
+    bool is_told = true;
+    for (unsigned i = 0; i < launch->started; i++)
+        is_told &= write(launch->gate[1], &launch->ranks, sizeof launch->ranks) == sizeof launch->ranks;
+    return is_told;
 }
 
 static int status_of(int status)
@@ -172,12 +239,14 @@ static int status_of(int status)
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
-    while (rank < launch->ranks && launch->pids[rank] != pid)
+    while (rank < launch->started && launch->pids[rank] != pid)
         rank++;
-    if (rank == launch->ranks)
+    if (rank == launch->started)
         return;
     launch->pids[rank] = 0;
     launch->running--;
+    if (rank >= launch->ranks)
+        return;
     const int aborted = lanes_aborted(launch->lanes);
     const bool is_in_vain = aborted >= 0 || !lanes_have_met(launch->lanes);
     if (launch->status < 0 && (rank == 0 || is_in_vain))
@@ -186,12 +255,17 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
+/* With each rank goes what it has started in its process group, while its number cannot be another's. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
-    pid_t pid;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        note_end_of_rank(launch, pid, status);
+    siginfo_t ended = {0};
+    while (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) == 0 && ended.si_pid > 0) {
+        kill(-ended.si_pid, SIGKILL);
+        if (waitpid(ended.si_pid, &status, 0) == ended.si_pid)
+            note_end_of_rank(launch, ended.si_pid, status);
+        ended.si_pid = 0;
+    }
 }
 
 /* Waits for something to happen, at most until the ranks are to be killed. */
@@ -257,7 +331,6 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
 {
     struct launch_of_ranks launch = {.ranks = ranks, .status = -1, .pids = calloc(ranks, sizeof *launch.pids)};
     struct error error = {"out of memory"};
-    unsigned rank = 0;
     void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* memory that is shared counts as a file */
     launch.memory = launch.pids != NULL ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
@@ -269,14 +342,13 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
     take_signals_for_ranks(&launch.before);
     launch.awake = launch.before;
     sigdelset(&launch.awake, SIGCHLD);
-    bool is_started = true;
-    for (unsigned i = 0; is_started && i < count; i++)
-        is_started = fork_ranks(&launch, &contexts[i], &rank);
-    close(launch.memory);
-    if (!is_started) {
+    if (pipe(launch.gate) < 0 || !fork_all(&launch, contexts, count) || !open_gate(&launch)) {
         launch.status = EXIT_STATUS_FAILED;
         kill_in(&launch, 0);
     }
+    close(launch.gate[0]);
+    close(launch.gate[1]);
+    close(launch.memory);
     const int status = attend_ranks(&launch);
     lanes_free(launch.lanes);
     free(launch.pids);
@@ -293,9 +365,9 @@ int main(int argc, char **argv)
     const unsigned count = argc > 1 ? read_contexts(argv + 1, contexts) : 0;
     const unsigned ranks = sum_ranks(contexts, count);
     int status = EXIT_STATUS_USAGE;
-    if (count == 0 || ranks < 2 || ranks > LANES_RANKS_MAX)
+    if (count == 0 || ranks < 1 || ranks > LANES_RANKS_MAX)
         fprintf(stderr,
-                "hdss-fork: accepted: -n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 2 to %d ranks in "
+                "hdss-fork: accepted: -n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 1 to %d ranks in "
                 "all\n",
                 LANES_RANKS_MAX);
     else

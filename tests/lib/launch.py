@@ -24,8 +24,7 @@ import openmpi
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
 # Runs a test program with the modules of this folder, as Meson does.
 PROGRAM = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'program.py')]
-# `hdss join`, with HDSS_TEST_LAUNCHER as its --launcher.
-JOIN = [HDSS, 'join', '--launcher', os.environ.get('HDSS_TEST_LAUNCHER', 'auto')]
+JOIN = [HDSS, 'join']
 TIMEOUT_S = float(os.environ.get('HDSS_TEST_TIMEOUT', '120'))
 # How many times the usual a test waits for anything.
 PATIENCE = TIMEOUT_S / 120
@@ -238,7 +237,7 @@ def kill_each(pids):
 
 
 def kill_tree(pid):
-    kill_each(descendants(pid) + [pid])
+    kill_each([pid, *descendants(pid)])  # in this order: it does not learn of the others' ends
 
 
 def mpirun_line(contexts, options=(), mca=()):

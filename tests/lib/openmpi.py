@@ -108,9 +108,11 @@ def of_program(count, names, variables):
 
 
 def rank_of(pid):
-    """Its number in the launch. OSError where the process is gone, KeyError where it is no rank."""
+    """Its number in the launch, over MPI or not. OSError where the process is gone, KeyError where it is no rank."""
     with open(f'/proc/{pid}/environ', 'rb') as file:
         variables = dict(word.split(b'=', 1) for word in file.read().split(b'\0') if b'=' in word)
+    if b'HDSS_LAUNCH' in variables:  # of hdss-fork: MEMORY:RANK:RANKS
+        return int(variables[b'HDSS_LAUNCH'].split(b':')[1])
     return int(variables[RANK_VARIABLE.encode()])
 
 

@@ -164,7 +164,7 @@ def test_a_ticket_on_standard_input_leaves_no_file():
     process, ticket = begin('--workers', '1', *LOOP)
     os.mkdir('tmp')
     with open(ticket, encoding='ascii') as file:
-        handed = subprocess.Popen([*map(str, JOIN), '--launcher', 'none', '--workers', '1', '-'], stdin=file, stderr=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': f'{os.getcwd()}/tmp'})
+        handed = subprocess.Popen([*map(str, JOIN), '--carrier', 'local', '--workers', '1', '-'], stdin=file, stderr=subprocess.DEVNULL, env={**os.environ, 'TMPDIR': f'{os.getcwd()}/tmp'})
     wait_until(lambda: len(pods_of_run()) == 1 or handed.poll() is not None, 'the pod')
     assert handed.poll() is None and not glob.glob('tmp/hdss-pod*'), os.listdir('tmp')
     kill_tree(handed.pid)

@@ -223,7 +223,7 @@ def test_a_task_has_nothing_of_the_run():
     assert not os.path.exists('kept/3.out') and read('o') == ''
     check(run_job(0, 1, ['--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=mpi']))
     assert f'{RANK_VARIABLE}=1' in read('o').splitlines()
-    check(run([HDSS, 'run', '--workers', '1', '--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=all']))
+    check(run([HDSS, 'run', '--carrier', 'mpi', '--workers', '1', '--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=all']))
     names = {line.split('=')[0] for line in read('o').splitlines()}
     assert RANK_VARIABLE in names and not names & {'HDSS_STATUS_FILE', 'HDSS_SUMMARY_FILE', 'HDSS_RANKS_MAY_END'}, names
 

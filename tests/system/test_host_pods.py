@@ -139,7 +139,7 @@ def test_others_may_join_a_run_over_pods_that_is_elastic():
         process = start(['sh', '-c', 'exec "$@" 2>> err', 'sh', HDSS, 'run', '--elastic', '--hosts', 'nowhere1:1,nowhere2:1', '--pods', '--pods-file', 'pods', 'synthetic', 'iterations=10'])
     for text in f'`hdss join {os.getcwd()}/pods` joins this run', 'no pod of its hosts is left: the run goes on with others':
         wait_until(lambda text=text: text in read('err') or process.poll() is not None, text)
-    pod, result = run([HDSS, 'join', '--launcher', 'none', '--workers', '1', 'pods']), finish(process)
+    pod, result = run([HDSS, 'join', '--carrier', 'local', '--workers', '1', 'pods']), finish(process)
     assert pod.status == result.status == 0, (pod, result, read('err'))
 
 

@@ -8,6 +8,8 @@ import subprocess
 import openmpi
 from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, main, report, run, shared_memory, start, unhurried, wait_until
 
+os.environ['HDSS_CARRIER'] = 'mpi'
+
 JOB = ['synthetic', 'iterations=20', 'mean=1']
 
 

@@ -1,14 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""Pods whose ranks are started without MPI (`hdss join --launcher none`): they are to a set what any pod is, and lose workers and masters as others do.
-HDSS_TEST_LAUNCHER=none has the other tests of pods begin such pods, too."""
+"""Pods whose ranks are started without MPI (`hdss join --carrier local`): they are to a set what any pod is, and lose workers and masters as others do."""
 import os
 import re
 import resource
 import shlex
 import signal
 import time
-
-os.environ['HDSS_TEST_LAUNCHER'] = 'none'
 
 from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from pods import SINGLY, join, pods
@@ -136,41 +133,42 @@ def test_tasks_run_and_end_with_their_pod():
         down()
 
 
-def test_it_is_chosen_where_there_is_no_launcher():
+def test_it_is_chosen_on_one_machine():
     here()
     well(['up', '--listen', 'local', '--pods-only'])
     before = os.environ['PATH']
     try:
-        shown = shlex.split(well(['join', '--launcher', 'none', '--workers', '2', '--dry-run']))
+        shown = shlex.split(well(['join', '--workers', '2', '--dry-run']))
         assert shown[:5] == [FORK, '-n', '1', MASTER, '--join'] and shown[6:] == [':', '-n', '2', WORKER], shown
         os.environ['PATH'] = '/nowhere'
         pod = start([HDSS, 'join', '--workers', '1'])
         wait_until(pods, 'the pod')
-        refused(['join', '--launcher', 'mpi'], 'mpirun is not on PATH')
+        refused(['join', '--carrier', 'mpi'], 'mpirun is not on PATH')
         refused(['join', '--hosts', 'a,b', '--workers', '2'], 'mpirun is not on PATH')
     finally:
         os.environ['PATH'] = before
         down()
     ended = finish(pod)
-    assert ended.status == 0 and 'started without MPI' in ended.err[0], ended
+    assert ended.status == 0 and ended.err == [], ended
 
 
 def test_what_it_cannot_start_is_refused():
     here()
     well(['up', '--listen', 'local', '--pods-only'])
     try:
-        refused([*JOIN[1:], '--hosts', 'a,b', '--workers', '2'], '--launcher none', 'this machine alone')
-        refused([*JOIN[1:], '--mpirun', 'mpirun'], '--mpirun', '--launcher none')
-        refused([*JOIN[1:], '--mpi-args', '--bind-to none'], '--mpi-args', '--launcher none')
-        refused([*JOIN[1:], '--workers', '1024'], '--workers 1024', '1 to 1023')
-        refused(['join', '--launcher', 'srun'], '--launcher', 'auto, mpi, none')
+        local = ['join', '--carrier', 'local']
+        refused([*local, '--hosts', 'a,b', '--workers', '2'], '--carrier local', 'this machine alone')
+        refused([*local, '--mpirun', 'mpirun'], '--mpirun', '--carrier local')
+        refused([*local, '--mpi-args', '--bind-to none'], '--mpi-args', '--carrier local')
+        refused([*local, '--workers', '1024'], '1024 masters and workers', '1023')
+        refused(['join', '--carrier', 'srun'], '--carrier', 'auto, local, mpi')
     finally:
         down()
-    for words in ([], ['-n'], ['-n', '1', WORKER], ['-n', '0', WORKER, ':', '-n', '2', WORKER], ['-n', '2', WORKER, ':'], ['-n', '2', ':'],
+    for words in ([], ['-n'], ['-n', '1'], ['-n', '0', WORKER, ':', '-n', '2', WORKER], ['-n', '2', WORKER, ':'], ['-n', '2', ':'],
                   ['-n', '2000', WORKER], ['2', WORKER]):
         result = run([FORK, *words])
         assert result.status == 2 and len(result.err) == 1 and 'hdss-fork: accepted: -n COUNT PROGRAM' in result.err[0], (words, result)
-    for words, text in (([FORK, '-n', '2', './nothing'], 'cannot run ./nothing'), ([FORK, '-n', '1', MASTER, ':', '-n', '1', WORKER], 'a launch without MPI is a pod'),
+    for words, text in (([FORK, '-n', '2', './nothing'], 'cannot run ./nothing'), ([FORK, '-n', '1', MASTER, ':', '-n', '1', WORKER], 'a launch without MPI begins with the rank that leads'),
                         ([FORK, '-n', '2', WORKER, '--slowdown', '0'], '--slowdown')):
         result = run(words)
         assert result.status == 2 and any(text in line for line in result.err), result

@@ -207,7 +207,7 @@ def disturb_all(launcher):
 
 def test_pods_come_and_go():
     if BY != 'srun':
-        disturb_all(Launcher(HDSS, ['--launcher', 'none']) if BY == 'none' else Launcher(BY))
+        disturb_all(Launcher(HDSS, ['--carrier', 'local']) if BY == 'none' else Launcher(BY))
         return None
     try:
         with Slurm([16, 16]) as slurm:

@@ -107,7 +107,7 @@ def composed(*words):
 
 
 def test_hdss_run_leaves_the_cores_to_the_threads():
-    assert '--bind-to none' in composed('--workers', '1', '--threads', '2')
+    assert '--bind-to none' in composed('--carrier', 'mpi', '--workers', '1', '--threads', '2')
     assert '-n 1 ' + WORKER in composed('--threads', 'auto')
     assert '-n 1 ' + WORKER in composed('--threads', '1024')
     mapped = composed('--workers', '1', '--threads', '2', '--mpi-args', '--map-by slot:PE=2')

@@ -132,24 +132,34 @@ START_TEST(a_rank_launches_no_run)
 {
     struct error error = {0};
     static const char *const names[] = {"OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
+    const struct launcher mpi = {.family = MPI_FAMILY_OPENMPI}, local = {.family = MPI_FAMILY_NONE};
+    unsetenv("OMPI_COMM_WORLD_SIZE");
+    unsetenv("PMI_SIZE");
     for (size_t i = 0; i < 3; i++)
         unsetenv(names[i]);
-    ck_assert_int_eq(launcher_check_place(&error), 0);
+    ck_assert_int_eq(launcher_check_place(&mpi, &error), 0);
     for (size_t i = 0; i < 3; i++) {
         setenv(names[i], "0", 1);
-        ck_assert_int_eq(launcher_check_place(&error), -1);
+        ck_assert_int_eq(launcher_check_place(&mpi, &error), -1);
         ck_assert_ptr_nonnull(strstr(error.text, names[i]));
+        ck_assert_int_eq(launcher_check_place(&local, &error), -1);
+        setenv("OMPI_COMM_WORLD_SIZE", "1", 1);
+        ck_assert_int_eq(launcher_check_place(&mpi, &error), -1);
+        ck_assert_int_eq(launcher_check_place(&local, &error), 0); /* mpirun -n 1 of a script that calls hdss */
+        setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+        ck_assert_int_eq(launcher_check_place(&local, &error), -1);
+        unsetenv("OMPI_COMM_WORLD_SIZE");
         unsetenv(names[i]);
     }
     setenv("SLURM_STEP_ID", "0", 1);
     setenv("SLURM_STEP_NUM_TASKS", "4", 1);
-    ck_assert_int_eq(launcher_check_place(&error), -1);
+    ck_assert_int_eq(launcher_check_place(&mpi, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "srun"));
     setenv("SLURM_STEP_NUM_TASKS", "1", 1); /* srun --pty bash */
-    ck_assert_int_eq(launcher_check_place(&error), 0);
+    ck_assert_int_eq(launcher_check_place(&mpi, &error), 0);
     setenv("SLURM_STEP_NUM_TASKS", "4", 1);
     setenv("SLURM_STEP_ID", "4294967290", 1); /* the shell of salloc */
-    ck_assert_int_eq(launcher_check_place(&error), 0);
+    ck_assert_int_eq(launcher_check_place(&mpi, &error), 0);
 }
 END_TEST
 
