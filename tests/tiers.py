@@ -50,6 +50,8 @@ SMOKE = {
     "resume_outputs": ["two runs write no output together"],
     "restarts": ["a run that loses its supermaster goes on"],
     "signals": ["of a launcher that is killed nothing stays"],
+    # machines that lack something
+    "odd_machines": ["few descriptors", "nowhere to write", "the folder has gone", "inside a launch of mpi"],
     # losses
     "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "an iteration that kills who computes it",
                "a line written by hand"],
@@ -128,7 +130,7 @@ AREAS = {
     "deploy/python/hdss/_gantt.py": ["report"],
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
     "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal"],
-    "deploy/fork": ["pods_without_mpi"],
+    "deploy/fork": ["pods_without_mpi", "odd_machines", "losses"],
     "deploy/python": ["top", "python_calls", "python_left", "python_errors", "python_progress", "python_examples"],
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],
     "deploy/simulate": ["simulate", "simgrid", "simulate_jobs"],

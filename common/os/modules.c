@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 enum { PLACES_MAX = 3 };
@@ -18,13 +19,22 @@ struct places {
     unsigned count;
 };
 
+/* The path of this program, by the kernel where /proc is there, else as it was begun. */
+static bool program_path(char path[PATH_MAX])
+{
+    const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
+    const char *begun = (const char *)getauxval(AT_EXECFN); /* NOLINT(performance-no-int-to-ptr) */
+    if (length <= 0)
+        return begun != NULL && realpath(begun, path) != NULL;
+    path[length] = '\0';
+    return true;
+}
+
 int program_folder(char folder[PATH_MAX], struct error *error)
 {
     char program[PATH_MAX];
-    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return error_set(error, "/proc/self/exe: %s", strerror(errno));
-    program[length] = '\0';
+    if (!program_path(program))
+        return error_set(error, "the folder of this program is not known: /proc/self/exe: %s", strerror(errno));
     *strrchr(program, '/') = '\0';
     strcpy(folder, program);
     return 0;

@@ -11,6 +11,7 @@
 #include "common/os/signals.h"
 #include "common/util/text.h"
 #include "deploy/cli/allocation.h"
+#include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/earlier.h"
 #include "deploy/cli/exec_request.h"
@@ -120,10 +121,50 @@ static bool exec_is_remote(const struct exec_request *request)
     return is_allocated;
 }
 
+static bool make_folder_in(const char *base, const char *name)
+{
+    errno = ENAMETOOLONG;
+    return strlen(base) <= PATH_BYTES - OWN_NAME_BYTES && held_folder_make(&own.folder, base, name) == 0;
+}
+
+/* Makes the private folder: in TMPDIR, else in the first place where one can be made, which is said then. -1 with one
+ * line. */
+static int make_local_folder(struct error *error)
+{
+    static const char *const others[] = {"/tmp", "/dev/shm", "."};
+    const char *wanted = getenv("TMPDIR");
+    wanted = wanted != NULL && wanted[0] != '\0' ? wanted : others[0];
+    if (make_folder_in(wanted, "hdss-exec"))
+        return 0;
+    const int why = errno;
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        char text[PATH_BYTES + 100];
+        if (!make_folder_in(others[i], "hdss-exec"))
+            continue;
+        snprintf(text, sizeof text,
+                 "%.300s: no folder can be made there (%s): what tasks print is kept in %s meanwhile", wanted,
+                 strerror(why), others[i]);
+        say_note("hdss exec", text);
+        return 0;
+    }
+    return error_set(error,
+                     "%.300s: no folder can be made there: %s; accepted: TMPDIR=FOLDER of one that can be written",
+                     wanted, strerror(why));
+}
+
+/* Ranks on several machines see this folder. -1 with one line. */
+static int make_shared_folder(struct error *error)
+{
+    if (make_folder_in(".", ".hdss-exec"))
+        return 0;
+    return error_set(error,
+                     "no folder can be made in this one: %s; accepted: one that can be written, or --output FILE",
+                     strerror(errno));
+}
+
 /* Makes the private folder, and names the files. -1 with one line. */
 static int make_place(struct exec_run *run, struct error *error)
 {
-    const char *temporary = getenv("TMPDIR");
     if (run->request.output != NULL) {
         if (snprintf(run->output, sizeof run->output, "%s", run->request.output) >= (int)sizeof run->output)
             return error_set(error, "--output %.100s...: accepted: up to %d characters", run->request.output,
@@ -131,15 +172,8 @@ static int make_place(struct exec_run *run, struct error *error)
         snprintf(own.list, sizeof own.list, "%s.list", run->output);
         return 0;
     }
-    if (run->is_remote)
-        temporary = ".";
-    else if (temporary == NULL || temporary[0] == '\0')
-        temporary = "/tmp";
-    errno = ENAMETOOLONG;
-    if (strlen(temporary) > PATH_BYTES - OWN_NAME_BYTES ||
-        held_folder_make(&own.folder, temporary, run->is_remote ? ".hdss-exec" : "hdss-exec") < 0)
-        return error_set(error, "%.300s: no folder can be made there: %s; accepted: TMPDIR=FOLDER of one that exists",
-                         temporary, strerror(errno));
+    if ((run->is_remote ? make_shared_folder(error) : make_local_folder(error)) < 0)
+        return -1;
     const char *folder = own.folder.path;
     snprintf(own.list, sizeof own.list, "%s/list", folder);
     snprintf(run->output, sizeof run->output, "%.*s/tasks", PATH_BYTES - 8, folder);

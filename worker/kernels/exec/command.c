@@ -273,6 +273,20 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
+/* A user who has as many processes as may be is likely to have fewer soon. */
+#define SPAWN_TRIES  100
+#define SPAWN_NAP_NS 20000000
+
+static pid_t spawn_patiently(struct command *command, const struct spawn *prepared)
+{
+    pid_t pid = spawn(&command->spawner, prepared, &command->process);
+    for (int tries = 1; pid < 0 && errno == EAGAIN && tries < SPAWN_TRIES; tries++) {
+        nanosleep(&(struct timespec){.tv_nsec = SPAWN_NAP_NS}, NULL);
+        pid = spawn(&command->spawner, prepared, &command->process);
+    }
+    return pid;
+}
+
 static int start_process(struct command *command, const struct spawn *given, int folder)
 {
     struct spawn prepared = *given;
@@ -282,7 +296,7 @@ static int start_process(struct command *command, const struct spawn *given, int
     prepared.descriptors[0] = command->nothing;
     prepared.descriptors[1] = command->captures[COMMAND_OUT].task_end;
     prepared.descriptors[2] = command->captures[COMMAND_ERR].task_end;
-    command->pid = spawn(&command->spawner, &prepared, &command->process);
+    command->pid = spawn_patiently(command, &prepared);
     return command->pid < 0 ? errno : 0;
 }
 

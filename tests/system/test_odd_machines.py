@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: MIT
+"""Machines that lack something: it works all the same, and a line says so if it has to do with less. Each is a namespace, or a limit, of its own."""
+import os
+import subprocess
+import sys
+
+from launch import HDSS, finish, main, run, start
+
+TASKS = [HDSS, 'exec', '-k', '-j2', 'echo', ':::', '1', '2', '3']
+LOOP = [HDSS, 'run', '--quiet', '--workers', '3', '--output', 'out.npy', '--overwrite', 'mandelbrot', 'width=64', 'height=64']
+OTHER = '54321'  # a user without a name
+
+
+def shell(*commands):
+    """A line of bash that does these in turn, and then what its arguments say."""
+    return ['bash', '-c', ' && '.join([*commands, 'exec "$@"']), 'bash']
+
+
+def space(*commands):
+    """The same in a mount namespace."""
+    return ['unshare', '--mount', *shell(*commands)]
+
+
+def refuses(*words):
+    """Why this machine does not let the commands be run; None where it does."""
+    result = subprocess.run([*words, 'true'], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
+    return None if result.returncode == 0 else (result.stderr.strip().splitlines() or ['it is not allowed'])[-1]
+
+
+def expected():
+    if not os.path.exists('expected.npy'):
+        result = run(LOOP)
+        assert result.status == 0, result
+        os.rename('out.npy', 'expected.npy')
+    with open('expected.npy', 'rb') as file:
+        return file.read()
+
+
+def works(*around, notes=0):
+    """Tasks and a loop give what they give elsewhere, with so many lines of notes of each."""
+    for line in (TASKS, LOOP):
+        result = run([*around, *line])
+        assert result.status == 0 and len(result.err) <= notes, (around, result)
+        if line is TASKS:
+            assert result.out == '1\n2\n3\n', (around, result)
+    with open('out.npy', 'rb') as file:
+        content = file.read()
+    assert content == expected(), around
+
+
+def test_few_descriptors():
+    expected()
+    for most in (48, 30):
+        works(*shell(f'ulimit -n {most}'))
+    for most in range(6, 20):  # fewer than it needs, at one place or another
+        result = run([*shell(f'ulimit -n {most}'), *LOOP])
+        assert result.status == 0 or (result.status in (1, 2, 127) and result.err), (most, result)
+
+
+def test_few_processes():
+    os.chmod('.', 0o777)
+    around = ['setpriv', '--reuid', OTHER, '--regid', OTHER, '--clear-groups', *shell('ulimit -u 9')]
+    reason = refuses(*around)
+    if reason is not None:
+        return reason
+    result = run([*around, HDSS, 'run', '--workers', '16', '--output', 'out.npy', *LOOP[LOOP.index('mandelbrot'):]])
+    assert result.status == 0 and len(result.err) == 1 and 'the run goes on with' in result.err[0], result
+    with open('out.npy', 'rb') as file:
+        assert file.read() == expected()
+    return None
+
+
+def test_a_user_without_a_name_and_home():
+    os.chmod('.', 0o777)
+    around = ['setpriv', '--reuid', OTHER, '--regid', OTHER, '--clear-groups', 'env', '-u', 'HOME', '-u', 'USER', '-u', 'LOGNAME', '-u', 'XDG_RUNTIME_DIR']
+    reason = refuses(*around)
+    if reason is None:
+        works(*around)
+    return reason
+
+
+def test_nowhere_to_write():
+    os.mkdir('read-only')
+    around = space('mount -t tmpfs -o ro none read-only', 'export HOME="$PWD/read-only" TMPDIR="$PWD/read-only" XDG_RUNTIME_DIR=')
+    reason = refuses(*around)
+    if reason is not None:
+        return reason
+    works(*around, notes=1)
+    result = run([*around, *TASKS])
+    assert 'read-only: no folder can be made there (Read-only file system): what tasks print is kept in /tmp meanwhile' in result.err[0], result
+    return None
+
+
+def test_long_names():
+    folder = os.path.abspath('/'.join(['x' * 90] * 2))
+    os.makedirs(folder)
+    works('env', f'TMPDIR={folder}', 'XDG_RUNTIME_DIR=')
+    around = ['unshare', '--uts', *shell(f'hostname {"h" * 64}')]
+    reason = refuses(*around)
+    if reason is None:
+        works(*around)
+    return reason
+
+
+def test_little_shared_memory():
+    absent = space('mount -t tmpfs none /dev', 'mknod /dev/null c 1 3', 'chmod 666 /dev/null')
+    reason = refuses(*absent)
+    if reason is None:
+        works(*absent)
+        works(*space('mount -t tmpfs -o size=64k none /dev/shm'))
+    return reason
+
+
+def test_the_folder_has_gone():
+    os.makedirs('gone')
+    result = run([*shell('cd gone', 'rmdir ../gone'), *TASKS])
+    assert result.status == 0 and result.out == '1\n2\n3\n' and not result.err, result
+
+
+def test_others_are_hidden():
+    """/proc shows a user no processes but the own ones."""
+    os.chmod('.', 0o777)
+    around = ['unshare', '--mount', '--pid', '--fork', *shell('mount -t proc -o hidepid=2 proc /proc'), 'setpriv', '--reuid', OTHER, '--regid', OTHER, '--clear-groups']
+    reason = refuses(*around)
+    if reason is None:
+        works(*around)
+    return reason
+
+
+def test_a_container_without_privileges():
+    around = ['unshare', '--user', '--map-root-user', '--mount', '--pid', '--fork', *shell('mount -t proc proc /proc')]
+    reason = refuses(*around)
+    if reason is None:
+        works(*around)
+    return reason
+
+
+def test_inside_a_launch_of_mpi():
+    """The only rank does what any process may. Of several each would launch a run of its own."""
+    around = ['env', 'OMPI_COMM_WORLD_RANK=0', 'PMIX_RANK=0']
+    works(*around, 'OMPI_COMM_WORLD_SIZE=1')
+    works('env', 'SLURM_STEP_ID=0', 'SLURM_STEP_NUM_TASKS=1', 'SLURM_PROCID=0', 'PMI_RANK=0', 'PMI_SIZE=1')
+    result = run([*around, 'OMPI_COMM_WORLD_SIZE=2', *TASKS])
+    assert result.status == 2 and len(result.err) == 1 and 'without mpirun in front' in result.err[0], result
+
+
+def test_children_are_ignored():
+    """SIGCHLD, by whoever starts the command."""
+    ignoring = 'import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])'
+    works(sys.executable, '-c', ignoring)
+
+
+def test_one_core():
+    works('taskset', '--cpu-list', str(min(os.sched_getaffinity(0))))
+    process = start(['taskset', '--cpu-list', str(min(os.sched_getaffinity(0))), HDSS, 'run', '--dry-run', 'mandelbrot'])
+    assert '-n 1 ' + os.environ['WORKER'] in finish(process).out
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
