@@ -113,7 +113,7 @@ bare_join() {
   mkdir -p "$folder$share"
   mount --bind "$share" "$folder$share"
   # shellcheck disable=SC2016 # for the shell in the root
-  bare_run "$folder" root bash -c 'grep -v "^address /" "$0/set/pods" | /root/hdss/build/deploy/hdss join --workers 2 -' "$share"
+  bare_run "$folder" root bash -c 'grep -v "^address /\|^sum " "$0/set/pods" | /root/hdss/build/deploy/hdss join --carrier mpi --workers 2 -' "$share"
 }
 
 # --- on this machine ---
@@ -216,7 +216,7 @@ bare_together() {
   export HDSS_CONTROL_DIR=$share
   cd "$share"
   "$hdss" run --workers 2 --output alone.npy "${loop[@]}"
-  "$hdss" up --name together --state "$share/set" --listen 127.0.0.1:0 --idle-timeout 10m --workers 2
+  "$hdss" up --carrier mpi --name together --state "$share/set" --listen 127.0.0.1:0 --idle-timeout 10m --workers 2
   bare_start bare_join "$bare_folder" "$share"
   for ((look = 0; look < 600; look++)); do
     ! "$hdss" pods together | grep -q ' up ' || break
