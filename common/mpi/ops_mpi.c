@@ -207,6 +207,7 @@ static int real_open_wait(struct wait *wait, struct runtime *runtime)
         wait_watch(wait, &runtime->watch) < 0)
         return -1;
     wait->far_peers = real_has_far_peers(runtime);
+    wait->shares_memory = runtime->lanes != NULL;
     wait->patient = runtime->role == ROLE_WORKER;
     return 0;
 }

@@ -33,6 +33,7 @@ struct wait {
     bool work_is_ready;     /* has ended the sleep */
     bool cores_are_free;    /* each rank of this node can have a core of its own */
     bool far_peers;         /* messages may come from where no doorbell reaches */
+    bool shares_memory;     /* messages come by memory, and with each a bell */
     bool patient;           /* no other rank waits for this one while it waits */
     bool drain;             /* a signal asked for it; cleared by the loop */
     uint64_t idle_since_ns; /* NEVER while busy */
