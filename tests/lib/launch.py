@@ -22,6 +22,7 @@ import leftovers
 import openmpi
 
 SUPERMASTER, MASTER, WORKER, HDSS = (os.environ.get(name, '') for name in ('SUPERMASTER', 'MASTER', 'WORKER', 'HDSS'))
+FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
 # Runs a test program with the modules of this folder, as Meson does.
 PROGRAM = [sys.executable, os.path.join(os.path.dirname(os.path.abspath(__file__)), 'program.py')]
 JOIN = [HDSS, 'join']
@@ -240,12 +241,21 @@ def kill_tree(pid):
     kill_each([pid, *descendants(pid)])  # in this order: it does not learn of the others' ends
 
 
+def contexts_of(contexts):
+    words = []
+    for i, (count, program) in enumerate(contexts):
+        words += ([':'] if i else []) + ['-n', count, *program]
+    return words
+
+
 def mpirun_line(contexts, options=(), mca=()):
     """contexts: [(count, [program, argument, ...]), ...]; mca: parameters of Open MPI for all of them. MPIRUN names another library's."""
     line = [*os.environ['MPIRUN'].split(), *options] if 'MPIRUN' in os.environ else openmpi.mpirun(options, mca)
-    for i, (count, words) in enumerate(contexts):
-        line += ([':'] if i else []) + ['-n', count, *words]
-    return line
+    return line + contexts_of(contexts)
+
+
+def fork_line(contexts):
+    return [FORK, *contexts_of(contexts)]
 
 
 def techniques():
@@ -254,13 +264,16 @@ def techniques():
     return [line.split()[0] for line in listed.split('\n\n')[0].splitlines()[1:]]
 
 
-def job(masters, workers, words, worker_options=(), options=()):
+def job(masters, workers, words, worker_options=(), options=None):
+    """A line by hand: of mpirun with these options, or if MPIRUN or HDSS_CARRIER says so; else of hdss-fork."""
     contexts = [(1, [SUPERMASTER, *words])]
     if masters:
         contexts.append((masters, [MASTER]))
     if workers:
         contexts.append((workers, [WORKER, *worker_options]))
-    return mpirun_line(contexts, options)
+    if options is not None or 'MPIRUN' in os.environ or os.environ.get('HDSS_CARRIER') == 'mpi':
+        return mpirun_line(contexts, options or ())
+    return fork_line(contexts)
 
 
 def hdss(masters, workers, words, *options):

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: MIT
 """Runs that must give one checksum, whatever the line-up."""
-from launch import report, run_job
+from launch import job, report, run
 
 SYNTHETIC = ['synthetic', 'iterations=2000', 'mean=2', 'distribution=exponential']
 reference = {}
 
 
-def check(masters, workers, words, key, done=None):
-    """A run that must be done; its checksum must be that of every other run with the same key."""
-    result = run_job(masters, workers, ['--report', 'report.json', *words])
+def check(masters, workers, words, key, done=None, options=None):
+    """A run that must be done; its checksum must be that of every other run with the same key. `options` of mpirun: it is over MPI."""
+    result = run(job(masters, workers, ['--report', 'report.json', *words], options=options))
     assert result.status == 0, result
     assert not result.err, result
     figures = report()

@@ -221,7 +221,7 @@ def test_a_task_has_nothing_of_the_run():
     assert not [name for name in names if name.startswith(('OMPI_', 'PMI', 'OPAL_'))], names
     assert read('kept/2.out') == '0\n1\n2\n3\n' and 'MINE=1' in read('kept/4.out').splitlines()
     assert not os.path.exists('kept/3.out') and read('o') == ''
-    check(run_job(0, 1, ['--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=mpi']))
+    check(run(job(0, 1, ['--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=mpi'], options=())))
     assert f'{RANK_VARIABLE}=1' in read('o').splitlines()
     check(run([HDSS, 'run', '--carrier', 'mpi', '--workers', '1', '--overwrite', '--output', 'o', 'exec', 'command=env', 'inherit=all']))
     names = {line.split('=')[0] for line in read('o').splitlines()}

@@ -86,7 +86,7 @@ def test_a_lost_supermaster_ends_the_run_at_once():
 
 def test_without_the_options_mpirun_ends_the_run():
     for program in (WORKER, SUPERMASTER):
-        result = disturbed(job(1, 3, job_words()), program, [0], goes_on=False)
+        result = disturbed(job(1, 3, job_words(), options=()), program, [0], goes_on=False)
         assert result.status not in (0, 2), result
         resumed()
 

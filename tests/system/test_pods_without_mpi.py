@@ -7,11 +7,9 @@ import shlex
 import signal
 import time
 
-from launch import HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, main, ranks_of, report, run, start, state_of, unhurried, wait_until
+from launch import FORK, HDSS, JOIN, MASTER, WORKER, descendants, finish, gone, hurry, main, ranks_of, report, run, start, state_of, unhurried, wait_until
 from pods import SINGLY, join, pods
 from sets import down, here, job, refused, wait_for, well
-
-FORK = os.path.join(os.path.dirname(WORKER), 'hdss-fork')
 
 
 def test_results_go_their_way_whatever_their_size():
