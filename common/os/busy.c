@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Processes that compute without end: see busy.h. */
 #include "common/os/busy.h"
+#include "common/os/process.h"
 #include "common/os/signals.h"
 #include "common/util/number.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
@@ -17,39 +17,26 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Counts the children that the thread had before this process. -1 where this process is none of them. */
-static int older_children(const char *path)
+struct place_of_child {
+    uint64_t older;
+    bool is_found;
+};
+
+static bool count_older(pid_t child, void *context)
 {
-    int child, older = 0;
-    bool found = false;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return -1;
-    while (!found && fscanf(file, "%d", &child) == 1)
-        if (!(found = child == (int)getpid()))
-            older++;
-    fclose(file);
-    return found ? older : -1;
+    struct place_of_child *place = context;
+    place->is_found = child == getpid();
+    place->older += !place->is_found;
+    return !place->is_found;
 }
 
 /* The place among the children of the launcher, which starts the ranks of this node in their order; 0 where that is not
  * seen. */
 static uint64_t place_among_children(void)
 {
-    char path[320];
-    int older = -1;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)getppid());
-    DIR *threads = opendir(path);
-    if (threads == NULL)
-        return 0;
-    for (struct dirent *entry; older < 0 && (entry = readdir(threads)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)getppid(), entry->d_name);
-        older = older_children(path);
-    }
-    closedir(threads);
-    return older > 0 ? (uint64_t)older : 0;
+    struct place_of_child place = {0};
+    process_visit_children(getppid(), count_older, &place);
+    return place.is_found ? place.older : 0;
 }
 
 /* The place of this rank among the ranks of its node, as launchers tell it; Open MPI 5 does not where it is kept from

@@ -7,7 +7,6 @@
 #include "common/util/error.h"
 #include "deploy/cli/launch.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -170,37 +169,10 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     _exit(EXIT_STATUS_USAGE);
 }
 
-/* The children that one thread has started. */
-static bool visit_children_of_thread(const char *path, process_visitor *visit, void *context)
-{
-    int child;
-    bool on = true;
-    FILE *file = fopen(path, "r");
-    if (file == NULL)
-        return true;
-    while (on && fscanf(file, "%d", &child) == 1)
-        on = visit(child, context);
-    fclose(file);
-    return on;
-}
-
 static bool real_visit_children(struct launch_world *world, pid_t parent, process_visitor *visit, void *context)
 {
     (void)world;
-    char path[320];
-    bool on = true;
-    snprintf(path, sizeof path, "/proc/%d/task", (int)parent);
-    DIR *threads = opendir(path);
-    if (threads == NULL)
-        return false;
-    for (struct dirent *entry; on && (entry = readdir(threads)) != NULL;) {
-        if (entry->d_name[0] == '.')
-            continue;
-        snprintf(path, sizeof path, "/proc/%d/task/%s/children", (int)parent, entry->d_name);
-        on = visit_children_of_thread(path, visit, context);
-    }
-    closedir(threads);
-    return on;
+    return process_visit_children(parent, visit, context);
 }
 
 static bool add_family(pid_t pid, void *context)

@@ -3,6 +3,8 @@
  * the real one. A test brings its own, with a clock that it sets and processes that it makes up. */
 #pragma once
 
+#include "common/os/process.h"
+
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -10,9 +12,6 @@
 #include <sys/types.h>
 
 struct launch;
-
-/* Called for each process until it returns false. */
-typedef bool process_visitor(pid_t pid, void *context);
 
 struct started_launcher {
     pid_t pid, parent; /* `parent` is this process */

@@ -7,8 +7,6 @@
 #include "common/os/process.h"
 #include "common/util/grow.h"
 
-#include <ctype.h>
-#include <dirent.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -42,39 +40,27 @@ static bool is_known(pid_t child)
     return i < all.own_count || children_have(child);
 }
 
-/* Hands each child of this process to `take`. -1 where one was not taken. */
-static int for_each_child(int (*take)(pid_t child))
-{
-    const int self = (int)getpid();
-    int result = 0;
-    DIR *dir = opendir("/proc");
-    for (struct dirent *item; dir != NULL && result == 0 && (item = readdir(dir)) != NULL;) {
-        int pid = isdigit((unsigned char)item->d_name[0]) ? atoi(item->d_name) : 0;
-        if (pid > 0 && process_parent(pid) == self)
-            result = take(pid);
-    }
-    if (dir != NULL)
-        closedir(dir);
-    return result;
-}
-
-static int note_own(pid_t child)
+/* `context`: set where there is no memory for it. */
+static bool note_own(pid_t child, void *context)
 {
     pid_t *own = grow(all.own, all.own_count, &all.own_room, sizeof *own);
+    *(bool *)context = own == NULL;
     if (own == NULL)
-        return -1;
+        return false;
     all.own = own;
     own[all.own_count++] = child;
-    return 0;
+    return true;
 }
 
 int orphans_init(struct orphans *orphans)
 {
     int before = 0;
+    bool has_failed = false;
     orphans->are_awaited = true;
     if (all.jobs++ > 0)
         return 0;
-    if (for_each_child(note_own) < 0)
+    process_visit_children(getpid(), note_own, &has_failed);
+    if (has_failed)
         return -1;
     all.was_reaper = prctl(PR_GET_CHILD_SUBREAPER, &before) == 0 && before != 0;
     all.is_reaper = prctl(PR_SET_CHILD_SUBREAPER, 1) == 0;
@@ -91,14 +77,15 @@ void orphans_collect(void)
     }
 }
 
-static int kill_orphan(pid_t child)
+static bool kill_orphan(pid_t child, void *unused)
 {
+    (void)unused;
     if (is_known(child))
-        return 0;
+        return true;
     kill(child, SIGKILL);
     waitpid(child, NULL, WNOHANG);
     all.found++;
-    return 0;
+    return true;
 }
 
 static void kill_orphans(void)
@@ -107,7 +94,7 @@ static void kill_orphans(void)
     const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     while (all.is_reaper && clock_ns(CLOCK_MONOTONIC) < until_ns) {
         all.found = 0;
-        for_each_child(kill_orphan);
+        process_visit_children(getpid(), kill_orphan, NULL);
         if (all.found == 0)
             break;
         nanosleep(&pause, NULL);
