@@ -25,7 +25,7 @@ struct node_shared {
 
 struct node {
     struct window window;
-    MPI_Win memory;
+    carrier_window memory; /* 0: not open */
     struct node_shared *shared;
     struct dca_queue *queue; /* the queue in `shared` */
     struct dca_view view;
@@ -48,34 +48,27 @@ static void init_shared(struct node_shared *shared)
 
 static int node_find_ranks(struct share *share, struct node *own)
 {
-    int rank = (int)share->rank;
+    const int rank = (int)share->rank;
     own->ranks = calloc((size_t)own->workers, sizeof *own->ranks);
-    int *ranks = own->ranks != NULL ? own->ranks : &rank, have = own->ranks != NULL;
-    MPI_Allreduce(MPI_IN_PLACE, &have, 1, MPI_INT, MPI_LAND, share->node);
-    if (!have)
+    if (carrier->max(share->node, own->ranks == NULL))
         return error_set(share->error, "out of memory for the ranks of a node");
-    MPI_Allgather(&rank, 1, MPI_INT, ranks, 1, MPI_INT, share->node);
+    carrier->allgather(share->node, &rank, sizeof rank, own->ranks);
     return 0;
 }
 
 static int open_queue(struct share *share, struct node *own)
 {
-    void *memory;
-    MPI_Aint size;
-    int unit;
-    MPI_Comm_rank(share->node, &own->index);
-    MPI_Comm_size(share->node, &own->workers);
+    own->index = carrier->rank(share->node);
+    own->workers = carrier->ranks(share->node);
     /* room for two structures, as the library promises no alignment to a cache line */
-    MPI_Win_allocate_shared(own->index == 0 ? 2 * sizeof *own->shared : 0, 1, MPI_INFO_NULL, share->node, &memory,
-                            &own->memory);
-    MPI_Win_shared_query(own->memory, 0, &size, &unit, &memory);
+    void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
     /* every rank maps the window at a page, so the offset is the same for all */
     own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
     own->queue = &own->shared->queue;
     if (own->index == 0)
         init_shared(own->shared);
-    MPI_Barrier(share->node);
+    carrier->barrier(share->node);
     if (share->recall && node_find_ranks(share, own) < 0)
         return -1;
     struct error *error = share->error;
@@ -200,7 +193,6 @@ static bool node_wanted(const struct share *share)
 static int node_open(struct share *share)
 {
     struct node *own = share->own;
-    own->memory = MPI_WIN_NULL;
     window_open(&own->window, share);
     share->counters = window_counters(&own->window);
     share->counters.draw = draw_from_queue;
@@ -245,8 +237,8 @@ static void node_close(struct share *share)
     struct node *own = share->own;
     if (own->view_ready)
         dca_view_fini(&own->view);
-    if (own->memory != MPI_WIN_NULL)
-        MPI_Win_free(&own->memory);
+    if (own->memory != 0)
+        carrier->unshare_memory(&own->memory);
     window_close(&own->window);
     free(own->ranks);
 }

@@ -23,11 +23,9 @@
  * it. */
 #define LOOK_NAP_NS 1000u
 
-static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t amount)
+static inline uint64_t fetch_word(struct window *window, size_t word, uint64_t amount)
 {
-    uint64_t result;
-    MPI_Fetch_and_op(&amount, &result, MPI_UINT64_T, 0, word, MPI_SUM, window->counters);
-    MPI_Win_flush(0, window->counters);
+    const uint64_t result = carrier->fetch_add(window->counters, word, amount);
     window->share->messages++;
     window->share->bytes += sizeof amount + sizeof result;
     return result;
@@ -36,7 +34,7 @@ static inline uint64_t fetch_word(struct window *window, MPI_Aint word, uint64_t
 static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount, bool assigns)
 {
     (void)assigns;
-    return fetch_word(self, (MPI_Aint)counter * COUNTER_WORDS, amount);
+    return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
 /* Waits for this rank's turn. The ticket says how many ranks are before it, so how long it may sleep. A rank that only
@@ -75,54 +73,26 @@ static void share(void *self, const struct dca_measured *own, struct dca_measure
 {
     struct window *window = self;
     struct share *share = window->share;
-    int words = (int)MEASURED_WORDS, count = (int)(share->core.sched.workers * MEASURED_WORDS);
-    MPI_Accumulate(own, words, MPI_UINT64_T, 0, (MPI_Aint)share->machine.worker * words, words, MPI_UINT64_T,
-                   MPI_REPLACE, window->measured);
-    MPI_Win_flush(0, window->measured);
-    MPI_Get_accumulate(NULL, 0, MPI_UINT64_T, all, count, MPI_UINT64_T, 0, 0, count, MPI_UINT64_T, MPI_NO_OP,
-                       window->measured);
-    MPI_Win_flush(0, window->measured);
+    const size_t count = share->core.sched.workers * MEASURED_WORDS;
+    carrier->put_words(window->measured, share->machine.worker * MEASURED_WORDS, own, MEASURED_WORDS);
+    carrier->get_words(window->measured, 0, all, count);
     share->messages += 2;
-    share->bytes += sizeof *own + (uint64_t)count * sizeof(uint64_t);
-}
-
-static void rma_allocate(struct share *share, size_t words, MPI_Win *window, void *own)
-{
-    MPI_Info info;
-    MPI_Info_create(&info);
-    MPI_Info_set(info, "accumulate_ordering", "none");
-    MPI_Info_set(info, "same_disp_unit", "true");
-    MPI_Win_allocate(share->rank == 0 ? (MPI_Aint)(words * sizeof(uint64_t)) : 0, sizeof(uint64_t), info, share->world,
-                     own, window);
-    MPI_Info_free(&info);
-    uint64_t *memory = *(uint64_t **)own;
-    for (size_t i = 0; share->rank == 0 && i < words; i++)
-        memory[i] = 0;
-    MPI_Win_lock_all(MPI_MODE_NOCHECK, *window);
-    MPI_Win_sync(*window);
-    MPI_Barrier(share->world);
+    share->bytes += sizeof *own + count * sizeof(uint64_t);
 }
 
 void window_open(struct window *window, struct share *share)
 {
-    *window = (struct window){.share = share, .counters = MPI_WIN_NULL, .measured = MPI_WIN_NULL};
-    rma_allocate(share, WINDOW_WORDS, &window->counters, &window->own_counters);
+    *window = (struct window){.share = share, .counters = carrier->open_window(share->world, WINDOW_WORDS)};
     if (dca_learns(&share->core))
-        rma_allocate(share, share->core.sched.workers * MEASURED_WORDS, &window->measured, &window->own_measured);
-}
-
-static void rma_release(MPI_Win *window)
-{
-    if (*window == MPI_WIN_NULL)
-        return;
-    MPI_Win_unlock_all(*window);
-    MPI_Win_free(window);
+        window->measured = carrier->open_window(share->world, share->core.sched.workers * MEASURED_WORDS);
 }
 
 void window_close(struct window *window)
 {
-    rma_release(&window->measured);
-    rma_release(&window->counters);
+    if (window->measured != 0)
+        carrier->close_window(&window->measured);
+    if (window->counters != 0)
+        carrier->close_window(&window->counters);
 }
 
 struct dca_counters window_counters(struct window *window)
@@ -153,13 +123,10 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* Serves the other ranks, which only need this one inside MPI for a moment. A probe that finds a message returns before
- * it has been there, and ranks that have finished send theirs; so it asks for a message of this rank to itself, which
- * is never sent. */
+/* Serves the other ranks, which only need this one inside MPI for a moment. */
 static bool rma_serve(struct share *share)
 {
-    int any;
-    MPI_Iprobe((int)share->rank, MPI_ANY_TAG, share->world, &any, MPI_STATUS_IGNORE);
+    carrier->progress(share->world, (int)share->rank);
     return false;
 }
 

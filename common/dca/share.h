@@ -5,11 +5,10 @@
  * rank waits, is the host's. Nothing here knows kernels, results or command lines. */
 #pragma once
 
+#include "common/carrier/carrier.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
 #include "common/util/ranges.h"
-
-#include <mpi.h>
 
 struct share;
 
@@ -60,8 +59,8 @@ struct share_host {
 struct share {
     const struct transport *transport;
     const struct share_host *host;
-    void *context;        /* the host's */
-    MPI_Comm world, node; /* world: the sharing ranks; node: those of them with whom this rank shares memory */
+    void *context;            /* the host's */
+    carrier_comm world, node; /* world: the sharing ranks; node: those of them with whom this rank shares memory */
     unsigned rank, ranks, nodes;
     bool cores_are_free;        /* each rank of this node can have a core of its own */
     struct dca_core core;       /* drawing of the loop (with nodes: of big chunks) */
@@ -114,9 +113,7 @@ static inline void share_stop(struct share *share)
 
 /* rma.c: the counters in a window of rank 0, for rma and node. */
 struct window {
-    MPI_Win counters, measured;
-    uint64_t *own_counters;
-    struct dca_measured *own_measured;
+    carrier_window counters, measured; /* measured: 0 where nothing is learned */
     struct share *share;
     bool quick; /* a draw is one fetch-and-add on the steps, and nothing else */
 };

@@ -29,17 +29,17 @@ struct ask {
 
 struct two_sided {
     struct share *share;
-    MPI_Comm comm;
+    carrier_comm comm;
     uint64_t counters[DCA_COUNTERS];
     struct dca_measured *measured; /* [ranks], rank 0; owned */
     /* rank 0 */
     struct ask asks[RECEIVES];
-    MPI_Request receives[RECEIVES];
+    carrier_request receives[RECEIVES];
     unsigned head;
     unsigned left;  /* ranks that draw no more */
     bool *has_left; /* [ranks] owned */
     /* the others */
-    MPI_Request answer;
+    carrier_request answer;
     uint64_t answered;
     bool has_answer;
 };
@@ -69,12 +69,12 @@ static void two_sided_answer(struct two_sided *own, const struct ask *ask, int t
         return;
     case OPERATION_SHARE:
         own->measured[to] = ask->measured;
-        MPI_Send(own->measured, (int)all, MPI_BYTE, to, TAG_MEASURED, own->comm);
+        carrier->send(own->comm, to, TAG_MEASURED, own->measured, all);
         share->bytes += all;
         break;
     case OPERATION_ADD:
         value = two_sided_apply(own, ask->counter, ask->amount);
-        MPI_Send(&value, 1, MPI_UINT64_T, to, TAG_ANSWER, own->comm);
+        carrier->send(own->comm, to, TAG_ANSWER, &value, sizeof value);
         share->bytes += sizeof value;
     }
     share->messages++;
@@ -82,14 +82,14 @@ static void two_sided_answer(struct two_sided *own, const struct ask *ask, int t
 }
 
 /* True if the ask can be that of a rank that has not left. */
-static bool is_proper(const struct two_sided *own, const struct ask *ask, int bytes, int from)
+static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t bytes, int from)
 {
-    if (bytes < (int)ADD_BYTES || from == 0 || own->has_left[from])
+    if (bytes < ADD_BYTES || from == 0 || own->has_left[from])
         return false;
     switch (ask->operation) {
-    case OPERATION_ADD: return bytes == (int)ADD_BYTES && ask->counter < DCA_COUNTERS;
-    case OPERATION_SHARE: return bytes == (int)sizeof *ask;
-    case OPERATION_LEAVE: return bytes == (int)ADD_BYTES;
+    case OPERATION_ADD: return bytes == ADD_BYTES && ask->counter < DCA_COUNTERS;
+    case OPERATION_SHARE: return bytes == sizeof *ask;
+    case OPERATION_LEAVE: return bytes == ADD_BYTES;
     default: return false;
     }
 }
@@ -99,21 +99,20 @@ static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
     fflush(stderr);
-    MPI_Abort(own->comm, EXIT_STATUS_FAILED);
+    carrier->abort(own->comm, EXIT_STATUS_FAILED);
 }
 
 static bool two_sided_serve_one(struct two_sided *own)
 {
-    MPI_Status status;
-    int arrived, bytes;
-    MPI_Test(&own->receives[own->head], &arrived, &status);
+    struct carrier_status status;
+    bool arrived;
+    carrier->test(&own->receives[own->head], &arrived, &status);
     if (!arrived)
         return false;
-    MPI_Get_count(&status, MPI_BYTE, &bytes);
-    if (!is_proper(own, &own->asks[own->head], bytes, status.MPI_SOURCE))
-        two_sided_refuse(own, status.MPI_SOURCE);
-    two_sided_answer(own, &own->asks[own->head], status.MPI_SOURCE);
-    MPI_Start(&own->receives[own->head]);
+    if (!is_proper(own, &own->asks[own->head], status.bytes, status.source))
+        two_sided_refuse(own, status.source);
+    two_sided_answer(own, &own->asks[own->head], status.source);
+    carrier->start(own->receives[own->head]);
     own->head = (own->head + 1) % RECEIVES;
     return true;
 }
@@ -154,15 +153,13 @@ static void share_here(void *self, const struct dca_measured *measured, struct d
 static bool poll_answer(void *context)
 {
     struct two_sided *own = context;
-    int arrived;
-    MPI_Test(&own->answer, &arrived, MPI_STATUS_IGNORE);
-    own->has_answer = arrived;
-    return arrived;
+    carrier->test(&own->answer, &own->has_answer, NULL);
+    return own->has_answer;
 }
 
 static void two_sided_send_ask(struct two_sided *own, const struct ask *ask, size_t bytes)
 {
-    MPI_Send(ask, (int)bytes, MPI_BYTE, 0, TAG_REQUEST, own->comm);
+    carrier->send(own->comm, 0, TAG_REQUEST, ask, bytes);
     own->share->host->sent(own->share, 0);
     own->share->messages++;
     own->share->bytes += bytes;
@@ -183,7 +180,7 @@ static uint64_t add_there(void *self, enum dca_counter counter, uint64_t amount,
     (void)assigns;
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_ADD, .counter = counter, .amount = amount};
-    MPI_Irecv(&own->answered, 1, MPI_UINT64_T, 0, TAG_ANSWER, own->comm, &own->answer);
+    own->answer = carrier->irecv(own->comm, 0, TAG_ANSWER, &own->answered, sizeof own->answered);
     two_sided_send_ask(own, &ask, ADD_BYTES);
     two_sided_wait_for_answer(own);
     return own->answered;
@@ -193,7 +190,7 @@ static void share_there(void *self, const struct dca_measured *measured, struct 
 {
     struct two_sided *own = self;
     const struct ask ask = {.operation = OPERATION_SHARE, .measured = *measured};
-    MPI_Irecv(all, (int)(own->share->ranks * sizeof *all), MPI_BYTE, 0, TAG_MEASURED, own->comm, &own->answer);
+    own->answer = carrier->irecv(own->comm, 0, TAG_MEASURED, all, own->share->ranks * sizeof *all);
     two_sided_send_ask(own, &ask, sizeof ask);
     two_sided_wait_for_answer(own);
 }
@@ -213,9 +210,8 @@ static int open_rank_0(struct share *share, struct two_sided *own)
     if (own->measured == NULL || own->has_left == NULL)
         return error_set(share->error, "out of memory for %u workers", share->ranks);
     for (unsigned i = 0; i < RECEIVES; i++) {
-        MPI_Recv_init(&own->asks[i], sizeof own->asks[i], MPI_BYTE, MPI_ANY_SOURCE, TAG_REQUEST, own->comm,
-                      &own->receives[i]);
-        MPI_Start(&own->receives[i]);
+        own->receives[i] = carrier->recv_init(own->comm, CARRIER_ANY, TAG_REQUEST, &own->asks[i], sizeof own->asks[i]);
+        carrier->start(own->receives[i]);
     }
     share->counters.fetch_add = add_here;
     share->counters.share = share_here;
@@ -226,7 +222,7 @@ static int two_sided_open(struct share *share)
 {
     struct two_sided *own = share->own;
     own->share = share;
-    MPI_Comm_dup(share->world, &own->comm);
+    own->comm = carrier->duplicate(share->world);
     share->counters = (struct dca_counters){.self = own,
                                             .fetch_add = add_there,
                                             .share = share_there,
@@ -257,12 +253,9 @@ static uint64_t two_sided_drawn(struct share *share)
 static void two_sided_close(struct share *share)
 {
     struct two_sided *own = share->own;
-    for (unsigned i = 0; own->measured != NULL && own->has_left != NULL && i < RECEIVES; i++) {
-        MPI_Cancel(&own->receives[i]);
-        MPI_Wait(&own->receives[i], MPI_STATUS_IGNORE);
-        MPI_Request_free(&own->receives[i]);
-    }
-    MPI_Comm_free(&own->comm);
+    for (unsigned i = 0; own->measured != NULL && own->has_left != NULL && i < RECEIVES; i++)
+        carrier_end_receive(&own->receives[i]);
+    carrier->release_comm(&own->comm);
     free(own->measured);
     free(own->has_left);
 }

@@ -57,8 +57,8 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
     if (net != NULL ? !net_is_clear(net, to) : !heartbeat_is_through(heartbeat, heartbeat->runtime->ops, to))
         return;
     beat->sent = kind;
-    MPI_Isend(&beat->sent, 1, MPI_BYTE, runtime_mpi_rank(heartbeat->runtime, to), TAG_HEARTBEAT,
-              heartbeat->runtime->world, &beat->request);
+    beat->request = carrier->isend(heartbeat->runtime->world, runtime_mpi_rank(heartbeat->runtime, to), TAG_HEARTBEAT,
+                                   &beat->sent, 1);
 }
 
 /* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */
@@ -75,23 +75,24 @@ static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
         send_heartbeat(heartbeat, from, BEAT_FENCED);
 }
 
-static bool has_beat(struct heartbeat *heartbeat, MPI_Status *status)
+static bool has_beat(struct heartbeat *heartbeat, struct carrier_status *status)
 {
-    int arrived, result = MPI_Test(&heartbeat->receive, &arrived, status);
+    bool arrived;
+    const enum carrier_result result = carrier->test(&heartbeat->receive, &arrived, status);
     return net_is_whole(result, arrived);
 }
 
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)
 {
-    MPI_Status status;
+    struct carrier_status status;
     if (heartbeat->beats == NULL || now_ns < heartbeat->due_ns)
         return;
     struct runtime *runtime = heartbeat->runtime;
     struct peers *peers = &runtime->peers;
     heartbeat->due_ns = now_ns + HEARTBEAT_NS;
     while (has_beat(heartbeat, &status)) {
-        take_heartbeat(heartbeat, heartbeat->runtime->first_rank + (unsigned)status.MPI_SOURCE);
-        MPI_Start(&heartbeat->receive);
+        take_heartbeat(heartbeat, heartbeat->runtime->first_rank + (unsigned)status.source);
+        carrier->start(heartbeat->receive);
     }
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++) {
         struct beat *beat = &heartbeat->beats[i];
@@ -146,7 +147,6 @@ static bool heartbeat_is_needed(const struct runtime *runtime)
 
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
 {
-    int level;
     *heartbeat = (struct heartbeat){.runtime = runtime, .stop = -1};
     if (!heartbeat_is_needed(runtime))
         return 0;
@@ -154,13 +154,11 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
     if (heartbeat->beats == NULL)
         return -1;
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
-        heartbeat->beats[i] =
-            (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START, .request = MPI_REQUEST_NULL};
-    MPI_Recv_init(&heartbeat->received, 1, MPI_BYTE, MPI_ANY_SOURCE, TAG_HEARTBEAT, runtime->world,
-                  &heartbeat->receive);
-    MPI_Start(&heartbeat->receive);
-    MPI_Query_thread(&level);
-    if (level < MPI_THREAD_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
+        heartbeat->beats[i] = (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START};
+    heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
+    carrier->start(heartbeat->receive);
+    if (carrier->level() <
+        CARRIER_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);
     pthread_mutex_lock(&heartbeat->turn);
@@ -195,12 +193,10 @@ void heartbeat_fini(struct heartbeat *heartbeat)
 {
     if (heartbeat->beats == NULL)
         return;
-    MPI_Cancel(&heartbeat->receive);
-    MPI_Wait(&heartbeat->receive, MPI_STATUS_IGNORE);
-    MPI_Request_free(&heartbeat->receive);
+    carrier_end_receive(&heartbeat->receive);
     for (unsigned i = heartbeat->runtime->first_rank; i < heartbeat->runtime->ranks; i++)
-        if (heartbeat->beats[i].request != MPI_REQUEST_NULL)
-            MPI_Wait(&heartbeat->beats[i].request, MPI_STATUS_IGNORE);
+        if (heartbeat->beats[i].request != 0)
+            carrier->wait(&heartbeat->beats[i].request);
     free(heartbeat->beats);
     heartbeat->beats = NULL;
 }

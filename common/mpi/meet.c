@@ -45,7 +45,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
                              struct arrival *own)
 {
     unsigned major = 0, minor = 0, patch = 0;
-    int level = MPI_THREAD_MULTIPLE; /* of a rank that does without MPI */
+    enum carrier_level level = CARRIER_MULTIPLE; /* of a rank that does without MPI */
     sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
     const struct hello hello = {
         .protocol = PROTOCOL_VERSION,
@@ -61,7 +61,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .pid = (uint32_t)getpid(),
     };
     if (runtime->lanes == NULL)
-        MPI_Query_thread(&level);
+        level = carrier->level();
     memset(own, 0, sizeof *own);
     own->rank = runtime->rank;
     own->level = (uint32_t)level;
@@ -97,7 +97,7 @@ static void seat_node(const struct arrival *arrivals, unsigned count, struct sea
             continue;
         hello.node = arrivals[0].rank;
         hello_encode(&hello, seat->hello);
-        seating->can_run_heartbeats &= hello.role != ROLE_WORKER || arrivals[i].level >= MPI_THREAD_SERIALIZED;
+        seating->can_run_heartbeats &= hello.role != ROLE_WORKER || arrivals[i].level >= CARRIER_SERIALIZED;
     }
     seating->cores += (uint32_t)CPU_COUNT(&cores);
 }

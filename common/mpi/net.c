@@ -36,9 +36,6 @@
 #include "common/util/kept.h"
 
 #include <assert.h>
-#ifdef HDSS_ULFM
-#include <mpi-ext.h>
-#endif
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,8 +52,8 @@ static unsigned lane_rank(const struct net *net, unsigned rank)
 
 static void init_receive(struct net *net, unsigned place)
 {
-    MPI_Recv_init(net->receive_bytes[place], MESSAGE_MAX, MPI_BYTE, MPI_ANY_SOURCE, TAG_CONTROL, net->comm,
-                  &net->receives[place]);
+    net->receives[place] =
+        carrier->recv_init(net->comm, CARRIER_ANY, TAG_CONTROL, net->receive_bytes[place], MESSAGE_MAX);
 }
 
 int net_init(struct net *net, struct runtime *runtime, unsigned receives)
@@ -113,17 +110,12 @@ void net_fini(struct net *net)
 {
     if (net->receive_held)
         release_held(net);
-    for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++) {
-        MPI_Cancel(&net->receives[i]);
-        MPI_Wait(&net->receives[i], MPI_STATUS_IGNORE);
-        MPI_Request_free(&net->receives[i]);
-    }
+    for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
+        carrier_end_receive(&net->receives[i]);
     for (unsigned i = 0; i < net->inbound_count; i++) { /* the run has failed */
-        MPI_Request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
-        if (*request == MPI_REQUEST_NULL)
-            continue;
-        MPI_Cancel(request);
-        MPI_Wait(request, MPI_STATUS_IGNORE);
+        carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
+        if (*request != 0)
+            carrier_end_receive(request);
     }
     free(net->inbound);
     for (unsigned i = 0; i < net->send_capacity; i++) {
@@ -139,50 +131,27 @@ void net_fini(struct net *net)
     free(net->waiting);
 }
 
-#ifdef HDSS_ULFM
-
-bool net_is_loss(struct net *net, int result)
+bool net_is_loss(struct net *net, enum carrier_result result)
 {
-    int class = MPI_SUCCESS;
-    MPI_Error_class(result, &class);
-    net->ulfm->told = class == MPIX_ERR_PROC_FAILED || class == MPIX_ERR_PROC_FAILED_PENDING;
+    net->ulfm->told = result == CARRIER_LOST || result == CARRIER_PENDING;
     return net->ulfm->told;
 }
 
-bool net_is_whole(int result, int arrived)
+bool net_is_whole(enum carrier_result result, bool arrived)
 {
-    int class = MPI_SUCCESS;
-    if (result != MPI_SUCCESS)
-        MPI_Error_class(result, &class);
-    return arrived && (class == MPI_SUCCESS || class == MPIX_ERR_PROC_FAILED_PENDING);
+    return arrived && (result == CARRIER_DONE || result == CARRIER_PENDING);
 }
 
-#else
-
-bool net_is_loss(struct net *net, int result)
-{
-    (void)net, (void)result;
-    return false;
-}
-
-bool net_is_whole(int result, int arrived)
-{
-    return arrived && result == MPI_SUCCESS;
-}
-
-#endif
-
-bool net_note_error(struct net *net, int result, int arrived)
+bool net_note_error(struct net *net, enum carrier_result result, bool arrived)
 {
     if (!net_is_loss(net, result))
-        MPI_Abort(net->comm, 1);
+        carrier->abort(net->comm, 1);
     return net_is_whole(result, arrived);
 }
 
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size)
 {
-    MPI_Status status;
-    int length;
+    struct carrier_status status;
     if (net->lanes != NULL) {
         const bool any = lanes_poll(net->lanes, from, bytes, size);
         *from += net->first_rank;
@@ -192,10 +161,9 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
         release_held(net);
     if (!net->ops->find_message(net, &status))
         return false;
-    MPI_Get_count(&status, MPI_BYTE, &length);
-    *from = net->first_rank + (unsigned)status.MPI_SOURCE;
+    *from = net->first_rank + (unsigned)status.source;
     *bytes = net->receive_bytes[net->receive_head];
-    *size = (size_t)length;
+    *size = status.bytes;
     assert(*size <= MESSAGE_MAX);
     net->receive_held = true;
     return true;
@@ -285,8 +253,7 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
         slot->state = SEND_GONE;
         if (net->lanes == NULL && slot->data_bytes > 0 && peers_can_send(net->peers, slot->to))
-            MPI_Isend(slot->payload, (int)slot->data_bytes, MPI_BYTE, mpi_rank(net, slot->to), TAG_DATA, net->comm,
-                      &slot->data);
+            slot->data = carrier->isend(net->comm, mpi_rank(net, slot->to), TAG_DATA, slot->payload, slot->data_bytes);
     }
     return slot->state == SEND_GONE;
 }
@@ -320,8 +287,7 @@ static void begin_send(struct net *net, struct send_slot *slot)
     if (net->lanes != NULL)
         lanes_send(net->lanes, lane_rank(net, slot->to), slot->start, slot->size);
     else if (net->ops->announce(net, slot->to, slot->size))
-        MPI_Isend(slot->start, (int)slot->size, MPI_BYTE, mpi_rank(net, slot->to), TAG_CONTROL, net->comm,
-                  &slot->control);
+        slot->control = carrier->isend(net->comm, mpi_rank(net, slot->to), TAG_CONTROL, slot->start, slot->size);
     else
         slot->data_bytes = 0;
     net->data_left += net->lanes != NULL && slot->data_bytes > 0;
@@ -343,7 +309,7 @@ int net_send(struct net *net, unsigned to, struct net_user *user, const struct m
     slot->payload = message->payload == PAYLOAD_NONE || is_copied ? NULL : message->payload_data;
     slot->data_bytes = message->payload == PAYLOAD_DATA ? message->payload_bytes : 0;
     slot->data_put = 0;
-    slot->control = slot->data = MPI_REQUEST_NULL;
+    slot->control = slot->data = 0;
     slot->state = SEND_HELD;
     slot->bytes_are_kept = slot->payload_is_kept = false;
     if (can_begin(net, slot, net->send_count))
@@ -371,21 +337,21 @@ bool net_send_held(struct net *net, unsigned *to)
 }
 
 /* Gives up what is being sent. True where MPI may still read it. */
-static bool leave_request(MPI_Request *request)
+static bool leave_request(carrier_request *request)
 {
-    if (*request == MPI_REQUEST_NULL)
+    if (*request == 0)
         return false;
-    MPI_Request_free(request);
+    carrier->release(request);
     return true;
 }
 
 /* Gives up what is being received. True where MPI may still write it: a request that is over already is none. */
-static bool cancel_request(MPI_Request *request)
+static bool cancel_request(carrier_request *request)
 {
-    if (*request == MPI_REQUEST_NULL)
+    if (*request == 0)
         return false;
-    MPI_Cancel(request);
-    MPI_Request_free(request);
+    carrier->cancel(*request);
+    carrier->release(request);
     return true;
 }
 
@@ -426,7 +392,7 @@ static bool data_are_sent(struct net *net, struct send_slot *slot)
 {
     if (net->lanes != NULL)
         return !has_data_left(slot);
-    return slot->data == MPI_REQUEST_NULL || net->ops->is_sent(&slot->data);
+    return slot->data == 0 || net->ops->is_sent(&slot->data);
 }
 
 /* True where the message begins in front of the payload, in memory of the sender's own. */
@@ -507,10 +473,9 @@ static int start_collect(struct net *net, struct collect *slot, const struct col
     slot->has_failed = false;
     slot->place = net->receives_begun++;
     slot->have = 0;
-    slot->request = MPI_REQUEST_NULL;
+    slot->request = 0;
     if (net->lanes == NULL)
-        MPI_Irecv(slot->buffer, (int)slot->bytes, MPI_BYTE, mpi_rank(net, slot->from), TAG_DATA, net->comm,
-                  &slot->request);
+        slot->request = carrier->irecv(net->comm, mpi_rank(net, slot->from), TAG_DATA, slot->buffer, slot->bytes);
     return 0;
 }
 
@@ -532,11 +497,12 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
 
 /* True where the data of a receive are here. Those of one that has failed never are: it stays until the loss of its
  * sender is delivered, though MPI has freed the request as it does that of one that is over. */
-static bool data_are_here(struct net *net, MPI_Request *request, bool *has_failed)
+static bool data_are_here(struct net *net, carrier_request *request, bool *has_failed)
 {
-    int arrived = !*has_failed, result = MPI_SUCCESS;
-    if (*request != MPI_REQUEST_NULL) /* else who waited for it has found it here */
-        result = MPI_Test(request, &arrived, MPI_STATUS_IGNORE);
+    bool arrived = !*has_failed;
+    enum carrier_result result = CARRIER_DONE;
+    if (*request != 0) /* else who waited for it has found it here */
+        result = carrier->test(request, &arrived, NULL);
     const bool are_here = net_has_arrived(net, result, arrived);
     *has_failed |= arrived && !are_here;
     return are_here;
@@ -620,11 +586,10 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     inbound->to = room;
     inbound->place = net->receives_begun++;
     inbound->have = 0;
-    inbound->request = MPI_REQUEST_NULL;
+    inbound->request = 0;
     count_inbound(wanted, 1);
     if (net->lanes == NULL)
-        MPI_Irecv(room, (int)wanted->bytes, MPI_BYTE, mpi_rank(net, wanted->from), TAG_DATA, net->comm,
-                  &inbound->request);
+        inbound->request = carrier->irecv(net->comm, mpi_rank(net, wanted->from), TAG_DATA, room, wanted->bytes);
     return 0;
 }
 

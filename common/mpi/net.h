@@ -2,11 +2,11 @@
 /* Messages over MPI: see net.c. */
 #pragma once
 
+#include "common/carrier/carrier.h"
 #include "common/machine/machine.h"
 #include "common/mpi/ops.h"
 #include "proto/message.h"
 
-#include <mpi.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -39,7 +39,7 @@ enum send_state {
 struct send_slot {
     unsigned char bytes[512]; /* a control message that brings no long records */
     unsigned char *large;     /* a message that does; owned, kept for the next */
-    MPI_Request control, data;
+    carrier_request control, data;
     const unsigned char *start; /* the message; in `bytes`, in `large`, or before its payload */
     size_t size;
     struct net_user *user; /* borrowed */
@@ -58,7 +58,7 @@ struct collect {
     uint64_t bytes;
     unsigned char *buffer; /* owned */
     uint64_t capacity;
-    MPI_Request request;
+    carrier_request request;
     uint64_t place, have; /* in a launch without MPI: its place among all, and the bytes that are here */
     bool active;
     bool has_failed; /* with its sender */
@@ -70,7 +70,7 @@ struct inbound {
     unsigned from;
     uint64_t first, offset, bytes;
     void *room; /* room for data that nobody wants; owned */
-    MPI_Request request;
+    carrier_request request;
     unsigned char *to;    /* in a launch without MPI: where the data go, */
     uint64_t place, have; /* the place among all receives of data, and the bytes that are here */
     bool has_failed;      /* with its sender */
@@ -80,13 +80,13 @@ struct net {
     const struct runtime_ops *ops;
     struct runtime *runtime; /* borrowed */
     struct lanes *lanes;     /* the runtime's, where it does without MPI; else NULL */
-    MPI_Comm comm;
+    carrier_comm comm;
     unsigned first_rank;                         /* the runtime's: MPI counts from 0 */
     struct ulfm *ulfm;                           /* borrowed */
     struct heartbeat *heartbeat;                 /* borrowed */
     const struct peers *peers;                   /* borrowed: sends to whom nothing is sent any more are given up */
     unsigned char (*receive_bytes)[MESSAGE_MAX]; /* [receives], owned */
-    MPI_Request receives[RECEIVES_MAX];
+    carrier_request receives[RECEIVES_MAX];
     unsigned receive_count, receive_head;
     bool receive_held; /* the bytes of the message at receive_head are in use */
     struct send_slot *
@@ -116,19 +116,19 @@ bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size
 void net_look_at(struct net *net, unsigned from);
 
 /* True where an operation returned `result` because a rank has failed: the MPI library is asked which one (ulfm.c). */
-bool net_is_loss(struct net *net, int result);
+bool net_is_loss(struct net *net, enum carrier_result result);
 
 /* True where a receive has its message, by the result and the flag of testing it. */
-bool net_is_whole(int result, int arrived);
+bool net_is_whole(enum carrier_result result, bool arrived);
 
 /* Testing a receive has returned an error. Where errors are not fatal of themselves, only those of lost ranks are not:
  * another one ends the run. True where the message is here all the same. */
-bool net_note_error(struct net *net, int result, int arrived);
+bool net_note_error(struct net *net, enum carrier_result result, bool arrived);
 
 /* True where a receive has its message, by the result of testing it. */
-static inline bool net_has_arrived(struct net *net, int result, int arrived)
+static inline bool net_has_arrived(struct net *net, enum carrier_result result, bool arrived)
 {
-    return result == MPI_SUCCESS ? arrived : net_note_error(net, result, arrived);
+    return result == CARRIER_DONE ? arrived : net_note_error(net, result, arrived);
 }
 
 /* Puts a new receive in place of the oldest one, which MPI has freed as it failed with its sender. */

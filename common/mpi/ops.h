@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The carrier of a rank: the machine that it runs on (ops_mpi.c), or a simulated one (deploy/simulate/simgrid). The
- * files that drive a machine (driver.h) and net.c ask it for the time, for what has come, for sleep and for the lives
- * of peers. They use MPI beside it, of which a simulator may bring its own. */
+/* The surroundings of a rank: the machine that it runs on (ops_mpi.c), or a simulated one (deploy/simulate/simgrid).
+ * The files that drive a machine (driver.h) and net.c ask them for the time, for what has come, for sleep and for the
+ * lives of peers. Beside them they use the carrier (common/carrier), of which a simulator may bring its own. */
 #pragma once
 
-#include <mpi.h>
+#include "common/carrier/carrier.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -44,9 +45,9 @@ struct runtime_ops {
     /* Tells that a message of so many bytes is about to be sent; false: it would not arrive, and is not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
     /* True where a control message has come: then net->receive_head is its receive. */
-    bool (*find_message)(struct net *net, MPI_Status *status);
+    bool (*find_message)(struct net *net, struct carrier_status *status);
     /* True where a send is over, and MPI has its request back. */
-    bool (*is_sent)(MPI_Request *request);
+    bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver of what was sent */
 
     /* --- waiting: see wait.h --- */

@@ -150,7 +150,7 @@ static bool real_claim_report(struct runtime *runtime)
 
 static void real_start_receive(struct net *net, unsigned receive)
 {
-    MPI_Start(&net->receives[receive]);
+    carrier->start(net->receives[receive]);
 }
 
 static bool real_announce(struct net *net, unsigned to, size_t bytes)
@@ -161,24 +161,25 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
 
 /* Finds a message. The receives were started one after another, and MPI matches in that order: only the oldest needs to
  * be looked at. */
-static bool real_find_message(struct net *net, MPI_Status *status)
+static bool real_find_message(struct net *net, struct carrier_status *status)
 {
-    MPI_Request *oldest = &net->receives[net->receive_head];
-    int arrived, result = MPI_Test(oldest, &arrived, status);
+    carrier_request *oldest = &net->receives[net->receive_head];
+    bool arrived;
+    const enum carrier_result result = carrier->test(oldest, &arrived, status);
     const bool has_arrived = net_has_arrived(net, result, arrived);
-    if (*oldest == MPI_REQUEST_NULL)
+    if (*oldest == 0)
         net_renew_receive(net);
     return has_arrived;
 }
 
 /* Tests a request only where it is over: see net.c. */
-static bool real_is_sent(MPI_Request *request)
+static bool real_is_sent(carrier_request *request)
 {
-    int is_over = 1;
-    if (*request != MPI_REQUEST_NULL)
-        MPI_Request_get_status(*request, &is_over, MPI_STATUS_IGNORE);
-    if (is_over && *request != MPI_REQUEST_NULL)
-        MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
+    bool is_over = true;
+    if (*request != 0)
+        is_over = carrier->is_over(*request);
+    if (is_over && *request != 0)
+        carrier->test(request, &is_over, NULL);
     return is_over;
 }
 

@@ -4,7 +4,6 @@
 
 #include "common/mpi/ops.h"
 
-#include <mpi.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -13,10 +12,10 @@ struct runtime;
 
 /* Heartbeats to and from one peer. */
 struct beat {
-    bool is_far;         /* beats are exchanged while it is watched */
-    unsigned char sent;  /* kind of the latest beat */
-    unsigned may_miss;   /* looks that may still pass before the peer is taken for silent */
-    MPI_Request request; /* request of the latest beat */
+    bool is_far;             /* beats are exchanged while it is watched */
+    unsigned char sent;      /* kind of the latest beat */
+    unsigned may_miss;       /* looks that may still pass before the peer is taken for silent */
+    carrier_request request; /* request of the latest beat */
 };
 
 struct heartbeat {
@@ -24,7 +23,7 @@ struct heartbeat {
     struct beat *beats;      /* [ranks], owned; NULL: the kernel tells of all */
     bool is_fenced;          /* true where this rank was taken for lost */
     unsigned char received;
-    MPI_Request receive;
+    carrier_request receive;
     uint64_t due_ns;
     bool is_on; /* the thread runs */
     pthread_t thread;

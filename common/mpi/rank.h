@@ -2,6 +2,7 @@
 /* A rank of a run, as the files of the runtime and the DCA topologies know it. */
 #pragma once
 
+#include "common/carrier/carrier.h"
 #include "common/machine/topology.h"
 #include "common/mpi/doorbell.h"
 #include "common/mpi/guard.h"
@@ -13,7 +14,6 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 
-#include <mpi.h>
 #include <stdbool.h>
 
 /* A node, by the first of its ranks. */
@@ -27,8 +27,8 @@ struct runtime {
     unsigned first_rank;  /* the number in the run of this launch's first rank: above 0 in a pod alone */
     unsigned rank, ranks; /* the number of this rank, and behind that of the launch's last */
     enum role role;
-    MPI_Comm world, node; /* node: once runtime_node() has made it; neither in a launch without MPI */
-    struct lanes *lanes;  /* of a launch without MPI; owned; NULL: MPI has started it */
+    carrier_comm world, node; /* node: once runtime_node() has made it; neither in a launch without MPI */
+    struct lanes *lanes;      /* of a launch without MPI; owned; NULL: MPI has started it */
     struct hello *hellos; /* [ranks], owned; of a pod only those from first_rank on, and the supermaster's, are known */
     struct node_name *nodes; /* [node_count] of rank 0, in the order of their ranks; owned; NULL: not known */
     unsigned node_count;
@@ -87,7 +87,7 @@ enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
 /* The ranks of this node, as a communicator. The first call is collective. */
-MPI_Comm runtime_node(struct runtime *runtime);
+carrier_comm runtime_node(struct runtime *runtime);
 
 /* Returns when all ranks have called it, asleep; or, as the run is degraded then, when a peer has ended. */
 void runtime_wait_for_all(struct runtime *runtime);

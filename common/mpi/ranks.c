@@ -78,7 +78,7 @@ void runtime_abort(const struct runtime *runtime, int status)
 {
     if (runtime->lanes != NULL)
         lanes_abort(runtime->lanes, status);
-    MPI_Abort(runtime->world, status);
+    carrier->abort(runtime->world, status);
 }
 
 void runtime_exit_alone(struct runtime *runtime)

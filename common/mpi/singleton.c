@@ -1,26 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Telling a rank that an MPI launcher of another library has started: see singleton.h.
  *
- * Such a launcher sets variables that this library does not read, so that MPI_Init makes each rank a world of its own.
- */
+ * Such a launcher sets variables that this library does not read, so that MPI_Init makes each rank a world of its own:
+ * as srun does, whose ranks may be of any library. */
 #include "common/mpi/singleton.h"
 
+#include "common/carrier/carrier.h"
 #include "common/os/say.h"
 
-#include <mpi.h>
-#include <stdio.h>
 #include <stdlib.h>
-
-#if defined(OMPI_MAJOR_VERSION)
-#define LIBRARY  "Open MPI"
-#define LAUNCHER "mpirun"
-#elif defined(MPICH_VERSION)
-#define LIBRARY  "MPICH"
-#define LAUNCHER "mpiexec"
-#else
-#define LIBRARY  "another MPI library"
-#define LAUNCHER "mpiexec"
-#endif
 
 /* Variables in which launchers tell the ranks and their number. */
 static const struct {
@@ -37,17 +25,25 @@ static long number_in_environment(const char *name)
     return text != NULL ? strtol(text, NULL, 10) : 0;
 }
 
+bool singleton_speaks(void)
+{
+    for (size_t i = 0; i < sizeof launches / sizeof *launches; i++)
+        if (getenv(launches[i].rank) != NULL)
+            return number_in_environment(launches[i].rank) == 0;
+    return true;
+}
+
 bool singleton_refuse(const char *program)
 {
     for (size_t i = 0; i < sizeof launches / sizeof *launches; i++) {
         long ranks = number_in_environment(launches[i].ranks);
         if (ranks <= 1)
             continue;
-        if (number_in_environment(launches[i].rank) == 0)
+        if (singleton_speaks())
             say(stderr,
-                "hdss: %s is built with " LIBRARY ", whose ranks this launcher cannot start (%s is %ld, yet each "
-                "rank is alone): launch it by the " LAUNCHER " of " LIBRARY ", or by hdss run, which finds it",
-                program, launches[i].ranks, ranks);
+                "hdss: %s is carried by %s, whose ranks this launcher cannot start (%s is %ld, yet each rank is "
+                "alone): launch it by the launcher of that library, or by hdss run, which finds it",
+                program, carrier->name, launches[i].ranks, ranks);
         return true;
     }
     return false;

@@ -2,10 +2,10 @@
 /* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
  * one rank, and all leave with the same status. */
 #include "common/mpi/ops.h"
+#include "common/carrier/load.h"
 #include "common/machine/topology.h"
 #include "common/mpi/lanes.h"
 #include "common/mpi/meet.h"
-#include "common/mpi/mpi_help.h"
 #include "common/mpi/net.h"
 #include "common/mpi/place.h"
 #include "common/mpi/rank.h"
@@ -88,11 +88,11 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
  * ranks are on several nodes, or out of one another's sight. Else only the rank's own thread uses MPI; but MPI wants to
  * hear of others that compute (FUNNELED). Open MPI 4 locks a mutex at each message from FUNNELED on, Open MPI 5 and
  * MPICH only with MULTIPLE. */
-static int least_level(const struct introduction *introduction)
+static enum carrier_level least_level(const struct introduction *introduction)
 {
     if (!place_holds_all())
-        return MPI_THREAD_SERIALIZED;
-    return introduction->has_threads ? MPI_THREAD_FUNNELED : MPI_THREAD_SINGLE;
+        return CARRIER_SERIALIZED;
+    return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
 /* Leaves MPI. Open MPI 4.1 unloads its client of PMIx while a thread of its own still runs what that client gives it to
@@ -101,21 +101,25 @@ static int least_level(const struct introduction *introduction)
 static void finalize_mpi(void)
 {
     objects_keep();
-    MPI_Finalize();
+    carrier->finish();
 }
 
-/* Begins MPI. False where it takes this rank for the only one, though it is not. */
+/* Begins MPI. False, which was said, where there is no carrier, or it takes this rank for the only one, though it is
+ * not. */
 static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
-    int level, rank, ranks; /* heartbeat.c looks what the level is */
-    MPI_Init_thread(argc, argv, least_level(introduction), &level);
-    mpi_help_print_here();
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-    runtime->world = MPI_COMM_WORLD; /* no other messages are in it: a duplicate would take rounds over all ranks */
-    runtime->rank = (unsigned)rank;
-    runtime->ranks = (unsigned)ranks;
-    if (ranks > 1 || introduction->listens || !singleton_refuse(role_name(introduction->role)))
+    struct error error;
+    if (carrier_load(role_name(introduction->role), &error) < 0) {
+        if (singleton_speaks())
+            say(stderr, "hdss: %s", error.text);
+        return false;
+    }
+    /* No other messages are in the world: a duplicate would take rounds over all ranks. heartbeat.c looks what the
+     * level is. */
+    runtime->world = carrier->begin(argc, argv, least_level(introduction));
+    runtime->rank = (unsigned)carrier->rank(runtime->world);
+    runtime->ranks = (unsigned)carrier->ranks(runtime->world);
+    if (runtime->ranks > 1 || introduction->listens || !singleton_refuse(role_name(introduction->role)))
         return true;
     finalize_mpi();
     return false;
@@ -125,8 +129,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
 static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
     struct error error;
-    *runtime = (struct runtime){
-        .ops = &runtime_mpi_ops, .role = introduction->role, .world = MPI_COMM_NULL, .node = MPI_COMM_NULL};
+    *runtime = (struct runtime){.ops = &runtime_mpi_ops, .role = introduction->role};
     if (!lanes_enter(&runtime->lanes, &error))
         return begin_mpi(runtime, argc, argv, introduction);
     if (runtime->lanes == NULL) {
@@ -344,10 +347,10 @@ const struct topology *runtime_group(struct runtime *runtime, unsigned grouping)
     return &runtime->topology;
 }
 
-MPI_Comm runtime_node(struct runtime *runtime)
+carrier_comm runtime_node(struct runtime *runtime)
 {
-    if (runtime->node == MPI_COMM_NULL)
-        MPI_Comm_split(runtime->world, (int)runtime->hellos[runtime->rank].node, (int)runtime->rank, &runtime->node);
+    if (runtime->node == 0)
+        runtime->node = carrier->split(runtime->world, (int)runtime->hellos[runtime->rank].node, (int)runtime->rank);
     return runtime->node;
 }
 
@@ -401,9 +404,7 @@ static void push_far_messages(struct runtime *runtime)
         near += doorbell_reaches(&runtime->doorbell, i);
     const uint64_t until_ns = runtime->ops->now() + LAST_PROGRESS_NS;
     while (near < all && runtime->ops->now() < until_ns) {
-        int any; /* from this rank to itself, which is never sent: a probe that finds a message does not send others on
-                  */
-        MPI_Iprobe(runtime_mpi_rank(runtime, runtime->rank), TAG_CONTROL, runtime->world, &any, MPI_STATUS_IGNORE);
+        carrier->progress(runtime->world, runtime_mpi_rank(runtime, runtime->rank));
         runtime->ops->nap(runtime, LAST_NAP_NS);
     }
 }
@@ -455,8 +456,8 @@ void runtime_leave(struct runtime *runtime, int status)
         doorbell_fini(&runtime->doorbell);
     if (runtime->grouped)
         topology_fini(&runtime->topology);
-    if (runtime->node != MPI_COMM_NULL)
-        MPI_Comm_free(&runtime->node);
+    if (runtime->node != 0)
+        carrier->release_comm(&runtime->node);
     fflush(NULL);
     runtime->ops->exit_after(most_s, status);
     if (runtime->lanes == NULL)

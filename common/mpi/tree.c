@@ -71,14 +71,14 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
 }
 
 /* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
-static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, MPI_Request *requests)
+static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();
     for (int next = 0; next < count;) {
-        int done;
-        if (MPI_Test(&requests[next], &done, MPI_STATUS_IGNORE) != MPI_SUCCESS)
+        bool is_over;
+        if (carrier->test(&requests[next], &is_over, NULL) != CARRIER_DONE)
             return false;
-        if (done) {
+        if (is_over) {
             next++;
             continue;
         }
@@ -92,12 +92,12 @@ static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, MP
 /* Receives what each child's subtree has gathered, one behind the other. */
 static bool take_from_children(const struct tree *tree, unsigned char *room, size_t bytes)
 {
-    MPI_Request requests[CHILDREN_MAX];
+    carrier_request requests[CHILDREN_MAX];
     int count = 0;
     for (unsigned span = tree->span; span < tree->ranks && tree->own + span < tree->ranks; span *= 2) {
         unsigned child = tree->own + span;
         size_t size = subtree(tree, child, 2 * span) * bytes;
-        MPI_Irecv(room, (int)size, MPI_BYTE, rank_of(tree, child), TAG_START, tree->runtime->world, &requests[count++]);
+        requests[count++] = carrier->irecv(tree->runtime->world, rank_of(tree, child), TAG_START, room, size);
         room += size;
     }
     assert(count <= CHILDREN_MAX);
@@ -106,28 +106,27 @@ static bool take_from_children(const struct tree *tree, unsigned char *room, siz
 
 static bool give_to_children(const struct tree *tree, const void *data, size_t bytes)
 {
-    MPI_Request requests[CHILDREN_MAX];
+    carrier_request requests[CHILDREN_MAX];
     int count = 0;
     for (unsigned span = tree->span; span < tree->ranks && tree->own + span < tree->ranks; span *= 2)
-        MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, tree->own + span), TAG_START, tree->runtime->world,
-                  &requests[count++]);
+        requests[count++] =
+            carrier->isend(tree->runtime->world, rank_of(tree, tree->own + span), TAG_START, data, bytes);
     return wait_for(tree->runtime, tree->has_lost, count, requests);
 }
 
 static bool give_to_parent(const struct tree *tree, const void *data, size_t bytes)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
+    carrier_request request = 0;
     if (tree->own > 0)
-        MPI_Isend(data, (int)bytes, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world,
-                  &request);
+        request = carrier->isend(tree->runtime->world, rank_of(tree, parent_of(tree)), TAG_START, data, bytes);
     return wait_for(tree->runtime, tree->has_lost, 1, &request);
 }
 
 static bool take_from_parent(const struct tree *tree, void *data, size_t room)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
+    carrier_request request = 0;
     if (tree->own > 0)
-        MPI_Irecv(data, (int)room, MPI_BYTE, rank_of(tree, parent_of(tree)), TAG_START, tree->runtime->world, &request);
+        request = carrier->irecv(tree->runtime->world, rank_of(tree, parent_of(tree)), TAG_START, data, room);
     return wait_for(tree->runtime, tree->has_lost, 1, &request);
 }
 
@@ -225,14 +224,13 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes)
         put_in_all_lanes(runtime, data, bytes);
         return 0;
     }
-    MPI_Request *requests = malloc(runtime->ranks * sizeof *requests);
+    carrier_request *requests = malloc(runtime->ranks * sizeof *requests);
     int count = 0;
     if (requests == NULL)
         return -1;
     for (unsigned i = runtime->rank + 1; i < runtime->ranks; i++)
         if (runtime->hellos[i].node == runtime->rank)
-            MPI_Isend(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, i), TAG_START, runtime->world,
-                      &requests[count++]);
+            requests[count++] = carrier->isend(runtime->world, runtime_mpi_rank(runtime, i), TAG_START, data, bytes);
     wait_for(runtime, NULL, count, requests);
     free(requests);
     return 0;
@@ -244,8 +242,7 @@ void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t 
         take_from_lane(runtime, 0, data, bytes);
         return;
     }
-    MPI_Request request;
-    MPI_Irecv(data, (int)bytes, MPI_BYTE, runtime_mpi_rank(runtime, first), TAG_START, runtime->world, &request);
+    carrier_request request = carrier->irecv(runtime->world, runtime_mpi_rank(runtime, first), TAG_START, data, bytes);
     wait_for(runtime, NULL, 1, &request);
 }
 

@@ -2,7 +2,8 @@
 /* Ranks that the MPI library says have failed: see ulfm.c. */
 #pragma once
 
-#include <mpi.h>
+#include "common/carrier/carrier.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -14,6 +15,6 @@ struct ulfm {
     uint64_t due_ns;
 };
 
-void ulfm_begin(MPI_Comm comm);
+void ulfm_begin(carrier_comm comm);
 /* Reports ranks that have failed; cheap when that is not due. */
 void ulfm_look(struct runtime *runtime, uint64_t now_ns);

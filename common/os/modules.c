@@ -12,7 +12,7 @@
 #include <sys/auxv.h>
 #include <unistd.h>
 
-enum { PLACES_MAX = 3 };
+enum { PLACES_MAX = 4 };
 
 struct places {
     char folder[PLACES_MAX][PATH_MAX];
@@ -111,6 +111,16 @@ static int say_missing(const struct places *places, const char *name, struct err
     return error_set(error, "there is no %.60s in %s", name, list);
 }
 
+static int find_in(const struct places *places, const char *name, char folder[PATH_MAX], struct error *error)
+{
+    for (unsigned i = 0; i < places->count; i++)
+        if (has_file(places->folder[i], name)) {
+            strcpy(folder, places->folder[i]);
+            return 0;
+        }
+    return say_missing(places, name, error);
+}
+
 int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error)
 {
     struct places places = {.count = 0};
@@ -119,16 +129,22 @@ int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], 
         modules_add(&places, given);
     else
         add_places(&places, own);
-    for (unsigned i = 0; i < places.count; i++)
-        if (has_file(places.folder[i], name)) {
-            strcpy(folder, places.folder[i]);
-            return 0;
-        }
-    return say_missing(&places, name, error);
+    return find_in(&places, name, folder, error);
 }
 
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error)
 {
     char own[PATH_MAX];
     return modules_find_from(program_folder(own, NULL) == 0 ? own : "", name, folder, error);
+}
+
+int modules_find_own(const char *name, char folder[PATH_MAX], struct error *error)
+{
+    struct places places = {.count = 0};
+    char own[PATH_MAX];
+    const char *given = getenv("HDSS_MODULES");
+    if (given != NULL)
+        modules_add(&places, given);
+    add_places(&places, program_folder(own, NULL) == 0 ? own : "");
+    return find_in(&places, name, folder, error);
 }

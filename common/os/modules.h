@@ -18,5 +18,8 @@ int program_find(const char *folder, const char *name, char path[PATH_MAX], stru
 /* The first folder that has the module. -1 with one line that says where it was looked for. */
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
 
+/* Finds a module that HDSS runs on, which HDSS_MODULES may name a folder of but does not hide. */
+int modules_find_own(const char *name, char folder[PATH_MAX], struct error *error);
+
 /* Finds the module as modules_find() does, for a program in the folder `own`; "" where its folder is not known. */
 int modules_find_from(const char *own, const char *name, char folder[PATH_MAX], struct error *error);

@@ -6,8 +6,7 @@
 
 const struct dialect *dialect_of(const struct launch_plan *launch_plan)
 {
-    enum mpi_family family =
-        launch_plan->start.launcher.family != MPI_FAMILY_UNKNOWN ? launch_plan->start.launcher.family : LINKED_FAMILY;
+    const enum mpi_family family = launcher_words(&launch_plan->start.launcher);
     if (family == MPI_FAMILY_NONE)
         return &without_mpi_dialect;
     return family == MPI_FAMILY_MPICH ? &mpich_dialect : &openmpi_dialect;

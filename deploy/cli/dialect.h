@@ -49,8 +49,7 @@ extern const struct dialect openmpi_dialect, mpich_dialect, without_mpi_dialect;
 /* The number in the names of the memory that ranks of version 5 share whose mpirun has that number. */
 unsigned openmpi_job_number_5(const char *host, long launcher);
 
-/* The dialect of the line-up's launcher; Open MPI's where the launcher does not say whose it is, unless the ranks are
- * built with MPICH. */
+/* The dialect of the line-up's launcher; where the launcher does not say whose it is, that of the default carrier. */
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
 /* True if all ranks run on this machine, as far as can be known here: no other machine is named by the user, by the

@@ -142,7 +142,7 @@ struct launch_verdict launch_judge(const struct launch_course *course)
     if (how->reports && course->status == 0)
         return told(EXIT_STATUS_FAILED,
                     "the launcher has ended, and no rank has said how the run went: was it sent a signal before its "
-                    "ranks were ready, or is it not the mpirun of the MPI library that HDSS is built with?");
+                    "ranks were ready, or is it not the mpirun of an MPI library?");
     const bool fails = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED;
     if (fails && reported < 0 && watch->begun)
         return judge_silence(course);

@@ -11,18 +11,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum mpi_family: the name, how the text of --version begins, what stands before the number. */
+/* By enum mpi_family: how the text of --version begins, and what stands before the number. */
 static const struct family {
-    const char *name, *begins, *number;
+    const char *begins, *number;
 } families[] = {
-    [MPI_FAMILY_UNKNOWN] = {"an unknown launcher", NULL, NULL},
-    [MPI_FAMILY_OPENMPI] = {"Open MPI", "mpirun (Open MPI) ", ") "},
-    [MPI_FAMILY_MPICH] = {"MPICH", "HYDRA build details:", "Version:"},
-    [MPI_FAMILY_SLURM] = {"Slurm", "slurm", " "},
-    [MPI_FAMILY_NONE] = {"HDSS, without MPI", NULL, NULL},
+    [MPI_FAMILY_OPENMPI] = {"mpirun (Open MPI) ", ") "},
+    [MPI_FAMILY_MPICH] = {"HYDRA build details:", "Version:"},
+    [MPI_FAMILY_SLURM] = {"slurm", " "},
 };
 
-/* Families up to this one are told by the text of --version. */
+/* Families that are told by the text of --version are those before this one. */
 enum { FAMILIES = MPI_FAMILY_NONE };
 
 /* Launchers without --mpirun, in the order in which they are tried. Debian names those of each library. */
@@ -48,11 +46,11 @@ void launcher_parse_version(const char *text, struct launcher *launcher)
 
 void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX])
 {
+    const char *family = launcher->family == MPI_FAMILY_UNKNOWN ? "an unknown launcher" : family_name(launcher->family);
     if (launcher->major == 0)
-        snprintf(name, LAUNCHER_NAME_MAX, "%s", families[launcher->family].name);
+        snprintf(name, LAUNCHER_NAME_MAX, "%s", family);
     else
-        snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", families[launcher->family].name, launcher->major,
-                 launcher->minor, launcher->patch);
+        snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", family, launcher->major, launcher->minor, launcher->patch);
 }
 
 /* Finds a program as execvp() would. False where it would not. */
@@ -91,51 +89,68 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-static bool launcher_fits(const struct launcher *launcher)
-{
-    return launcher->family == MPI_FAMILY_UNKNOWN || LINKED_FAMILY == MPI_FAMILY_UNKNOWN ||
-           launcher->family == LINKED_FAMILY;
-}
-
-/* The first of the usual programs that fits. False where none does. */
-static bool find_usual(struct launcher *launcher)
+/* The first of the usual programs for whose ranks there is a carrier, of the family or of an unknown one; of any if
+ * `family` is unknown. False where there is none. */
+static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
-        if (launcher_ask(usual[i], launcher) && launcher_fits(launcher))
+        if (launcher_ask(usual[i], launcher) && family_is_carried(launcher->family) &&
+            (family == MPI_FAMILY_UNKNOWN || launcher->family == MPI_FAMILY_UNKNOWN || launcher->family == family))
             return true;
     return false;
 }
 
+static bool find_best(struct launcher *launcher)
+{
+    enum mpi_family family;
+    if (!family_take_default(&family))
+        return false;
+    return find_usual(launcher, family) || find_usual(launcher, MPI_FAMILY_UNKNOWN);
+}
+
 static int launcher_refuse(const struct launcher *other, struct error *error)
 {
-    char name[LAUNCHER_NAME_MAX], advice[100] = "install it, or name its mpirun: --mpirun PROGRAM";
-    const struct launcher linked = {.family = LINKED_FAMILY};
+    char name[LAUNCHER_NAME_MAX], carriers[CARRIERS_TEXT_MAX], advice[100] = "or name another mpirun: --mpirun PROGRAM";
     struct launcher fitting;
     launcher_name(other, name);
-    if (find_usual(&fitting))
-        snprintf(advice, sizeof advice, "type --mpirun %s", fitting.program);
-    return error_set(error,
-                     "%.100s is the launcher of %s, and these programs are built with %s %s, which it cannot start: %s",
-                     other->program, name, families[linked.family].name, LINKED_VERSION, advice);
+    family_list_carriers(carriers);
+    if (find_best(&fitting))
+        snprintf(advice, sizeof advice, "or type --mpirun %s", fitting.program);
+    return error_set(
+        error, "%.100s is the launcher of %s, for whose ranks this HDSS has no carrier (there is %s): install %s, %s",
+        other->program, name, carriers, family_package(other->family), advice);
 }
 
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error)
 {
     struct launcher first = {.program = usual[0]};
+    char carriers[CARRIERS_TEXT_MAX];
+    family_list_carriers(carriers);
     if (given != NULL) {
         if (!launcher_ask(given, launcher))
-            return error_set(error, "--mpirun %.200s: there is no such program; accepted: the mpirun of %s %s", given,
-                             families[LINKED_FAMILY].name, LINKED_VERSION);
-        return launcher_fits(launcher) ? 0 : launcher_refuse(launcher, error);
+            return error_set(error,
+                             "--mpirun %.200s: there is no such program; accepted: the mpirun of a library that "
+                             "has a carrier, of which there is %s",
+                             given, carriers);
+        return family_is_carried(launcher->family) ? 0 : launcher_refuse(launcher, error);
     }
-    if (find_usual(launcher))
+    if (find_best(launcher))
         return 0;
     if (launcher_ask(usual[0], &first))
         return launcher_refuse(&first, error);
-    return error_set(error,
-                     "mpirun is not on PATH: install that of %s %s, which these programs are built with, or name it: "
-                     "--mpirun PROGRAM",
-                     families[LINKED_FAMILY].name, LINKED_VERSION);
+    return error_set(
+        error,
+        "mpirun is not on PATH: install that of a library that has a carrier, of which there is %s, or name "
+        "it: --mpirun PROGRAM",
+        carriers);
+}
+
+enum mpi_family launcher_words(const struct launcher *launcher)
+{
+    enum mpi_family family = launcher->family;
+    if (family == MPI_FAMILY_UNKNOWN)
+        family_take_default(&family);
+    return family;
 }
 
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error)

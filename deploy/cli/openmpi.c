@@ -49,11 +49,14 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* A launcher that does not tell its version, such as a script, is taken for that of the library. */
+/* A launcher that does not tell its version, such as a script, is taken for that of the library which HDSS was built
+ * with. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
-    unsigned long linked = strtoul(LINKED_VERSION, NULL, 10);
-    return (launch_plan->start.launcher.major > 0 ? launch_plan->start.launcher.major : linked) >= 5;
+    const char *built = family_built_version(MPI_FAMILY_OPENMPI);
+    if (launch_plan->start.launcher.major > 0)
+        return launch_plan->start.launcher.major >= 5;
+    return built != NULL && strtoul(built, NULL, 10) >= 5;
 }
 
 /* Workers alone end by themselves after a loss, and say why, where they see each other's processes. */

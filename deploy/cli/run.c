@@ -190,8 +190,8 @@ const struct option_row launch_place_rows[] = {
      "what carries the messages of the ranks: local, memory that the processes of this machine share; mpi, a launch by "
      "mpirun; auto, local where all ranks are on this machine (default auto)",
      TAKES_CHOICE(struct launch_plan, start.carrier)},
-    {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI, or where HDSS is built with MPICH its mpiexec",
-     "the launcher to use (default mpirun, or what fits the MPI library that HDSS is built with)",
+    {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI or the mpiexec of MPICH, where HDSS has a carrier for its ranks",
+     "the launcher to use (default mpirun, or another one for whose ranks HDSS has a carrier)",
      TAKES_WORD(struct launch_plan, start.mpirun), .least = 1},
     {"mpi-args", 0, "WORDS", "options of mpirun, separated by blanks", "more options for mpirun, separated by blanks",
      take_mpi_args},

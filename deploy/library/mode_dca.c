@@ -3,6 +3,7 @@
  * kept over time steps, as nobody collects it. */
 #include "deploy/library/loop.h"
 
+#include "common/carrier/words.h"
 #include "common/dca/core.h"
 #include "common/dca/core_queue.h"
 #include "common/dca/machine.h"
@@ -94,8 +95,8 @@ static void describe_team(struct hdss_shared_loop *loop, struct share *share)
         .transport = mode_dca_transport_of(loop->settings.mode),
         .host = &host,
         .context = loop,
-        .world = team->world,
-        .node = team->node,
+        .world = carrier_word_of_comm(team->world),
+        .node = carrier_word_of_comm(team->node),
         .rank = (unsigned)team->rank,
         .ranks = (unsigned)team->ranks,
         .nodes = team->groups,

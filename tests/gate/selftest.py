@@ -355,7 +355,6 @@ class Selftest:
         bare = Aside(self.guarded, "bare", self.bare, "quickstart", "bookworm")
         if not self.guarded("gcc", gcc.compile):
             return
-        mpich = Aside(self.guarded, "mpich", self.compile_mpich_line)
         self.learn(gcc)
         aside = [Aside(self.guarded, "sanitizers", self.test_sanitizers, sanitizers), Aside(self.check_syntax), bare]
         self.guarded("gcc", self.run_smoke, gcc)
@@ -363,20 +362,13 @@ class Selftest:
         self.guarded("gcc", lambda: self.take(gcc.test(rules, "rules", 2)))
         self.run_seeds(gcc, self.fixed_seeds(gcc))
         self.lint(gcc, house.changed_files())
-        mpich.result()
         self.guarded("gcc", self.run_mpich_line, gcc)
         for work in aside:
             work.result()
 
-    def compile_mpich_line(self):
-        """The ranks of the build with MPICH: 37 s of processor time if the compiler's cache has the objects, thrice as much if not."""
-        if house.shutil.which("mpiexec.mpich"):
-            self.build("mpich").compile(["deploy/supermaster", "deploy/master", "deploy/worker"], nice=True)
-
     def run_mpich_line(self, build):
-        env = {**self.choice_file("mpich", {}), "HDSS_TEST_MPICH": self.build("mpich").folder}
         if house.shutil.which("mpiexec.mpich"):
-            self.take(build.test(["mpich_line"], "a line over MPICH", 1, env))
+            self.take(build.test(["mpich_line"], "a line over MPICH", 1, self.choice_file("mpich", {})))
         else:
             self.skip("mpich", "a line over MPICH", "there is no mpiexec.mpich")
 

@@ -248,6 +248,11 @@ def contexts_of(contexts):
     return words
 
 
+def rank_of_tests(variable, *words):
+    """The words of a rank that is a program of the tests, which the variable names: it lies apart from the modules that carry its messages."""
+    return ['env', f'HDSS_MODULES={os.path.dirname(HDSS)}', os.environ[variable], *words]
+
+
 def mpirun_line(contexts, options=(), mca=()):
     """contexts: [(count, [program, argument, ...]), ...]; mca: parameters of Open MPI for all of them. MPIRUN names another library's."""
     line = [*os.environ['MPIRUN'].split(), *options] if 'MPIRUN' in os.environ else openmpi.mpirun(options, mca)

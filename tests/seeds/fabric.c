@@ -706,8 +706,6 @@ static struct runtime *new_runtime(unsigned rank)
         .rank = rank,
         .ranks = world.config.ranks,
         .role = hellos[rank].role,
-        .world = MPI_COMM_WORLD,
-        .node = MPI_COMM_NULL,
         .hellos = hellos,
         .cores_are_free = world.config.cores_are_free,
         .is_blind = world.config.is_blind,

@@ -2,9 +2,8 @@
 /* Between the halves of the fabric: fabric.c is the machine, fabric_mpi.c is MPI. */
 #pragma once
 
+#include "common/carrier/carrier.h"
 #include "tests/seeds/fabric.h"
-
-#include <mpi.h>
 
 /* One step of the rank that runs: time passes, others may go on, and this rank may end here. */
 void fabric_step(void);

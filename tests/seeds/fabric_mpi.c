@@ -11,7 +11,6 @@
 #include "tests/seeds/fabric_memory.h"
 
 #include <assert.h>
-#include <mpi-ext.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -44,7 +43,7 @@ struct operation {
     bool is_marked;                         /* of a receive: tested behind a failure */
     unsigned char *buffer;
     size_t bytes;
-    int tag, source; /* MPI_ANY_SOURCE */
+    int tag, source; /* CARRIER_ANY */
     uint64_t posted;
     bool is_matched;
     unsigned got_from;
@@ -55,7 +54,6 @@ struct rank_mpi {
     struct operation requests[REQUESTS];
     int used; /* places that were ever taken */
     uint64_t posted;
-    size_t length;                   /* of the message that was tested last */
     uint64_t last_ns[FABRIC_RANKS];  /* when what was sent to each rank arrives, at the earliest */
     uint64_t knows_ns[FABRIC_RANKS]; /* when it learns that the rank has failed; NEVER */
     unsigned failed[FABRIC_RANKS];
@@ -91,12 +89,12 @@ static uint64_t at_least(uint64_t a, uint64_t b)
 
 /* --- requests --- */
 
-static MPI_Request handle_of(int place)
+static carrier_request handle_of(int place)
 {
-    return (MPI_Request)(intptr_t)(0x10000 + place);
+    return 0x10000 + (carrier_request)place;
 }
 
-static struct operation *request_of(MPI_Request handle)
+static struct operation *request_of(carrier_request handle)
 {
     const intptr_t place = (intptr_t)handle - 0x10000;
     if (place < 0 || place >= REQUESTS || self()->requests[place].kind == NO_REQUEST) {
@@ -241,7 +239,7 @@ static int find_receive(unsigned rank, const struct parcel *parcel)
     for (int i = 0; i < mpi->used; i++) {
         const struct operation *request = &mpi->requests[i];
         if (request->kind != RECEIVE || !request->is_active || request->is_matched || request->tag != parcel->tag ||
-            (request->source != MPI_ANY_SOURCE && request->source != (int)parcel->from))
+            (request->source != CARRIER_ANY && request->source != (int)parcel->from))
             continue;
         if (best < 0 || request->posted < mpi->requests[best].posted)
             best = i;
@@ -348,6 +346,8 @@ void mpi_say(void)
                            out->is_pushed ? ", pushed" : "");
 }
 
+static const struct carrier fabric_carrier;
+
 /* --- ranks that end --- */
 
 static void clear_requests(struct rank_mpi *mpi)
@@ -382,6 +382,7 @@ void mpi_forget(unsigned rank, bool all)
 
 void mpi_begin(void)
 {
+    carrier = &fabric_carrier;
     finalizing = 0;
     for (unsigned i = 0; i < FABRIC_RANKS; i++) {
         struct rank_mpi *mpi = &ranks[i];
@@ -408,13 +409,12 @@ void mpi_fini(void)
 
 /* --- the calls --- */
 
-int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request fabric_isend(carrier_comm comm, int to, int tag, const void *buffer, size_t size)
 {
-    (void)type, (void)comm;
+    (void)comm;
     progress();
     const struct fabric_config *config = fabric_config();
     const unsigned own = fabric_rank();
-    const size_t size = (size_t)count;
     struct rank_mpi *mpi = self();
     struct parcel *parcel = memory_take(sizeof *parcel + size);
     const bool is_near = fabric_is_near(own, (unsigned)to);
@@ -425,13 +425,12 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     fabric_tally.messages += tag == TAG_CONTROL;
     fabric_tally.data += tag == TAG_DATA;
     fabric_tally.beats += tag != TAG_CONTROL && tag != TAG_DATA;
-    *request = MPI_REQUEST_NULL;
     parcel->request = take_request(SEND);
     struct operation *send = &mpi->requests[parcel->request];
     send->is_active = true;
     send->buffer = (unsigned char *)buffer;
     send->tag = tag;
-    *request = handle_of(parcel->request);
+    const carrier_request request = handle_of(parcel->request); /* of the place, which read_source() forgets */
     parcel->source = buffer;
     parcel->is_unread = true;
     parcel->sum = sum_of(buffer, size);
@@ -443,57 +442,53 @@ int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag,
     under_way[own]++;
     under_way[to]++;
     push(own, (unsigned)to);
-    return MPI_SUCCESS;
+    return request;
 }
 
-static int post(int place)
+static void post(int place)
 {
     struct operation *request = &self()->requests[place];
     request->is_active = true;
     request->is_matched = request->is_marked = false;
     request->posted = self()->posted++;
-    return MPI_SUCCESS;
 }
 
-static int make_receive(void *buffer, int count, int from, int tag)
+static int make_receive(void *buffer, size_t size, int from, int tag)
 {
     const int place = take_request(RECEIVE);
     struct operation *request = &self()->requests[place];
     request->buffer = buffer;
-    request->bytes = (size_t)count;
+    request->bytes = size;
     request->source = from;
     request->tag = tag;
     return place;
 }
 
-int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request fabric_irecv(carrier_comm comm, int from, int tag, void *buffer, size_t size)
 {
-    (void)type, (void)comm;
-    const int place = make_receive(buffer, count, from, tag);
-    *request = handle_of(place);
+    (void)comm;
+    const int place = make_receive(buffer, size, from, tag);
     post(place);
     progress();
-    return MPI_SUCCESS;
+    return handle_of(place);
 }
 
-int MPI_Recv_init(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request fabric_recv_init(carrier_comm comm, int from, int tag, void *buffer, size_t size)
 {
-    (void)type, (void)comm;
-    const int place = make_receive(buffer, count, from, tag);
+    (void)comm;
+    const int place = make_receive(buffer, size, from, tag);
     self()->requests[place].is_persistent = true;
-    *request = handle_of(place);
-    return MPI_SUCCESS;
+    return handle_of(place);
 }
 
-int MPI_Start(MPI_Request *request)
+static void fabric_start(carrier_request request)
 {
-    struct operation *receive = request_of(*request);
+    struct operation *receive = request_of(request);
     if (receive->is_active)
         fabric_complain("starts a receive that has been started");
     memset(receive->buffer, 0xcc, receive->bytes < 64 ? receive->bytes : 64);
     post((int)(receive - self()->requests));
     progress();
-    return MPI_SUCCESS;
 }
 
 static bool has_failed(const struct rank_mpi *mpi, int rank)
@@ -514,39 +509,40 @@ static void drop_data(unsigned from)
             place = &(*place)->next;
 }
 
-/* The error of a receive, or MPI_SUCCESS; *is_over is as it would be without. */
-static int look_at_failures(struct rank_mpi *mpi, MPI_Request *handle, struct operation *request, int *is_over)
+/* The result of a receive; *is_over is as it would be without. */
+static enum carrier_result look_at_failures(struct rank_mpi *mpi, carrier_request *handle, struct operation *request,
+                                            bool *is_over)
 {
     const bool is_new = mpi->failed_count > mpi->acknowledged;
     if (request->kind != RECEIVE)
-        return MPI_SUCCESS;
-    if (request->source != MPI_ANY_SOURCE) {
+        return CARRIER_DONE;
+    if (request->source != CARRIER_ANY) {
         if (*is_over || !has_failed(mpi, request->source))
-            return MPI_SUCCESS;
+            return CARRIER_DONE;
         drop_data((unsigned)request->source);
         give_request(request);
-        *handle = MPI_REQUEST_NULL;
+        *handle = 0;
         *is_over = true;
-        return MPIX_ERR_PROC_FAILED;
+        return CARRIER_LOST;
     }
     if (is_new && !*is_over && request->tag == TAG_CONTROL && between(0, 7) == 0) {
         give_request(request);
-        *handle = MPI_REQUEST_NULL;
+        *handle = 0;
         *is_over = true;
         fabric_tally.renewed++;
-        return MPIX_ERR_PROC_FAILED;
+        return CARRIER_LOST;
     }
     request->is_marked |= is_new && !*is_over;
     fabric_tally.marked += request->is_marked && *is_over;
-    return request->is_marked && (is_new || *is_over) ? MPIX_ERR_PROC_FAILED_PENDING : MPI_SUCCESS;
+    return request->is_marked && (is_new || *is_over) ? CARRIER_PENDING : CARRIER_DONE;
 }
 
-int MPI_Test(MPI_Request *handle, int *is_over, MPI_Status *status)
+static enum carrier_result fabric_test(carrier_request *handle, bool *is_over, struct carrier_status *status)
 {
     progress();
-    *is_over = 1;
-    if (*handle == MPI_REQUEST_NULL)
-        return MPI_SUCCESS;
+    *is_over = true;
+    if (*handle == 0)
+        return CARRIER_DONE;
     struct rank_mpi *mpi = self();
     struct operation *request = request_of(*handle);
     if (request->kind == SEND && request->is_active && request->tag != 4) /* the tree has no losses at the start */
@@ -554,48 +550,35 @@ int MPI_Test(MPI_Request *handle, int *is_over, MPI_Status *status)
     if (request->is_persistent && !request->is_active && !request->is_matched)
         fabric_complain("tests a receive that has not been started");
     *is_over = !request->is_active;
-    const int result = look_at_failures(mpi, handle, request, is_over);
-    if (*is_over && status != MPI_STATUS_IGNORE)
-        status->MPI_SOURCE = (int)request->got_from;
-    if (*is_over)
-        mpi->length = request->got;
-    if (!*is_over || *handle == MPI_REQUEST_NULL)
+    const enum carrier_result result = look_at_failures(mpi, handle, request, is_over);
+    if (*is_over && status != NULL)
+        *status = (struct carrier_status){.source = (int)request->got_from, .bytes = request->got};
+    if (!*is_over || *handle == 0)
         return result;
     request->is_matched = false;
     if (!request->is_persistent) {
         give_request(request);
-        *handle = MPI_REQUEST_NULL;
+        *handle = 0;
     }
     return result;
 }
 
-int MPI_Request_get_status(MPI_Request handle, int *is_over, MPI_Status *status)
-{
-    (void)status;
-    progress();
-    *is_over = !request_of(handle)->is_active;
-    return MPI_SUCCESS;
-}
-
-int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    (void)status, (void)type;
-    *count = (int)self()->length;
-    return MPI_SUCCESS;
-}
-
-int MPI_Cancel(MPI_Request *handle)
+static bool fabric_request_is_over(carrier_request handle)
 {
     progress();
-    struct operation *request = request_of(*handle);
+    return !request_of(handle)->is_active;
+}
+
+static void fabric_cancel(carrier_request handle)
+{
+    progress();
+    struct operation *request = request_of(handle);
     if (request->kind == RECEIVE && !request->is_matched)
         request->is_active = false;
-    return MPI_SUCCESS;
 }
 
-int MPI_Wait(MPI_Request *handle, MPI_Status *status)
+static void fabric_wait(carrier_request *handle)
 {
-    (void)status;
     progress();
     struct operation *request = request_of(*handle);
     while (request->is_active) {
@@ -604,37 +587,32 @@ int MPI_Wait(MPI_Request *handle, MPI_Status *status)
         progress();
     }
     if (request->is_persistent)
-        return MPI_SUCCESS;
+        return;
     give_request(request);
-    *handle = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    *handle = 0;
 }
 
-int MPI_Request_free(MPI_Request *handle)
+static void fabric_release(carrier_request *handle)
 {
     struct operation *request = request_of(*handle);
     request->is_free = true;
     if (!request->is_active)
         give_request(request);
-    *handle = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    *handle = 0;
 }
 
-int MPI_Iprobe(int from, int tag, MPI_Comm comm, int *any, MPI_Status *status)
+static void fabric_progress(carrier_comm comm, int self_rank)
 {
-    (void)from, (void)tag, (void)comm, (void)status;
+    (void)comm, (void)self_rank;
     progress();
-    *any = 0;
-    return MPI_SUCCESS;
 }
 
-int MPI_Query_thread(int *level)
+static enum carrier_level fabric_level(void)
 {
-    *level = MPI_THREAD_FUNNELED;
-    return MPI_SUCCESS;
+    return CARRIER_FUNNELED;
 }
 
-int MPI_Abort(MPI_Comm comm, int status)
+static void fabric_abort(carrier_comm comm, int status)
 {
     (void)comm;
     fabric_say("MPI_Abort(%d)", status);
@@ -642,14 +620,13 @@ int MPI_Abort(MPI_Comm comm, int status)
     fabric_end(status);
 }
 
-int MPI_Comm_free(MPI_Comm *comm)
+static void fabric_release_comm(carrier_comm *comm)
 {
-    *comm = MPI_COMM_NULL;
-    return MPI_SUCCESS;
+    *comm = 0;
 }
 
 /* Ends with that of the last rank, if the launcher answers. */
-int MPI_Finalize(void)
+static void fabric_finish(void)
 {
     progress();
     self()->finalizes = true;
@@ -662,61 +639,45 @@ int MPI_Finalize(void)
     for (unsigned i = 0; i < count_ranks(); i++)
         if (i != fabric_rank())
             fabric_wake(i, fabric_now());
-    return MPI_SUCCESS;
 }
 
-/* --- ULFM: a group is its count of ranks --- */
+/* --- ULFM --- */
 
-int MPI_Error_class(int result, int *class)
-{
-    *class = result;
-    return MPI_SUCCESS;
-}
-
-int MPI_Comm_set_errhandler(MPI_Comm comm, MPI_Errhandler handler)
-{
-    (void)comm, (void)handler;
-    return MPI_SUCCESS;
-}
-
-int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failed)
+static void fabric_heed_losses(carrier_comm comm)
 {
     (void)comm;
+}
+
+static int fabric_next_losses(carrier_comm comm, int known, int *lost, int room)
+{
+    (void)comm;
+    struct rank_mpi *mpi = self();
+    int count = 0;
     progress();
-    *failed = (MPI_Group)(intptr_t)(0x10000 + self()->failed_count);
-    return MPI_SUCCESS;
+    for (; known + count < mpi->failed_count && count < room; count++)
+        lost[count] = (int)mpi->failed[known + count];
+    if (count > 0)
+        mpi->acknowledged = known + count;
+    return count;
 }
 
-int MPIX_Comm_ack_failed(MPI_Comm comm, int count, int *done)
-{
-    (void)comm;
-    self()->acknowledged = *done = count;
-    return MPI_SUCCESS;
-}
-
-int MPI_Comm_group(MPI_Comm comm, MPI_Group *all)
-{
-    (void)comm;
-    *all = (MPI_Group)(intptr_t)0x20000;
-    return MPI_SUCCESS;
-}
-
-int MPI_Group_size(MPI_Group group, int *size)
-{
-    *size = (int)((intptr_t)group - 0x10000);
-    return MPI_SUCCESS;
-}
-
-int MPI_Group_translate_ranks(MPI_Group from, int count, const int *places, MPI_Group to, int *result)
-{
-    (void)from, (void)to;
-    for (int i = 0; i < count; i++)
-        result[i] = (int)self()->failed[places[i]];
-    return MPI_SUCCESS;
-}
-
-int MPI_Group_free(MPI_Group *group)
-{
-    *group = MPI_GROUP_NULL;
-    return MPI_SUCCESS;
-}
+static const struct carrier fabric_carrier = {
+    .version = CARRIER_VERSION,
+    .name = "the fabric",
+    .level = fabric_level,
+    .finish = fabric_finish,
+    .abort = fabric_abort,
+    .release_comm = fabric_release_comm,
+    .isend = fabric_isend,
+    .irecv = fabric_irecv,
+    .recv_init = fabric_recv_init,
+    .start = fabric_start,
+    .test = fabric_test,
+    .is_over = fabric_request_is_over,
+    .wait = fabric_wait,
+    .cancel = fabric_cancel,
+    .release = fabric_release,
+    .progress = fabric_progress,
+    .heed_losses = fabric_heed_losses,
+    .next_losses = fabric_next_losses,
+};

@@ -10,6 +10,7 @@
  *
  * Run by mpirun with any number of ranks. One line on standard output when all is well; else one on standard error and
  * status 1. */
+#include "common/carrier/carrier.h"
 #include "common/config/dca_options.h"
 #include "common/config/rank_options.h"
 #include "common/dca/core.h"
@@ -68,6 +69,8 @@ struct loop {
     bool gives; /* ranks wait with some of their chunks for others that want them */
 };
 
+enum { TAG_CHUNKS = 5 };
+
 static struct dca dca;
 static double *powers;
 static struct range *own; /* what this rank has drawn */
@@ -78,14 +81,14 @@ static void fail(const struct loop *loop, const char *what, uint64_t where)
 {
     fprintf(stderr, "dca-draws: %s, %s inside %s, %" PRIu64 " iterations, %u ranks: %s at %" PRIu64 "\n",
             loop->mode->name, loop->technique, loop->inside, loop->iterations, dca.ranks, what, where);
-    MPI_Abort(MPI_COMM_WORLD, 1);
+    runtime_abort(dca.runtime, EXIT_STATUS_FAILED);
 }
 
 static void *checked(void *memory)
 {
     if (memory == NULL) {
         fprintf(stderr, "dca-draws: out of memory\n");
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        runtime_abort(dca.runtime, EXIT_STATUS_FAILED);
     }
     return memory;
 }
@@ -96,7 +99,7 @@ static struct sched_spec spec_of(const char *text)
     struct error error;
     if (sched_spec_parse(&spec, text, &error) < 0) {
         fprintf(stderr, "dca-draws: %s\n", error.text);
-        MPI_Abort(MPI_COMM_WORLD, 1);
+        runtime_abort(dca.runtime, EXIT_STATUS_FAILED);
     }
     return spec;
 }
@@ -163,7 +166,7 @@ static void draw_all(const struct loop *loop)
 {
     struct range chunk;
     own_count = 0;
-    MPI_Barrier(dca.runtime->world);
+    carrier->barrier(dca.runtime->world);
     while (share_draw(&dca.share, &chunk)) {
         note(&chunk);
         if (loop->gives && chunk.count > 1 && own_count % 3 == 0)
@@ -192,24 +195,32 @@ static int by_count(const void *a, const void *b)
     return left->count < right->count ? -1 : left->count > right->count;
 }
 
+static void receive(unsigned from, void *room, size_t bytes)
+{
+    carrier_request request = carrier->irecv(dca.runtime->world, (int)from, TAG_CHUNKS, room, bytes);
+    carrier->wait(&request);
+}
+
 /* On rank 0 all chunks, in the order of the loop; else NULL. */
 static struct range *gather(size_t *count)
 {
-    const int words = (int)(2 * own_count);
-    int *counts = checked(calloc(dca.ranks, sizeof *counts)), *places = checked(calloc(dca.ranks, sizeof *places));
-    struct range *all = NULL;
-    int sum = 0;
-    MPI_Gather(&words, 1, MPI_INT, counts, 1, MPI_INT, 0, dca.runtime->world);
-    for (unsigned i = 0; dca.rank == 0 && i < dca.ranks; sum += counts[i++])
-        places[i] = sum;
-    *count = (size_t)sum / 2;
-    if (dca.rank == 0)
-        all = checked(calloc(*count + 1, sizeof *all));
-    MPI_Gatherv(own, words, MPI_UINT64_T, all, counts, places, MPI_UINT64_T, 0, dca.runtime->world);
-    if (all != NULL)
-        qsort(all, *count, sizeof *all, by_first);
+    size_t *counts = checked(calloc(dca.ranks, sizeof *counts));
+    *count = 0;
+    carrier->gather(dca.runtime->world, 0, &own_count, sizeof own_count, counts);
+    if (dca.rank > 0) {
+        carrier->send(dca.runtime->world, 0, TAG_CHUNKS, own, own_count * sizeof *own);
+        free(counts);
+        return NULL;
+    }
+    for (unsigned i = 0; i < dca.ranks; i++)
+        *count += counts[i];
+    struct range *all = checked(calloc(*count + 1, sizeof *all)), *place = all + own_count;
+    if (own_count > 0)
+        memcpy(all, own, own_count * sizeof *own);
+    for (unsigned i = 1; i < dca.ranks; place += counts[i++])
+        receive(i, place, counts[i] * sizeof *own);
+    qsort(all, *count, sizeof *all, by_first);
     free(counts);
-    free(places);
     return all;
 }
 
@@ -433,7 +444,11 @@ int main(int argc, char **argv)
         share_forms();
     else
         share_by_chance();
-    MPI_Allreduce(MPI_IN_PLACE, &recalls_done, 1, MPI_UINT64_T, MPI_SUM, dca.runtime->world);
+    uint64_t *recalls = checked(calloc(dca.ranks, sizeof *recalls));
+    carrier->gather(dca.runtime->world, 0, &recalls_done, sizeof recalls_done, recalls);
+    for (unsigned i = 1; dca.rank == 0 && i < dca.ranks; i++)
+        recalls_done += recalls[i];
+    free(recalls);
     if (dca.rank == 0)
         printf("%" PRIu64 " loops, %" PRIu64 " chunks, %" PRIu64 " recalls\n", loops_done, chunks_done, recalls_done);
     dca_finish_waiting(&dca);

@@ -10,7 +10,6 @@
 #include "common/mpi/runtime.h"
 #include "proto/message.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,8 @@
  *
  * Run by mpirun with 2 ranks that share no memory. One line on standard output when all is well; a rank that turns in
  * MPI for ever is ended by its alarm. */
+#include "common/carrier/carrier.h"
+#include "common/carrier/load.h"
 #include "common/mpi/net.h"
 #include "common/mpi/ops.h"
 #include "common/mpi/peers.h"
@@ -13,7 +15,6 @@
 #include "common/os/process.h"
 #include "proto/message.h"
 
-#include <mpi.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,13 +44,14 @@ static void send_to_second(struct message message)
         exit(EXIT_FAILURE);
 }
 
-static int lead(void)
+static int lead(carrier_comm world)
 {
     int pid;
-    struct runtime runtime = {.ops = &runtime_mpi_ops, .world = MPI_COMM_WORLD, .ranks = 2};
+    struct runtime runtime = {.ops = &runtime_mpi_ops, .world = world, .ranks = 2};
+    carrier_request request = carrier->irecv(world, 1, TAG_MEETING, &pid, sizeof pid);
     if (peers_init(&runtime.peers, 2) < 0 || net_init(&net, &runtime, 1) < 0)
         return EXIT_FAILURE;
-    MPI_Recv(&pid, 1, MPI_INT, 1, TAG_MEETING, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    carrier->wait(&request);
     send_to_second((struct message){.type = MESSAGE_RECALL});
     progress();
     kill(pid, SIGKILL);
@@ -72,15 +74,17 @@ static int lead(void)
 
 int main(int argc, char **argv)
 {
-    int rank, pid = (int)getpid();
-    MPI_Init(&argc, &argv);
+    const int pid = (int)getpid();
+    struct error error;
+    if (carrier_load("lost-receiver", &error) < 0)
+        return EXIT_FAILURE;
+    const carrier_comm world = carrier->begin(&argc, &argv, CARRIER_SINGLE);
     signal(SIGPIPE, SIG_IGN);
     alarm(LIMIT_S);
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    ulfm_begin(MPI_COMM_WORLD);
-    if (rank == 0)
-        return lead();
-    MPI_Send(&pid, 1, MPI_INT, 0, TAG_MEETING, MPI_COMM_WORLD);
+    ulfm_begin(world);
+    if (carrier->rank(world) == 0)
+        return lead(world);
+    carrier->send(world, 0, TAG_MEETING, &pid, sizeof pid);
     for (;;)
         pause();
 }

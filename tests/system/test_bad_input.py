@@ -2,7 +2,7 @@
 """Wrong use: one line (what, where, what is accepted), exit status 2 on behalf of all ranks, nothing hangs, nothing is left behind."""
 import os
 
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, job as job_line, main, mpirun_line, run, run_job
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, job as job_line, main, mpirun_line, rank_of_tests, run, run_job
 
 OTHER_WORKER = os.environ.get('OTHER_WORKER', '')
 
@@ -39,7 +39,7 @@ def test_line_ups():
 def test_versions_that_differ():
     if not OTHER_WORKER:
         return 'no worker of another version was built'
-    result = run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (1, [WORKER]), (1, [OTHER_WORKER])]))
+    result = run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (1, [WORKER]), (1, rank_of_tests('OTHER_WORKER'))]))
     check(result, 'rank 2', '99.0.0', 'one installation')
 
 

@@ -84,7 +84,9 @@ def check_files(root, packages):
     assert len(papers) == 4, papers
     others = [name for name in found if re.fullmatch(r'usr/(bin|share/man/man1)/(?!hdss).*', name)]
     assert not others, f'names that are not ours to take: {others}'
-    expected = {'hdss', 'libhdss0', 'libhdss-dev'}
+    expected = {'hdss', 'hdss-openmpi', 'hdss-mpich', 'libhdss0', 'libhdss-dev'}
+    carriers = [name for name in found if re.fullmatch(r'usr/lib/[\w-]+/hdss/carrier-(openmpi|mpich)\.so', name)]
+    assert len(carriers) == 2, carriers
     if has_debian_python():
         expected |= {'hdss-python3', 'python3-hdss'}
         modules = {'usr/lib/python3/dist-packages/hdss/' + name for name in os.listdir('source/deploy/python/hdss') if name.endswith(('.py', '.typed'))}

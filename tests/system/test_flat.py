@@ -6,7 +6,7 @@ import os
 import random
 
 from flat import ALL_MODES, MODES, RANKS_MOST, checksum_of, flat_line, synthetic
-from launch import HDSS, WORKER, main, mpirun_line, report, run
+from launch import HDSS, WORKER, main, mpirun_line, rank_of_tests, report, run
 from openmpi import IS_5
 
 CLOSED = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'tss:decrement=real', 'fac2', 'tfss',
@@ -104,7 +104,7 @@ def draws(which, counts):
     for ranks in counts:
         if ranks > RANKS_MOST:
             break
-        result = run(mpirun_line([(ranks, [os.environ['DCA_DRAWS'], which])]))
+        result = run(mpirun_line([(ranks, rank_of_tests('DCA_DRAWS', which))]))
         assert result.status == 0, result
         loops = int(result.out.split()[0])
         assert loops == (300 if which == 'contest' else FORM_LOOPS), result

@@ -6,7 +6,7 @@ import shutil
 import subprocess
 
 import openmpi
-from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, main, report, run, shared_memory, start, unhurried, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, finish, hurry, main, mpirun_line, report, run, shared_memory, start, unhurried, wait_until
 
 os.environ['HDSS_CARRIER'] = 'mpi'
 
@@ -83,12 +83,42 @@ def other_launcher(text):
     os.chmod('mpirun', 0o755)
 
 
-def test_the_launcher_of_another_library_is_told_apart():
+def programs_with(*carriers):
+    """Copies of the programs in a folder that has these carriers alone."""
+    folder = os.path.abspath('-'.join(['with', *carriers]))
+    os.mkdir(folder)
+    for path in (HDSS, SUPERMASTER, WORKER, *(f'{os.path.dirname(HDSS)}/carrier-{name}.so' for name in carriers)):
+        shutil.copy(path, folder)
+    os.environ.pop('HDSS_MODULES', None)
+    return [os.path.join(folder, os.path.basename(path)) for path in (HDSS, SUPERMASTER, WORKER)]
+
+
+def test_a_launcher_without_a_carrier_is_told_apart():
+    hdss = programs_with('openmpi')[0]
     other_launcher('HYDRA build details:\n    Version:   4.0.2')
-    refused(run([HDSS, 'run', '--mpirun', './mpirun', *JOB]), './mpirun', 'MPICH 4.0.2', 'Open MPI', '--mpirun mpirun')
+    refused(run([hdss, 'run', '--mpirun', './mpirun', *JOB]), './mpirun', 'MPICH 4.0.2', 'there is that of Open MPI', 'install hdss-mpich', '--mpirun mpirun')
     other_launcher('slurm-wlm 22.05.8')
-    refused(run([HDSS, 'run', '--mpirun', './mpirun', *JOB]), 'Slurm', 'Open MPI')
+    refused(run([hdss, 'run', '--mpirun', './mpirun', *JOB]), 'Slurm', 'Open MPI')
+    refused(run([programs_with()[0], 'run', '--mpirun', 'mpirun', *JOB]), 'there is none', 'install hdss-openmpi')
     assert not os.path.exists('started')
+
+
+def test_programs_without_a_carrier():
+    _, supermaster, worker = programs_with()
+    refused(run([supermaster, *JOB]), 'this HDSS has no carrier', 'install hdss-openmpi or hdss-mpich', 'hdss run')
+    result = run(mpirun_line([(1, [supermaster, *JOB]), (2, [worker])]))
+    said = [line for line in result.err if line.startswith('hdss: ')]
+    assert result.status == 2 and len(said) == 1 and result.out == '', result
+    assert 'supermaster is a rank of Open MPI (OMPI_COMM_WORLD_SIZE is set)' in said[0] and 'install hdss-openmpi' in said[0], result
+
+
+def test_a_carrier_of_another_version():
+    _, supermaster, _ = programs_with('openmpi')
+    path = os.path.join(os.path.dirname(supermaster), 'carrier-openmpi.so')
+    for text, said in (('const unsigned hdss_carrier[2] = {77};', 'its table is 77'), ('int nothing;', 'hdss_carrier')):
+        os.remove(path)
+        subprocess.run(['cc', '-shared', '-fPIC', '-x', 'c', '-o', path, '-'], input=text, text=True, check=True)
+        refused(run([supermaster, *JOB]), said)
 
 
 def test_another_library_first_on_path_is_passed_over():
@@ -107,10 +137,11 @@ def test_a_hand_written_line_of_another_library():
     mpiexec = shutil.which('mpiexec.mpich')
     if mpiexec is None:
         return 'there is no mpiexec.mpich'
-    result = run([mpiexec, '-n', '1', SUPERMASTER, *JOB, ':', '-n', '2', WORKER])
+    _, supermaster, worker = programs_with('openmpi')
+    result = run([mpiexec, '-n', '1', supermaster, *JOB, ':', '-n', '2', worker])
     said = [line for line in result.err if line.startswith('hdss: ')]
     assert result.status == 2 and len(said) == 1 and result.out == '', result
-    assert 'supermaster is built with Open MPI' in said[0] and 'mpirun of Open MPI' in said[0] and 'hdss run' in said[0], result
+    assert 'supermaster is a rank of MPICH' in said[0] and 'there is that of Open MPI' in said[0] and 'install hdss-mpich' in said[0], result
 
 
 def test_a_rank_launches_nothing():

@@ -8,7 +8,7 @@ from dependent import dithered, generated, hydro
 from far import on_nodes
 from faults import lines_with
 from journals import wait_for_records
-from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, run, start, wait_until
+from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, rank_of_tests, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from processes import pids
 from results import records_of
@@ -75,14 +75,14 @@ def check_far(masters):
 
 def test_who_sends_to_a_rank_that_has_died_goes_on():
     """Over TCP, whose connection is reset: Open MPI 4 does not come back from the second message to such a rank, and version 5 needs its ULFM."""
-    result = run(mpirun_line([(2, [os.environ['LOST_RECEIVER']])], options=RECOVERING_FAR, mca={**OVER_TCP, **FAULT_TOLERANT}))
+    result = run(mpirun_line([(2, rank_of_tests('LOST_RECEIVER'))], options=RECOVERING_FAR, mca={**OVER_TCP, **FAULT_TOLERANT}))
     assert 'then 0\n' in result.out, result
 
 
 def test_results_that_nobody_waits_for_are_taken_all_the_same():
     """As those of a chunk that another worker was quicker with: else their worker waits for ever, or MPI writes to memory that is freed."""
     for way in (OVER_TCP, {}):
-        result = run(mpirun_line([(1, [os.environ['LATE_DATA'], 'leads']), (1, [os.environ['LATE_DATA']])], mca=way))
+        result = run(mpirun_line([(1, rank_of_tests('LATE_DATA', 'leads')), (1, rank_of_tests('LATE_DATA'))], mca=way))
         assert result.status == 0 and result.out == 'all results have gone\n', result
 
 

@@ -63,7 +63,7 @@ def test_hdss_run_says_what_mpich_cannot():
         return 'there is no mpirun.openmpi'
     result = run([HDSS, 'run', '--mpirun', mpirun, *SLOW])
     assert result.status == 2 and len(result.err) == 1, result
-    assert 'Open MPI' in result.err[0] and 'built with MPICH' in result.err[0] and '--mpirun mpiexec' in result.err[0], result
+    assert 'Open MPI' in result.err[0] and 'there is that of MPICH' in result.err[0] and '--mpirun mpiexec' in result.err[0], result
 
 
 if __name__ == '__main__':

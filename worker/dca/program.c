@@ -6,6 +6,7 @@
  * that failed says why. During the loop a rank that fails stops the counters, so that the others come to their end. */
 #include "worker/dca/program.h"
 
+#include "common/carrier/carrier.h"
 #include "common/config/dca_options.h"
 #include "common/config/job.h"
 #include "common/config/rank_options.h"
@@ -53,19 +54,17 @@
  * root.error. */
 static int agree(struct dca *dca, int status)
 {
-    struct {
-        int status, rank;
-    } own = {status, (int)dca->rank}, worst;
     runtime_wait_for_all(dca->runtime);
-    MPI_Allreduce(&own, &worst, 1, MPI_2INT, MPI_MAXLOC, dca->runtime->world);
-    if (worst.status == EXIT_STATUS_DONE || worst.rank != (int)dca->rank)
-        return worst.status;
+    const uint64_t worst = carrier->max(dca->runtime->world, (uint64_t)status << 32 | (UINT32_MAX - dca->rank));
+    const int worst_status = (int)(worst >> 32);
+    if (worst_status == EXIT_STATUS_DONE || UINT32_MAX - (uint32_t)worst != dca->rank)
+        return worst_status;
     terminal_clear(&dca->root.terminal);
-    if (dca->rank == 0 || worst.status == EXIT_STATUS_USAGE)
+    if (dca->rank == 0 || worst_status == EXIT_STATUS_USAGE)
         say(stderr, "worker: %s", dca->root.error.text);
     else
         say(stderr, "worker: rank %u: %s", dca->rank, dca->root.error.text);
-    return worst.status;
+    return worst_status;
 }
 
 /* The settings that must be equal on every rank, as one number: the job's words and the mode, not the slowdown and
@@ -107,7 +106,7 @@ static uint64_t digest_of_plugin(const struct dca *dca)
 static int check_same_job(struct dca *dca)
 {
     uint64_t own = digest_of(&dca->options) + dca->root.setup.loop.inputs + digest_of_plugin(dca), first = own;
-    MPI_Bcast(&first, 1, MPI_UINT64_T, 0, dca->runtime->world);
+    carrier->bcast(dca->runtime->world, 0, &first, sizeof first);
     if (own == first)
         return EXIT_STATUS_DONE;
     error_set(&dca->root.error,
@@ -216,9 +215,9 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     exec_probe_now(&dca->exec, &own);
     levels.count = own.levels;
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
-    MPI_Allgather(&levels, sizeof levels, MPI_BYTE, all, sizeof levels, MPI_BYTE, dca->runtime->world);
+    carrier->allgather(dca->runtime->world, &levels, sizeof levels, all);
     *swr = own.swr;
-    MPI_Bcast(swr, 1, MPI_DOUBLE, 0, dca->runtime->world); /* all ranks have the same */
+    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks have the same */
     probe_compare(all, dca->ranks, speeds);
     for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];
@@ -257,7 +256,7 @@ static int exchange_powers(struct dca *dca, double *swr)
     if (!measure) {
         if (dca->given_speeds != NULL)
             memcpy(speeds, dca->given_speeds, dca->ranks * sizeof *speeds);
-        MPI_Bcast(speeds, (int)dca->ranks, MPI_DOUBLE, 0, dca->runtime->world);
+        carrier->bcast(dca->runtime->world, 0, speeds, dca->ranks * sizeof *speeds);
     }
     if (!takes_powers(job)) {
         free(speeds);
@@ -436,16 +435,15 @@ static int dca_program_conclude(struct dca *dca)
         failed = true;
     int status = agree(dca, failed ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE);
     int have = all != NULL || dca->rank != 0;
-    MPI_Bcast(&have, 1, MPI_INT, 0, dca->runtime->world);
+    carrier->bcast(dca->runtime->world, 0, &have, sizeof have);
     if (have)
-        MPI_Gather(&dca->figures, sizeof dca->figures, MPI_BYTE, all, sizeof dca->figures, MPI_BYTE, 0,
-                   dca->runtime->world);
+        carrier->gather(dca->runtime->world, 0, &dca->figures, sizeof dca->figures, all);
     if (dca->rank == 0)
         dca_loss_ignore(dca); /* the others are only to hear how it went */
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
     runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
-    MPI_Bcast(&status, 1, MPI_INT, 0, dca->runtime->world);
+    carrier->bcast(dca->runtime->world, 0, &status, sizeof status);
     free(all);
     return status;
 }
@@ -520,7 +518,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     dca->ranks = runtime_ranks(dca->runtime);
     dca->topology = runtime_group(dca->runtime, TOPOLOGY_BY_NODE);
     if (dca->topology == NULL)
-        MPI_Abort(dca->runtime->world, EXIT_STATUS_FAILED);
+        carrier->abort(dca->runtime->world, EXIT_STATUS_FAILED);
     dca_begin_sharing(dca, dca_program_transport_of(dca->options.worker.dca));
     dca->share.calculation_ns = dca->root.setup.job.spec.calculation_ns;
     dca->share.assignment_ns = dca->root.setup.job.spec.assignment_ns;

@@ -6,6 +6,7 @@
  * ones have passed. */
 #include "worker/dca/work.h"
 
+#include "common/carrier/carrier.h"
 #include "common/config/dca_options.h"
 #include "common/config/rank_options.h"
 #include "common/dca/machine.h"
@@ -175,7 +176,6 @@ void dca_begin_sharing(struct dca *dca, const struct transport *transport)
         .host = &host,
         .context = dca,
         .world = dca->runtime->world,
-        .node = MPI_COMM_NULL,
         .rank = dca->rank,
         .ranks = dca->ranks,
         .nodes = dca->topology->nodes,
@@ -379,7 +379,7 @@ void dca_work(struct dca *dca)
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
     runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
-    MPI_Barrier(dca->runtime->world);
+    carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)
         status_tell_begun();
     dca->serves = must_serve(dca);

@@ -7,6 +7,7 @@
  * of what their heartbeats would tell them. */
 #include "deploy/simulate/simgrid/rank.h"
 
+#include "common/carrier/words.h"
 #include "common/machine/topology.h"
 #include "common/mpi/peers.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -92,5 +93,5 @@ void simulated_leave(struct simulated_rank *self)
         return;
     if (self->rank == run->topology->supermaster && !self->has_failed)
         wake_others(run);
-    MPI_Barrier(MPI_COMM_WORLD);
+    carrier->barrier(carrier_word_of_comm(MPI_COMM_WORLD));
 }

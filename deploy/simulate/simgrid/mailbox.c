@@ -7,6 +7,7 @@
  * comes from another site. So they are taken as they arrive, but those of one sender in their order, which a short
  * message behind a long one might else overtake: the n-th receive that is started takes the n-th message that was sent
  * to this rank, and its inbox says who has sent it. */
+#include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -26,7 +27,7 @@ struct receive {
     enum receive_state state;
     uint64_t number;  /* number of the message that it takes */
     uint64_t arrival; /* in the order of arriving */
-    MPI_Status status;
+    struct carrier_status status;
 };
 
 struct mailbox {
@@ -42,7 +43,7 @@ struct mailbox {
     sg_actor_t alarm;          /* the actor that gives it */
     bool rings;                /* the actor is about to give it */
     unsigned alarms_sent;      /* and not heard */
-    MPI_Request alarm_request;
+    carrier_request alarm_request;
 };
 
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank)
@@ -50,7 +51,7 @@ struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank)
     struct mailbox *mailbox = calloc(1, sizeof *mailbox);
     if (mailbox == NULL)
         return NULL;
-    *mailbox = (struct mailbox){.run = run, .rank = rank, .alarm_ns = NEVER, .alarm_request = MPI_REQUEST_NULL};
+    *mailbox = (struct mailbox){.run = run, .rank = rank, .alarm_ns = NEVER};
     return mailbox;
 }
 
@@ -67,10 +68,10 @@ static void dismiss_alarm(struct mailbox *mailbox)
 void mailbox_free(struct mailbox *mailbox)
 {
     dismiss_alarm(mailbox);
-    if (mailbox->alarm_request != MPI_REQUEST_NULL && !simulated_may_fail(mailbox->run)) {
+    if (mailbox->alarm_request != 0 && !simulated_may_fail(mailbox->run)) {
         if (mailbox->alarms_sent == 0) /* SimGrid ends the program where a message that is on its way is cancelled */
-            MPI_Cancel(&mailbox->alarm_request);
-        MPI_Wait(&mailbox->alarm_request, MPI_STATUS_IGNORE);
+            carrier->cancel(mailbox->alarm_request);
+        carrier->wait(&mailbox->alarm_request);
     }
     free(mailbox);
 }
@@ -133,16 +134,18 @@ void mailbox_start_receive(struct net *net, unsigned receive)
     mailbox->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mailbox->started++};
     mailbox->waiting[mailbox->waiting_count++] = receive;
     shorten_inbox(mailbox);
-    MPI_Start(&net->receives[receive]);
+    carrier->start(net->receives[receive]);
 }
 
 /* The message of the n-th of those that wait is here. */
 static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *status)
 {
     struct receive *receive = &mailbox->receives[mailbox->waiting[n]];
+    int bytes;
     receive->state = RECEIVE_HAS;
     receive->arrival = mailbox->arrived++;
-    receive->status = *status;
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    receive->status = (struct carrier_status){.source = status->MPI_SOURCE, .bytes = (size_t)bytes};
     mailbox->waiting_count--;
     memmove(&mailbox->waiting[n], &mailbox->waiting[n + 1], (mailbox->waiting_count - n) * sizeof mailbox->waiting[n]);
     if (sender_of(mailbox, receive->number) != (unsigned)status->MPI_SOURCE)
@@ -153,7 +156,7 @@ static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *
 /* No message of the same sender is on its way before it. */
 static bool may_be_taken(const struct mailbox *mailbox, const struct receive *receive)
 {
-    unsigned from = (unsigned)receive->status.MPI_SOURCE;
+    unsigned from = (unsigned)receive->status.source;
     for (unsigned i = 0; i < mailbox->receive_count; i++) {
         const struct receive *other = &mailbox->receives[i];
         if (other->state != RECEIVE_TAKEN && other->number < receive->number &&
@@ -182,7 +185,7 @@ static unsigned next_arrived(const struct mailbox *mailbox)
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
     for (unsigned n = 0; n < mailbox->waiting_count; n++)
-        requests[n] = mailbox->net->receives[mailbox->waiting[n]];
+        requests[n] = carrier_request_of(mailbox->net->receives[mailbox->waiting[n]]);
     return (int)mailbox->waiting_count;
 }
 
@@ -201,7 +204,7 @@ static void look_at_mail(struct mailbox *mailbox)
     }
 }
 
-bool mailbox_find(struct net *net, MPI_Status *status)
+bool mailbox_find(struct net *net, struct carrier_status *status)
 {
     struct mailbox *mailbox = simulated_self()->mailbox;
     if (simulated_self()->is_gone)
@@ -228,13 +231,13 @@ static void give_alarm(int argc, char **argv)
     sg_actor_sleep_until((double)mailbox->alarm_ns * 1e-9);
     mailbox->rings = true;
     mailbox->alarms_sent++;
-    MPI_Send(NULL, 0, MPI_BYTE, (int)mailbox->rank, TAG_ALARM, MPI_COMM_WORLD);
+    carrier->send(carrier_word_of_comm(MPI_COMM_WORLD), (int)mailbox->rank, TAG_ALARM, NULL, 0);
 }
 
 static void await_alarm(struct mailbox *mailbox)
 {
-    if (mailbox->alarm_request == MPI_REQUEST_NULL)
-        MPI_Irecv(NULL, 0, MPI_BYTE, MPI_ANY_SOURCE, TAG_ALARM, MPI_COMM_WORLD, &mailbox->alarm_request);
+    if (mailbox->alarm_request == 0)
+        mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
 /* An alarm that comes too early does no harm. */
@@ -255,7 +258,7 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 /* The alarm is of another rank, which wakes this one, where its own does not ring. */
 static void hear_alarm(struct mailbox *mailbox)
 {
-    mailbox->alarm_request = MPI_REQUEST_NULL;
+    mailbox->alarm_request = 0;
     mailbox->alarms_sent -= mailbox->alarms_sent > 0;
     if (mailbox->alarm == NULL || !mailbox->rings)
         return;
@@ -266,9 +269,8 @@ static void hear_alarm(struct mailbox *mailbox)
 
 void mailbox_wake(unsigned rank)
 {
-    MPI_Request request;
-    MPI_Isend(NULL, 0, MPI_BYTE, (int)rank, TAG_ALARM, MPI_COMM_WORLD, &request);
-    MPI_Request_free(&request); /* the rank may be computing, and never ask for it */
+    carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
+    carrier->release(&request); /* the rank may be computing, and never ask for it */
 }
 
 /* --- waiting --- */
@@ -277,14 +279,14 @@ void mailbox_wake(unsigned rank)
  * waited for: it has left. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
 
-static int add_request(MPI_Request **owners, int count, MPI_Request *request)
+static int add_request(carrier_request **owners, int count, carrier_request *request)
 {
     owners[count] = request;
-    return *request != MPI_REQUEST_NULL ? count + 1 : count;
+    return *request != 0 ? count + 1 : count;
 }
 
 /* Lists all requests but the receives. */
-static int list_others(struct mailbox *mailbox, MPI_Request **owners, int count)
+static int list_others(struct mailbox *mailbox, carrier_request **owners, int count)
 {
     struct net *net = mailbox->net;
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
@@ -298,18 +300,19 @@ static int list_others(struct mailbox *mailbox, MPI_Request **owners, int count)
 /* A request that is through is set to none, which net.c finds. */
 static void wait_for_any(struct mailbox *mailbox)
 {
-    MPI_Request requests[REQUESTS_MAX], *owners[REQUESTS_MAX];
+    MPI_Request requests[REQUESTS_MAX];
+    carrier_request *owners[REQUESTS_MAX];
     int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
     MPI_Status status;
     for (int i = receives; i < count; i++)
-        requests[i] = *owners[i];
+        requests[i] = carrier_request_of(*owners[i]);
     MPI_Waitany(count, requests, &index, &status);
     if (index < receives)
         note_arrival(mailbox, (unsigned)index, &status);
     else if (owners[index] == &mailbox->alarm_request)
         hear_alarm(mailbox);
     else
-        *owners[index] = MPI_REQUEST_NULL;
+        *owners[index] = 0;
 }
 
 bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The carrier of a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find out
- * who has failed: see loss.c. */
+/* The surroundings of a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find
+ * out who has failed: see loss.c. */
 #include "common/mpi/ops.h"
 
 #include "common/mpi/peers.h"
@@ -82,10 +82,10 @@ static void quiet_look(struct wait *wait, uint64_t now_ns)
     (void)wait, (void)now_ns;
 }
 
-static bool request_is_over(MPI_Request *request)
+static bool request_is_over(carrier_request *request)
 {
-    int is_over = 1; /* SimGrid does not say so of no request */
-    MPI_Test(request, &is_over, MPI_STATUS_IGNORE);
+    bool is_over;
+    carrier->test(request, &is_over, NULL);
     return is_over;
 }
 

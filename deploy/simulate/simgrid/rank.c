@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Start, end and clock of a simulated rank: see rank.h. */
+#include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "common/machine/topology.h"
 #include "common/mpi/peers.h"
@@ -145,7 +146,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .rank = rank,
         .ranks = run->topology->ranks,
         .role = run->hellos[rank].role,
-        .world = MPI_COMM_WORLD,
+        .world = carrier_word_of_comm(MPI_COMM_WORLD),
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,

@@ -40,7 +40,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
 int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
                            const struct effects *effects);
 
-/* The carrier of a simulated rank: see common/mpi/ops.h. */
+/* The surroundings of a simulated rank: see common/mpi/ops.h. */
 extern const struct runtime_ops simulated_ops;
 
 /* SimGrid's clock, in ns. */
@@ -104,6 +104,6 @@ void mailbox_wake(unsigned rank);
 /* See struct runtime_ops. */
 void mailbox_start_receive(struct net *net, unsigned receive);
 bool mailbox_announce(struct net *net, unsigned to, size_t bytes);
-bool mailbox_find(struct net *net, MPI_Status *status);
+bool mailbox_find(struct net *net, struct carrier_status *status);
 bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                   bool (*poll)(void *context), void *context);

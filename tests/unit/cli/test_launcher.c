@@ -54,6 +54,7 @@ static void make_folder(void)
     ck_assert_ptr_nonnull(mkdtemp(folder));
     setenv("XDG_CACHE_HOME", folder, 1);
     setenv("PATH", folder, 1);
+    setenv("HDSS_MODULES", folder, 1);
 }
 
 static void remove_folder(void)
@@ -74,40 +75,81 @@ static void add_program(const char *name, const char *version)
     ck_assert_int_eq(chmod(path, 0755), 0);
 }
 
-/* The library that these tests are built with, and the other one. */
-static const bool is_mpich = LINKED_FAMILY == MPI_FAMILY_MPICH;
+/* Of which it matters only whether it is there. */
+static void add_carrier(const char *name)
+{
+    add_program(name, "");
+}
 
-START_TEST(the_first_program_that_fits_is_taken)
+static void choose(const char *given, const char *taken)
 {
     struct launcher launcher;
     struct error error = {0};
+    ck_assert_msg(launcher_choose(given, &launcher, &error) == 0, "%s", error.text);
+    ck_assert_str_eq(launcher.program, taken);
+}
+
+static void refuse(const char *given, const char *first, const char *second, const char *third)
+{
+    struct launcher launcher;
+    struct error error = {0};
+    ck_assert_int_eq(launcher_choose(given, &launcher, &error), -1);
+    ck_assert_msg(strstr(error.text, first) != NULL && strstr(error.text, second) != NULL &&
+                      strstr(error.text, third) != NULL,
+                  "%s", error.text);
+}
+
+START_TEST(the_first_program_with_a_carrier_is_taken)
+{
     make_folder();
-    add_program("mpirun", is_mpich ? OPENMPI : MPICH);
+    add_program("mpirun", MPICH);
     add_program("mpirun.openmpi", OPENMPI);
     add_program("mpiexec.hydra", MPICH);
-    ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), 0);
-    ck_assert_str_eq(launcher.program, is_mpich ? "mpiexec.hydra" : "mpirun.openmpi");
-    ck_assert_int_eq(launcher_choose("mpirun.openmpi", &launcher, &error), is_mpich ? -1 : 0);
+    add_carrier("carrier-openmpi.so");
+    choose(NULL, "mpirun.openmpi");
+    choose("mpirun.openmpi", "mpirun.openmpi");
+    refuse("mpiexec.hydra", "MPICH 4.0.2", "that of Open MPI", "install hdss-mpich, or type --mpirun mpirun.openmpi");
+    add_carrier("carrier-mpich.so");
+    choose("mpiexec.hydra", "mpiexec.hydra");
     remove_folder();
 }
 END_TEST
 
-START_TEST(a_launcher_of_another_library_is_refused_by_name)
+START_TEST(a_launcher_without_a_carrier_is_refused_by_name)
 {
-    struct launcher launcher;
-    struct error error = {0};
     make_folder();
-    add_program("mpirun", is_mpich ? OPENMPI : MPICH);
-    ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), -1);
-    ck_assert_ptr_nonnull(strstr(error.text, is_mpich ? "Open MPI 4.1.4" : "MPICH 4.0.2"));
-    ck_assert_ptr_nonnull(strstr(error.text, "built with "));
-    ck_assert_ptr_nonnull(strstr(error.text, "--mpirun PROGRAM"));
-    add_program("mpiexec", is_mpich ? MPICH : OPENMPI);
-    ck_assert_int_eq(launcher_choose("mpirun", &launcher, &error), -1);
-    ck_assert_ptr_nonnull(strstr(error.text, "type --mpirun mpiexec"));
+    add_program("mpirun", OPENMPI);
+    add_carrier("carrier-mpich.so");
+    refuse(NULL, "Open MPI 4.1.4", "that of MPICH", "install hdss-openmpi, or name another mpirun: --mpirun PROGRAM");
+    add_program("mpiexec", MPICH);
+    choose(NULL, "mpiexec");
+    refuse("mpirun", "Open MPI 4.1.4", "that of MPICH", "type --mpirun mpiexec");
     add_program("srun", "slurm-wlm 22.05.8");
-    ck_assert_int_eq(launcher_choose("srun", &launcher, &error), -1);
-    ck_assert_ptr_nonnull(strstr(error.text, "Slurm 22.5.8"));
+    refuse("srun", "Slurm 22.5.8", "no carrier", "type --mpirun mpiexec");
+    remove_folder();
+}
+END_TEST
+
+START_TEST(without_any_carrier_there_is_no_launcher)
+{
+    make_folder();
+    add_program("mpirun", OPENMPI);
+    ck_assert(launcher_is_missing());
+    refuse(NULL, "Open MPI 4.1.4", "there is none", "install hdss-openmpi");
+    add_carrier("carrier-openmpi.so");
+    ck_assert(!launcher_is_missing());
+    remove_folder();
+}
+END_TEST
+
+START_TEST(a_carrier_of_another_library_is_for_every_launcher_of_one)
+{
+    make_folder();
+    add_program("mpirun", OPENMPI);
+    add_carrier("carrier-mpi.so");
+    choose(NULL, "mpirun");
+    add_program("srun", "slurm-wlm 22.05.8");
+    refuse("srun", "Slurm 22.5.8", "that of another MPI library", "type --mpirun mpirun");
     remove_folder();
 }
 END_TEST
@@ -117,6 +159,7 @@ START_TEST(a_script_that_says_nothing_is_trusted)
     struct launcher launcher;
     struct error error = {0};
     make_folder();
+    add_carrier("carrier-openmpi.so");
     add_program("mine", "hello");
     ck_assert_int_eq(launcher_choose("mine", &launcher, &error), 0);
     ck_assert_int_eq(launcher.family, MPI_FAMILY_UNKNOWN);
@@ -332,8 +375,10 @@ int main(void)
     Suite *suite = suite_create("cli-launcher");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, a_launcher_is_known_by_what_it_prints, 0, sizeof versions / sizeof *versions);
-    tcase_add_test(all, the_first_program_that_fits_is_taken);
-    tcase_add_test(all, a_launcher_of_another_library_is_refused_by_name);
+    tcase_add_test(all, the_first_program_with_a_carrier_is_taken);
+    tcase_add_test(all, a_launcher_without_a_carrier_is_refused_by_name);
+    tcase_add_test(all, without_any_carrier_there_is_no_launcher);
+    tcase_add_test(all, a_carrier_of_another_library_is_for_every_launcher_of_one);
     tcase_add_test(all, a_script_that_says_nothing_is_trusted);
     tcase_add_test(all, a_rank_launches_no_run);
     tcase_add_test(all, versions_of_programs_are_kept_until_they_change);

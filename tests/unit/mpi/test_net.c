@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The ring of sends: a message waits until the one before it to the same rank is gone, and is given up where that rank
  * is lost; a rank waits for room only as long as somebody tells of such losses. And receives that fail with their
- * sender. MPI is played here, with ULFM: a message is gone when the test says so. */
+ * sender. The carrier is played here: a message is gone when the test says so. */
+#include "common/carrier/carrier.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
 #include "common/mpi/driver.h"
@@ -14,8 +15,6 @@
 #include "proto/message.h"
 #include "tests/lib/suite.h"
 
-#include <mpi-ext.h>
-#include <mpi.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -23,7 +22,7 @@
 #define ROOM  8
 #define BYTES 10000
 
-/* --- MPI --- */
+/* --- the carrier --- */
 
 static struct {
     const void *buffer;
@@ -33,127 +32,105 @@ static struct {
 } begun[32]; /* sends in the order in which MPI was given them */
 static int begun_count;
 
-int MPI_Isend(const void *buffer, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request played_isend(carrier_comm comm, int to, int tag, const void *buffer, size_t bytes)
 {
-    (void)type, (void)comm;
+    (void)comm;
     begun[begun_count].buffer = buffer;
     begun[begun_count].to = (unsigned)to;
     begun[begun_count].tag = tag;
-    begun[begun_count].bytes = count;
+    begun[begun_count].bytes = (int)bytes;
     begun[begun_count].gone = false;
-    *request = (MPI_Request)(intptr_t)(++begun_count);
-    return MPI_SUCCESS;
+    return (carrier_request)(++begun_count);
 }
 
-/* Receives, numbered behind the sends; the errors that testing them returns, which end one unless it is pending. */
+/* Receives, numbered behind the sends; what testing them returns, which ends one unless it is done. */
 #define FIRST_RECEIVE 100
-static int receive_results[3];
+static enum carrier_result receive_results[3];
 
-static bool is_receive(MPI_Request request)
+static bool is_receive(carrier_request request)
 {
-    return (intptr_t)request >= FIRST_RECEIVE && (intptr_t)request < FIRST_RECEIVE + 3;
+    return request >= FIRST_RECEIVE && request < FIRST_RECEIVE + 3;
 }
 
-static MPI_Request receive_request(unsigned place)
+static carrier_request receive_request(unsigned place)
 {
-    return (MPI_Request)(intptr_t)(FIRST_RECEIVE + place);
+    return FIRST_RECEIVE + place;
 }
 
-static int test_receive(MPI_Request *request, int *is_over, MPI_Status *status)
+static enum carrier_result test_receive(carrier_request *request, bool *is_over, struct carrier_status *status)
 {
-    const int result = receive_results[(intptr_t)*request - FIRST_RECEIVE];
-    *is_over = result != MPI_SUCCESS;
-    if (status != MPI_STATUS_IGNORE)
-        status->MPI_SOURCE = 1;
-    if (result == MPIX_ERR_PROC_FAILED)
-        *request = MPI_REQUEST_NULL;
+    const enum carrier_result result = receive_results[*request - FIRST_RECEIVE];
+    *is_over = result != CARRIER_DONE;
+    if (status != NULL)
+        status->source = 1;
+    if (result == CARRIER_LOST)
+        *request = 0;
     return result;
 }
 
-int MPI_Irecv(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request played_irecv(carrier_comm comm, int from, int tag, void *buffer, size_t bytes)
 {
-    (void)buffer, (void)count, (void)type, (void)tag, (void)comm;
-    *request = receive_request((unsigned)from);
-    return MPI_SUCCESS;
+    (void)comm, (void)tag, (void)buffer, (void)bytes;
+    return receive_request((unsigned)from);
 }
 
 static int started;
 
-int MPI_Start(MPI_Request *request)
+static void played_start(carrier_request request)
 {
     (void)request;
     started++;
-    return MPI_SUCCESS;
 }
 
-int MPI_Error_class(int result, int *class)
-{
-    *class = result;
-    return MPI_SUCCESS;
-}
-
-int MPIX_Comm_get_failed(MPI_Comm comm, MPI_Group *failed)
-{
-    (void)comm, (void)failed;
-    return MPI_ERR_OTHER;
-}
-
-int MPIX_Comm_ack_failed(MPI_Comm comm, int count, int *done)
-{
-    (void)comm, (void)count, (void)done;
-    return MPI_ERR_OTHER;
-}
-
-int MPI_Test(MPI_Request *request, int *is_over, MPI_Status *status)
+static enum carrier_result played_test(carrier_request *request, bool *is_over, struct carrier_status *status)
 {
     if (is_receive(*request))
         return test_receive(request, is_over, status);
-    ck_assert(begun[(intptr_t)*request - 1].gone); /* else Open MPI 5 may end the rank */
+    ck_assert(begun[*request - 1].gone); /* else Open MPI 5 may end the rank */
     *is_over = true;
-    *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    *request = 0;
+    return CARRIER_DONE;
 }
 
-int MPI_Request_get_status(MPI_Request request, int *is_over, MPI_Status *status)
+static bool played_is_over(carrier_request request)
 {
-    (void)status;
-    *is_over = begun[(intptr_t)request - 1].gone;
-    return MPI_SUCCESS;
+    return begun[request - 1].gone;
 }
 
-int MPI_Recv_init(void *buffer, int count, MPI_Datatype type, int from, int tag, MPI_Comm comm, MPI_Request *request)
+static carrier_request played_recv_init(carrier_comm comm, int from, int tag, void *buffer, size_t bytes)
 {
-    (void)buffer, (void)count, (void)type, (void)from, (void)tag, (void)comm;
-    *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    (void)comm, (void)from, (void)tag, (void)buffer, (void)bytes;
+    return 0;
 }
 
-int MPI_Request_free(MPI_Request *request)
+static void played_release(carrier_request *request)
 {
-    *request = MPI_REQUEST_NULL;
-    return MPI_SUCCESS;
+    *request = 0;
 }
 
-int MPI_Cancel(MPI_Request *request)
+static void played_cancel(carrier_request request)
 {
     (void)request;
-    return MPI_SUCCESS;
 }
 
-int MPI_Wait(MPI_Request *request, MPI_Status *status)
+static void played_wait(carrier_request *request)
 {
-    (void)request, (void)status;
-    return MPI_SUCCESS;
+    (void)request;
 }
 
-static int came_bytes; /* of the message that has come */
+static const struct carrier played_carrier = {
+    .isend = played_isend,
+    .irecv = played_irecv,
+    .recv_init = played_recv_init,
+    .start = played_start,
+    .test = played_test,
+    .is_over = played_is_over,
+    .wait = played_wait,
+    .cancel = played_cancel,
+    .release = played_release,
+};
 
-int MPI_Get_count(const MPI_Status *status, MPI_Datatype type, int *count)
-{
-    (void)status, (void)type;
-    *count = came_bytes;
-    return MPI_SUCCESS;
-}
+static size_t came_bytes; /* of the message that has come */
 
 /* --- the ring --- */
 
@@ -168,7 +145,7 @@ static bool announce(struct net *net, unsigned to, size_t bytes)
     return true;
 }
 
-static bool is_sent(MPI_Request *request)
+static bool is_sent(carrier_request *request)
 {
     return runtime_mpi_ops.is_sent(request);
 }
@@ -182,9 +159,10 @@ static struct net_user user = {.job = FIRST_JOB};
 
 static void set_up(void)
 {
+    carrier = &played_carrier;
     begun_count = started = 0;
     for (int i = 0; i < 3; i++)
-        receive_results[i] = MPI_SUCCESS;
+        receive_results[i] = CARRIER_DONE;
     runtime = (struct runtime){.ops = &played, .ranks = RANKS};
     ck_assert_int_eq(peers_init(&runtime.peers, RANKS), 0);
     ck_assert_int_eq(net_init(&net, &runtime, 1), 0);
@@ -336,10 +314,8 @@ END_TEST
 START_TEST(a_message_waits_for_a_beat)
 {
     struct beat beats[RANKS] = {0};
-    for (unsigned i = 0; i < RANKS; i++)
-        beats[i].request = MPI_REQUEST_NULL;
     runtime.heartbeat.beats = beats;
-    MPI_Isend(data, 1, MPI_BYTE, 2, 3, MPI_COMM_WORLD, &beats[2].request);
+    beats[2].request = carrier->isend(0, 2, 3, data, 1);
     ck_assert(!net_is_clear(&net, 2));
     send_small(2);
     ck_assert_int_eq(begun_count, 1);
@@ -363,7 +339,7 @@ START_TEST(data_of_a_lost_rank_are_never_here)
     const struct inbound inbound = {.user = &to, .from = 1, .bytes = BYTES};
     struct inbound arrived;
     struct part given_up;
-    receive_results[1] = MPIX_ERR_PROC_FAILED;
+    receive_results[1] = CARRIER_LOST;
     ck_assert_int_eq(net_collect(&net, &to, &part, 1, BYTES), 0);
     ck_assert_int_eq(net_await(&net, &inbound, data), 0);
     for (int i = 0; i < 3; i++) {
@@ -382,11 +358,11 @@ END_TEST
 
 START_TEST(a_message_that_arrives_behind_a_failure_is_taken)
 {
-    MPI_Status status;
+    struct carrier_status status;
     net.receives[0] = receive_request(0);
-    receive_results[0] = MPIX_ERR_PROC_FAILED_PENDING;
+    receive_results[0] = CARRIER_PENDING;
     ck_assert(runtime_mpi_ops.find_message(&net, &status));
-    ck_assert_int_eq(status.MPI_SOURCE, 1);
+    ck_assert_int_eq(status.source, 1);
     ck_assert(runtime.ulfm.told);
     ck_assert_int_eq(started, 0);
 }
@@ -394,12 +370,12 @@ END_TEST
 
 START_TEST(a_receive_that_failed_with_its_sender_is_renewed)
 {
-    MPI_Status status;
+    struct carrier_status status;
     runtime.ops = net.ops = &runtime_mpi_ops;
     net.receive_count = 2;
     net.receives[0] = receive_request(0);
     net.receives[1] = receive_request(1);
-    receive_results[0] = MPIX_ERR_PROC_FAILED;
+    receive_results[0] = CARRIER_LOST;
     ck_assert(!runtime_mpi_ops.find_message(&net, &status));
     ck_assert_int_eq(started, 1);
     ck_assert_uint_eq(net.receive_head, 1);
@@ -438,13 +414,13 @@ static void look_at_peers(struct runtime *runtime_, uint64_t now_ns)
         peers_move(&runtime_->peers, MASTER, PEER_DIES);
 }
 
-static bool find_message(struct net *net_, MPI_Status *status)
+static bool find_message(struct net *net_, struct carrier_status *status)
 {
     const struct message end = {.type = MESSAGE_END};
     const bool has_come = looks == 3 && master_does != DIES && came_bytes == 0;
-    status->MPI_SOURCE = MASTER;
     if (has_come)
-        came_bytes = (int)message_encode(&end, FIRST_JOB, net_->receive_bytes[0]);
+        came_bytes = message_encode(&end, FIRST_JOB, net_->receive_bytes[0]);
+    *status = (struct carrier_status){.source = MASTER, .bytes = came_bytes};
     return has_come;
 }
 

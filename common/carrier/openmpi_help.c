@@ -6,7 +6,7 @@
  * How a text is told is a pointer to a function, for the layers above Open MPI's lowest one (opal/util/show_help.h of
  * its sources). Here it leads to standard error, each text once. Those about connections are not told at all: the
  * machines tell of each loss, and mpirun of version 4 prints none of them, as `hdss run` launches it. */
-#include "common/mpi/mpi_help.h"
+#include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>
 
@@ -57,7 +57,7 @@ static int print_help(const char *file, const char *topic, int with_head, ...)
     return 0;
 }
 
-void mpi_help_print_here(void)
+void openmpi_help_print_here(void)
 {
     show_help **place = dlsym(RTLD_DEFAULT, "opal_show_help");
     void *found = dlsym(RTLD_DEFAULT, "opal_show_help_vstring");
@@ -68,7 +68,7 @@ void mpi_help_print_here(void)
 
 #else
 
-void mpi_help_print_here(void)
+void openmpi_help_print_here(void)
 {
 }
 
