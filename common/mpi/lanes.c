@@ -31,6 +31,8 @@
  * round and should stay in the caches. */
 #define MESSAGES_ROOM ((size_t)32 << 10)
 #define DATA_ROOM     ((size_t)256 << 10)
+/* Room of what all ranks share. */
+#define SHARED_ROOM ((size_t)4 << 20)
 /* The size of a message stands before it. */
 #define SIZE_BYTES sizeof(uint32_t)
 
@@ -60,6 +62,7 @@ struct lanes {
     struct board *board;   /* mapped */
     uint64_t heard[WORDS]; /* the ranks whose lanes may hold messages for this one */
     unsigned turn;         /* the rank of the last message */
+    size_t shared;         /* bytes that lanes_share() has given */
     unsigned char message[MESSAGE_MAX];
 };
 
@@ -69,14 +72,14 @@ struct lanes {
 
 static size_t memory_bytes(unsigned ranks)
 {
-    return BOARD_BYTES + (size_t)ranks * ranks * PAIR_BYTES;
+    return BOARD_BYTES + SHARED_ROOM + (size_t)ranks * ranks * PAIR_BYTES;
 }
 
 /* The lanes from one rank to another. */
 static unsigned char *pair_of(const struct lanes *lanes, unsigned from, unsigned to)
 {
     assert(from != to && from < lanes->ranks && to < lanes->ranks);
-    return (unsigned char *)lanes->board + BOARD_BYTES + ((size_t)to * lanes->ranks + from) * PAIR_BYTES;
+    return (unsigned char *)lanes->board + BOARD_BYTES + SHARED_ROOM + ((size_t)to * lanes->ranks + from) * PAIR_BYTES;
 }
 
 static struct lane *messages_lane(const struct lanes *lanes, unsigned from, unsigned to)
@@ -284,6 +287,16 @@ bool lanes_have_all_passed(const struct lanes *lanes)
     while (rank < lanes->ranks && atomic_load(&lanes->board->passed[rank]) >= own)
         rank++;
     return rank == lanes->ranks;
+}
+
+void *lanes_share(struct lanes *lanes, size_t bytes)
+{
+    const size_t whole = (bytes + 63) / 64 * 64;
+    if (whole < bytes || whole > SHARED_ROOM - lanes->shared)
+        return NULL;
+    unsigned char *shared = (unsigned char *)lanes->board + BOARD_BYTES + lanes->shared;
+    lanes->shared += whole;
+    return shared;
 }
 
 /* --- bytes, messages, data --- */

@@ -54,6 +54,10 @@ _Noreturn void lanes_abort(struct lanes *lanes, int status);
 void lanes_pass(struct lanes *lanes);
 bool lanes_have_all_passed(const struct lanes *lanes);
 
+/* Memory of zeros that all ranks share, at a cache line, to the end of the launch: each rank asks for the same sizes in
+ * the same order, and gets the same memory. NULL where there is no more. */
+void *lanes_share(struct lanes *lanes, size_t bytes);
+
 /* Bytes without messages, for what ranks exchange before there are any. Return how many found room, or were there. */
 size_t lanes_put(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take(struct lanes *lanes, unsigned from, void *bytes, size_t size);

@@ -5,6 +5,7 @@
 #include "common/carrier/load.h"
 #include "common/machine/topology.h"
 #include "common/mpi/lanes.h"
+#include "common/mpi/local_carrier.h"
 #include "common/mpi/meet.h"
 #include "common/mpi/net.h"
 #include "common/mpi/place.h"
@@ -136,6 +137,7 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
         say(stderr, "%s: %s", role_name(introduction->role), error.text);
         return false;
     }
+    runtime->world = local_carrier_begin(runtime->lanes);
     runtime->rank = lanes_rank(runtime->lanes);
     runtime->ranks = lanes_ranks(runtime->lanes);
     return true;
@@ -146,7 +148,7 @@ static const char *why_not_without_mpi(const struct runtime *runtime)
 {
     const struct hello *first = &runtime->hellos[0];
     if (first->dca)
-        return "a launch without MPI has a supermaster: type mpirun for --dca";
+        return NULL;
     if (first->role != ROLE_SUPERMASTER && !first->pod)
         return "a launch without MPI begins with the rank that leads: type `-n 1 supermaster KERNEL ... : -n COUNT "
                "worker`, or `-n 1 master --join FILE : -n COUNT worker`";

@@ -25,7 +25,7 @@
  * memory that is shared holds nothing back. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 1000000000u
-#define LOOK_NS      1000000u
+#define LOOK_NS             1000000u
 /* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
  * sooner, and its time known to some 300 ns. */
 #define SPIN_LOOKS 8

@@ -15,6 +15,11 @@ bool launched_as_rank(void)
     return false;
 }
 
+bool launched_without_mpi(void)
+{
+    return getenv(LAUNCHED_WITHOUT_MPI) != NULL;
+}
+
 /* Launchers tell a rank how many ranks there are, and how many of them are on its node. */
 static const struct {
     const char *all, *here;

@@ -12,6 +12,9 @@
 /* True where an MPI launcher, or the one without MPI, has started this process. */
 bool launched_as_rank(void);
 
+/* True where that is the one without. */
+bool launched_without_mpi(void);
+
 /* Launches of their own may join this one: its nodes are not all that there are. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);

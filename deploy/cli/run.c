@@ -721,6 +721,16 @@ static void choose_pods(struct launch_plan *launch_plan)
         launch_plan->line_up.has_pods = false;
 }
 
+/* The mode of --dca; empty where there is none. */
+static const char *dca_mode(const struct launch_plan *launch_plan)
+{
+    const struct argv *words = &launch_plan->request.dca;
+    for (unsigned i = 0; i + 1 < words->count; i += 2)
+        if (strcmp(words->items[i], "--dca") == 0)
+            return words->items[i + 1];
+    return "";
+}
+
 /* What a launch without MPI cannot have; NULL: it can be one. */
 static const char *needs_mpi(const struct launch_plan *launch_plan)
 {
@@ -728,7 +738,7 @@ static const char *needs_mpi(const struct launch_plan *launch_plan)
         return "--mpirun";
     if (launch_plan->start.mpi_args.count > 0)
         return "--mpi-args";
-    return launch_plan->request.dca.count > 0 ? "--dca" : NULL;
+    return strncmp(dca_mode(launch_plan), "two-sided", strlen("two-sided")) == 0 ? "--dca two-sided" : NULL;
 }
 
 /* The carrier that the environment prefers, if the command line does not name one. -1 with one line. */
@@ -750,7 +760,8 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
     const char *needing = needs_mpi(launch_plan);
     if (prefer_carrier(start, error) < 0)
         return -1;
-    const bool fits = needing == NULL && launch_plan_is_here(launch_plan) &&
+    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0; /* that of MPI, unless it is said */
+    const bool fits = needing == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
                       launch_plan->line_up.workers + launch_plan->line_up.masters < LANES_RANKS_MAX;
     if (start->carrier == CARRIER_LOCAL && needing != NULL)
         return error_set(error, "--carrier local: %s is of a launch by mpirun; accepted: one of the two", needing);

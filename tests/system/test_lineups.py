@@ -3,7 +3,7 @@
 import itertools
 
 from flat import MODES, flat_line
-from launch import MASTER, SUPERMASTER, WORKER, main, mpirun_line, report, run, techniques
+from launch import MASTER, SUPERMASTER, WORKER, fork_line, main, mpirun_line, report, run, techniques
 from lineups import SYNTHETIC, check, reference
 
 
@@ -23,6 +23,12 @@ def test_each_topology_gives_the_same_checksum():
         result = run(flat_line(3, mode, ['--report', 'report.json', '--technique', 'fac2', *SYNTHETIC]))
         assert result.status == 0 and not result.err, (mode, result)
         assert report()['checksum'] == reference['synthetic'] and report()['topology'] == f'dca-{mode}', (mode, report())
+    for mode in ('node', 'rma'):
+        result = run(fork_line([(3, [WORKER, '--dca', mode, '--report', 'report.json', '--technique', 'fac2', *SYNTHETIC])]))
+        assert result.status == 0 and not result.err, (mode, result)
+        assert report()['checksum'] == reference['synthetic'] and report()['topology'] == f'dca-{mode}', (mode, report())
+    result = run(fork_line([(2, [WORKER, '--dca', 'two-sided', *SYNTHETIC])]))
+    assert result.status == 2 and len(result.err) == 1 and 'accepted in a launch without it: node, rma' in result.err[0], result
 
 
 def test_masters_that_compute_give_the_same_checksum():

@@ -28,6 +28,7 @@
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"
 #include "common/os/busy.h"
+#include "common/os/launched.h"
 #include "common/os/load.h"
 #include "common/os/say.h"
 #include "common/results/results.h"
@@ -493,6 +494,9 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
         result = job_setup_make(&root->setup, &cutting_loader, dca->options.words, dca->options.word, &root->error);
     if (result == 0)
         result = dca_check_loop(&root->setup, &root->error);
+    if (result == 0 && dca->options.worker.dca == WORKER_DCA_TWO_SIDED && launched_without_mpi())
+        return error_set(&root->error, "--dca two-sided exchanges messages over MPI; accepted in a launch without it: "
+                                       "node, rma");
     if (result != 0 || !dca->options.worker.loaded)
         return result;
     return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
