@@ -158,5 +158,7 @@ SECONDS = {
 
 # Fresh seeds of a gate, which run under sanitizers, and of --all: dealt out to the generators by the shares of the fixed ones.
 FRESH = {"gate": 4000, "all": 100000}
+# Of those of --all, one in so many under sanitizers, too, which take four times as long.
+FRESH_SHARE_UNDER_SANITIZERS = 5
 # `quick` runs one in so many of the fixed seeds.
 FIXED_SHARE = 5

@@ -166,8 +166,8 @@ class Selftest:
     def seeds_that_failed(self, build):
         return [line for line in self.fixed_seeds(build) if "kept" in line[1]]
 
-    def fresh_seeds(self, build):
-        tests, count = self.seed_tests(build), tiers.FRESH[self.tier]
+    def fresh_seeds(self, build, share=1):
+        tests, count = self.seed_tests(build), tiers.FRESH[self.tier] // share
         own = {test["name"]: test["env"] for test in tests}
         self.progress.say(f"{count} fresh seeds from number {seeds.first_fresh(self.commit)} on, drawn from {self.commit[:12]}")
         return [(name, words, own[name.removesuffix("-fresh")], 1800) for name, words in seeds.fresh_lines(tests, self.commit, count)]
@@ -179,8 +179,8 @@ class Selftest:
                 one.lines += ["A seed stays: tests/seeds/failed*.txt gets its number and why it failed."]
         self.take(found)
 
-    def run_all_seeds(self, build, env=None):
-        self.run_seeds(build, self.fixed_seeds(build) + self.fresh_seeds(build), env)
+    def run_all_seeds(self, build, env=None, share=1):
+        self.run_seeds(build, self.fixed_seeds(build) + self.fresh_seeds(build, share), env)
 
     def choice_file(self, stage, only):
         """Writes which functions run, for tests/lib/launch.py; the environment that names it."""
@@ -476,7 +476,7 @@ class Selftest:
         if not self.guarded("sanitizers", build.compile):
             return
         self.guarded("sanitizers", lambda: self.take(build.test(self.deterministic(build), "under sanitizers", 3, WITH_LEAKS, patience=10)))
-        self.guarded("sanitizers", self.run_all_seeds, build, WITH_LEAKS)
+        self.guarded("sanitizers", self.run_all_seeds, build, WITH_LEAKS, tiers.FRESH_SHARE_UNDER_SANITIZERS)
         env = {**WITHOUT_LEAKS, **self.choice_file("sanitizers", tiers.SMOKE)}
         names = [name for name in self.of_suites(build, "system") if name in tiers.SMOKE]
         self.guarded("sanitizers", lambda: self.take(build.test(names, "system under sanitizers", SYSTEM_AT_ONCE, env, 6)))
