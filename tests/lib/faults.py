@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: MIT
 """Losses of ranks: how they are brought about, and how a run tells of them."""
 import contextlib
+import json
 import os
 import signal
 
 from journals import wait_for_records
-from launch import finish, hurried, report, start
+from launch import HDSS, finish, hurried, report, run, start
 from loops import SLOW, STEADY
 from processes import pids
 
 
 def job_words(*more):
     return [*STEADY, '--output', 'out.npy', *more, *SLOW]
+
+
+def all_are_busy():
+    """True if each worker of the run in this folder, in which its socket is (HDSS_CONTROL_DIR), has a chunk."""
+    shown = run([HDSS, 'show', '--format', 'json'])
+    if shown.status != 0:
+        return False
+    job = json.loads(shown.out)
+    return job['busy'] == job['workers']
 
 
 def disturbed(line, program, places, number=signal.SIGKILL, goes_on=True):

@@ -1,14 +1,13 @@
 # SPDX-License-Identifier: MIT
 """Loops with dependencies that lose ranks, also of other nodes: hdss run starts them again, and the result is that of the serial loop."""
-import json
 import os
 import signal
 
 from dependent import dithered, generated, hydro
 from far import on_nodes
-from faults import lines_with
+from faults import all_are_busy, lines_with
 from journals import wait_for_records
-from launch import HDSS, MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, rank_of_tests, run, start, wait_until
+from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, rank_of_tests, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from processes import pids
 from results import records_of
@@ -19,15 +18,6 @@ SLOW = '1000'
 LOOPS = {'floyd-steinberg': ['floyd-steinberg', 'width=700', 'height=500'], 'hydro': ['hydro', 'l=500', 'k=200']}
 EXPECTED = {'floyd-steinberg': lambda: b''.join(dithered(generated(700, 500))), 'hydro': lambda: hydro(500, 200)}
 OUTPUT = ['--output', 'out.npy', '--report', 'report.json', '--power', 'equal', '--progress', 'never']
-
-
-def all_are_busy():
-    """True if each worker of the run in this folder has a chunk."""
-    shown = run([HDSS, 'show', '--format', 'json'])
-    if shown.status != 0:
-        return False
-    job = json.loads(shown.out)
-    return job['busy'] == job['workers']
 
 
 def disturbed(masters, workers, words, places, program=WORKER):

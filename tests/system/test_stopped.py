@@ -10,7 +10,7 @@ import signal
 import subprocess
 import time
 
-from faults import faults, lines_with
+from faults import all_are_busy, faults, lines_with
 from journals import wait_for_records
 from launch import MASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, job, kill_tree, main, report, start, wait_until
 from loops import SLOW
@@ -61,11 +61,14 @@ def let_go(pid):
     LIBC.waitpid(pid, None, os.WNOHANG | WALL)
 
 
-def stopped(line, find, held=False):
-    """Runs it, and once something is done stops the process that find() names, or holds it, for ever."""
+def stopped(line, find, held=False, is_far=False):
+    """Runs it, and once something is done, and each worker of this machine has a chunk, stops the process that find() names, or holds it, for ever."""
     undisturbed(*SLOW)
+    os.environ['HDSS_CONTROL_DIR'] = os.getcwd()
     process = start(line)
     wait_for_records(process)
+    if not is_far:
+        wait_until(all_are_busy, 'a chunk for each worker')
     pid = find(process)
     try:
         if held:
@@ -160,7 +163,7 @@ def test_on_another_machine():
     def on_nodes(masters, workers, program):
         with Nodes(3) as nodes:
             line = nodes.hdss(['--masters', masters, '--workers', workers, *job_words()])
-            return stopped(line, lambda process: far_pid(nodes, program))
+            return stopped(line, lambda process: far_pid(nodes, program), is_far=True)
     try:
         for masters, workers in ((0, 6), (0, 3), (3, 6)):
             late = check_end(on_nodes(masters, workers, WORKER))
