@@ -143,6 +143,7 @@ struct report {
     const char *version;                       /* version of HDSS */
     const struct report_simulation *simulated; /* NULL: a real run. Else no time of day and no checksum */
     enum report_topology topology;
+    const char *carrier; /* what carried the messages of the ranks: "Open MPI 4.1.4"; NULL: a simulated run */
     const struct hdss_kernel *kernel; /* borrowed, as all pointers here */
     const union hdss_value *values;   /* values of the kernel's parameters, in table order */
     struct sched_spec technique;

@@ -310,6 +310,8 @@ static json_t *make_head(const struct report *report)
     format_time(started_at, report->started_at);
     json_object_set_new(object, "hdss", json_string(report->version));
     json_object_set_new(object, "topology", json_string(report_topology_name(report->topology)));
+    if (report->carrier != NULL)
+        json_object_set_new(object, "carrier", json_string(report->carrier));
     json_object_set_new(object, "kernel",
                         json_pack("{s:s, s:o}", "name", report->kernel->name, "params", kernel_params(report)));
     json_object_set_new(object, "technique", technique_of(report));

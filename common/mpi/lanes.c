@@ -59,6 +59,7 @@ struct board {
 
 struct lanes {
     unsigned rank, ranks;
+    unsigned words;        /* that have bits of ranks */
     struct board *board;   /* mapped */
     uint64_t heard[WORDS]; /* the ranks whose lanes may hold messages for this one */
     unsigned turn;         /* the rank of the last message */
@@ -162,6 +163,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
         return NULL;
     lanes->rank = rank;
     lanes->ranks = ranks;
+    lanes->words = (ranks + WORD_BITS - 1) / WORD_BITS;
     lanes->board = mmap(NULL, memory_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (lanes->board == MAP_FAILED) {
         free(lanes);
@@ -348,13 +350,17 @@ static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
     return true;
 }
 
-/* Notes who has sent messages since the last call. */
-static void hear(struct lanes *lanes)
+/* Notes who has sent messages since the last call. False where no lane may hold one. */
+static bool hear(struct lanes *lanes)
 {
     _Atomic uint64_t *told = lanes->board->told[lanes->rank].from;
-    for (unsigned i = 0; i * WORD_BITS < lanes->ranks; i++)
+    uint64_t any = 0;
+    for (unsigned i = 0; i < lanes->words; i++) {
         if (atomic_load_explicit(&told[i], memory_order_relaxed) != 0)
             lanes->heard[i] |= atomic_exchange_explicit(&told[i], 0, memory_order_acquire);
+        any |= lanes->heard[i];
+    }
+    return any != 0;
 }
 
 /* The first rank from `rank` on whose lane may hold messages, LANES_RANKS_MAX where there is none. */
@@ -363,7 +369,7 @@ static unsigned next_heard(const struct lanes *lanes, unsigned rank)
     uint64_t left = lanes->heard[rank / WORD_BITS] >> rank % WORD_BITS;
     if (left != 0)
         return rank + (unsigned)__builtin_ctzll(left);
-    for (unsigned i = rank / WORD_BITS + 1; i < WORDS; i++)
+    for (unsigned i = rank / WORD_BITS + 1; i < lanes->words; i++)
         if (lanes->heard[i] != 0)
             return i * WORD_BITS + (unsigned)__builtin_ctzll(lanes->heard[i]);
     return LANES_RANKS_MAX;
@@ -372,14 +378,16 @@ static unsigned next_heard(const struct lanes *lanes, unsigned rank)
 /* The next rank after the last one, in turn. */
 static unsigned next_in_turn(const struct lanes *lanes)
 {
-    const unsigned next = lanes->turn + 1 < LANES_RANKS_MAX ? next_heard(lanes, lanes->turn + 1) : LANES_RANKS_MAX;
+    const unsigned next = lanes->turn + 1 < lanes->ranks ? next_heard(lanes, lanes->turn + 1) : LANES_RANKS_MAX;
     return next < LANES_RANKS_MAX ? next : next_heard(lanes, 0);
 }
 
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     *bytes = lanes->message;
-    hear(lanes);
+    *from = 0;
+    if (!hear(lanes))
+        return false;
     while ((*from = next_in_turn(lanes)) < lanes->ranks) {
         lanes->turn = *from;
         if (*from != lanes->rank && take_message(lanes, messages_lane(lanes, *from, lanes->rank), size))

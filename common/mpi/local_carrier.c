@@ -184,7 +184,7 @@ static void *local_share_memory(carrier_comm comm, size_t bytes, carrier_window 
 
 static const struct carrier local_carrier = {
     .version = CARRIER_VERSION,
-    .name = "memory of this machine",
+    .name = "memory",
     .level = local_level,
     .abort = local_abort,
     .rank = local_rank,

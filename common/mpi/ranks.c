@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The numbers of this rank and of those that serve, and how a rank ends without the others. */
 #include "common/mpi/runtime.h"
+#include "common/carrier/carrier.h"
 #include "common/machine/topology.h"
 #include "common/mpi/lanes.h"
 #include "common/mpi/ops.h"
@@ -23,6 +24,11 @@ unsigned runtime_ranks(const struct runtime *runtime)
 bool runtime_is_pod(const struct runtime *runtime)
 {
     return runtime->first_rank > 0;
+}
+
+const char *runtime_carrier(void)
+{
+    return carrier->name;
 }
 
 unsigned runtime_cores(const struct runtime *runtime)

@@ -131,6 +131,9 @@ const char *runtime_host_of(const struct runtime *runtime, unsigned rank);
 /* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
 
+/* What carries the messages of this launch: "memory", or an MPI library and its version. */
+const char *runtime_carrier(void);
+
 /* Sets the cores and workers of this node where the workers have more threads than there are cores, all as many as
  * `threads` counts; else 0 and 0. After runtime_prepare(), which runtime_drive() does. */
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);

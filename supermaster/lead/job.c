@@ -628,6 +628,7 @@ static int supermaster_print_outcome(struct led_job *led, int status)
 {
     const struct job *job = &led->root.setup.job;
     struct report report = {
+        .carrier = runtime_carrier(),
         .cores = runtime_cores(led->runtime),
         .sync_points = job_setup_is_dependent(&led->root.setup)
                            ? job_setup_sync_points(&led->root.setup, led->topology->workers)

@@ -18,7 +18,8 @@ def test_every_line_up_gives_the_same_checksum():
 def test_each_topology_gives_the_same_checksum():
     for masters, workers in ((0, 3), (1, 2), (2, 3)):
         for options in (None, ()):
-            check(masters, workers, SYNTHETIC, 'synthetic', options=options)
+            figures = check(masters, workers, SYNTHETIC, 'synthetic', options=options)
+            assert figures['carrier'] == 'memory' if options is None else 'MPI' in figures['carrier'], figures
     for mode in MODES:
         result = run(flat_line(3, mode, ['--report', 'report.json', '--technique', 'fac2', *SYNTHETIC]))
         assert result.status == 0 and not result.err, (mode, result)

@@ -371,6 +371,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
     dca_program_find_span(all, dca->ranks, first_ns, &last_ns);
     *report = (struct report){
         .topology = dca->share.transport->topology,
+        .carrier = runtime_carrier(),
         .technique = job->spec.technique,
         .weighting = job->spec.weighting,
         .min_chunk = job->spec.min_chunk,
