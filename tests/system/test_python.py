@@ -10,6 +10,8 @@ import importlib
 import itertools
 import multiprocessing
 import os
+import pathlib
+import re
 import sys
 import threading
 import time
@@ -153,6 +155,163 @@ def test_wrong_use():
         refused(ValueError, 'chunksize must be >= 1', executor.map, square, [1], chunksize=0)
         refused(ValueError, 'buffersize must be None or > 0', executor.map, square, [1], buffersize=0)
         refused(TypeError, 'not iterable', executor.map, square, 5)
+        refused(TypeError, 'fn: 5; accepted: a function', executor.map, 5, [1])
+        refused(TypeError, "timeout: 'soon'; accepted: seconds", executor.map, square, [1], timeout='soon')
+
+        def uses_it():
+            return executor.submit(square, 1)
+        refused(TypeError, 'a call cannot use the executor that runs it', executor.submit(uses_it).result)
+        refused(TypeError, 'a hdss.Set cannot be sent', executor.submit(square, executor.set).result)
+
+
+@leaves_nothing
+def test_wrong_arguments_are_named():
+    """Before anything is started."""
+    for wrong in (1.5, 'two', [2], float('nan')):
+        refused(TypeError, f'workers: {wrong!r}; accepted: a whole number', hdss.Executor, wrong)
+        refused(TypeError, f'retries: {wrong!r}; accepted: a whole number', hdss.Executor, 1, retries=wrong)
+        refused(TypeError, f'max_tasks_per_child: {wrong!r}; accepted: a whole number', hdss.Executor, 1, max_tasks_per_child=wrong)
+    for wrong in ('soon', [1], True):
+        refused(TypeError, f'timeout: {wrong!r}; accepted: seconds above 0', hdss.Executor, 1, timeout=wrong)
+    for wrong in (float('nan'), float('inf'), -1):
+        refused(ValueError, f'timeout: {wrong!r}; accepted: seconds above 0', hdss.Executor, 1, timeout=wrong)
+    refused(ValueError, 'max_tasks_per_child: 0; accepted: 1 or more', hdss.Executor, 1, max_tasks_per_child=0)
+    refused(ValueError, 'maxtasksperchild: 0; accepted: 1 or more', hdss.Pool, 1, maxtasksperchild=0)
+    refused(TypeError, "initargs: 'abc'; accepted: a tuple", hdss.Pool, 1, initializer=print, initargs='abc')
+    refused(TypeError, 'initargs: 5; accepted: a tuple', hdss.Executor, 1, initializer=print, initargs=5)
+    refused(TypeError, 'name: 5; accepted: a text', hdss.Executor, 1, name=5)
+    refused(TypeError, "priority: 'high'; accepted", hdss.Executor, 1, priority='high')
+    refused(TypeError, "environment: 'A=1'; accepted: a dictionary", hdss.Executor, 1, environment='A=1')
+    refused(TypeError, "environment['A']: None; accepted", hdss.Executor, 1, environment={'A': None})
+    refused(TypeError, "mp_context: 'fork'; accepted: a context of multiprocessing", hdss.Executor, 1, mp_context='fork')
+    refused(TypeError, 'set: 5; accepted: a hdss.Set, or the name', hdss.Executor, set=5)
+    for wrong in ('echo one', b'echo one', {'echo': 'one'}, 5):
+        refused(TypeError, f'commands: {wrong!r}; accepted: a list of commands', hdss.exec, wrong, workers=1)
+    refused(ValueError, 'commands: []; accepted: lines, or lists of words', hdss.exec, [[]], workers=1)
+    refused(TypeError, 'commands: None; accepted: lines, or lists of words', hdss.exec, [None], workers=1)
+    refused(TypeError, 'a word of commands: None; accepted: a text, bytes, a path, or a number', hdss.exec, [['echo', None]], workers=1)
+    refused(ValueError, 'a null character', hdss.exec, ['a\0b'], workers=1)
+    refused(TypeError, "options['topology']: []; accepted", hdss.exec, ['true'], workers=1, options={'topology': []})
+    refused(TypeError, 'kernel: 5; accepted: the name of a kernel', hdss.job, 5, workers=1)
+    refused(TypeError, 'after: 5; accepted: a list of numbers', hdss.job, 'synthetic', workers=1, after=5)
+    if not HAS_NUMPY:
+        return 'no numpy: all but loops'
+    for wrong in (1.5, 'x', None):
+        refused(TypeError, f'n: {wrong!r}; accepted: a whole number, 0 or more', hdss.loop, square, wrong, workers=1)
+    refused(ValueError, 'n: 9223372036854775808; accepted', hdss.loop, square, 2**63, workers=1)
+    refused(TypeError, 'function: 5; accepted: f(i), or f(first, count)', hdss.loop, 5, 3, workers=1)
+    refused(TypeError, 'shape: 1.5; accepted: a whole number', hdss.loop, square, 3, shape=(1.5,), workers=1)
+    return None
+
+
+@leaves_nothing
+def test_numbers_of_numpy_paths_and_bytes():
+    words = [b'printf', '%s|', b'\xff', pathlib.Path('a b'), 7, 0.5]
+    with hdss.exec([words, pathlib.Path('/bin/true')], workers=1, output=pathlib.Path('words.out')) as made:
+        made.wait(TIMEOUT_S)
+    with open('words.out', 'rb') as file:
+        assert file.read() == b'\xff|a b|7|0.5|'
+    with hdss.exec((['echo', str(i)] for i in range(2)), workers=1, timeout=9.5, output='generated.out') as made:
+        made.wait(TIMEOUT_S)
+    with hdss.Executor(workers=1, environment={**os.environ, 'A_NUMBER': 4, 'A_PATH': pathlib.Path('/tmp')},
+                       mp_context=multiprocessing.get_context('spawn')) as executor:
+        assert executor.submit(os.getenv, 'A_NUMBER').result(TIMEOUT_S) == '4'
+        assert executor.submit(os.getenv, 'A_PATH').result(TIMEOUT_S) == '/tmp'
+    if not HAS_NUMPY:
+        return 'no numpy'
+    import numpy
+    assert list(hdss.loop(square, numpy.int64(3), shape=numpy.array([1], 'int8')[1:], workers=numpy.uint8(2))) == [0, 1, 4]
+    with hdss.Executor(workers=numpy.int32(1), timeout=numpy.float64(90), retries=numpy.int8(1), priority=numpy.int64(2), weight=numpy.int16(1)) as executor:
+        assert list(executor.map(square, numpy.arange(4), chunksize=numpy.int64(2), buffersize=numpy.int64(4))) == [0, 1, 4, 9]
+    job = hdss.job('synthetic', workers=1, iterations=numpy.int64(20), mean=numpy.float64(10), options={'quiet': numpy.bool_(False)})
+    assert job.wait(TIMEOUT_S).info()['done'] == 20
+    job.close()
+    return None
+
+
+@leaves_nothing
+def test_what_they_are():
+    """Workers, state, and where the page is."""
+    executor = hdss.Executor(workers=1)
+    assert re.fullmatch(r'<hdss.Executor: starting>', repr(executor)), repr(executor)
+    assert executor.workers == 1
+    page = f'hdss page {executor.set.name}'
+    assert repr(executor) == f'<hdss.Executor: 1 worker, up; {page}>' and repr(executor.set) == f'<hdss.Set: 1 worker, up; {page}>', repr(executor)
+    job = hdss.job('synthetic', set=executor.set, iterations=5, mean=10)
+    assert repr(job.wait()).startswith(f'<hdss.Job {job.id}: done, in <hdss.Set: 1 worker, up'), repr(job)
+    executor.shutdown()
+    assert repr(executor) == '<hdss.Executor: shut down>' and repr(executor.set) == '<hdss.Set: closed>'
+
+
+limit, table = 1, {'rows': []}
+
+
+def within(i):
+    return i < limit, len(table['rows'])
+
+
+def grow_table():
+    table['rows'].append(None)
+    return len(table['rows'])
+
+
+def large():
+    return len(LARGE_TEXT), limit
+
+
+LARGE_TEXT = b'x' * (2 << 20)
+
+
+@leaves_nothing
+def test_globals_follow_the_program():
+    """A worker keeps what its calls have done to a global, until the program changes it."""
+    global limit
+    with hdss.Executor(workers=1) as executor:
+        assert executor.submit(within, 1).result() == (False, 0)
+        assert [executor.submit(grow_table).result() for _ in range(3)] == [1, 2, 3]
+        limit = 2
+        assert executor.submit(within, 1).result() == (True, 3) and list(executor.map(within, [1, 2])) == [(True, 3), (False, 3)]
+        first = [executor.submit(within, 2) for _ in range(50)]
+        limit = 3
+        second = [executor.submit(within, 2) for _ in range(50)]
+        assert [future.result()[0] for future in first + second] == [False] * 50 + [True] * 50
+        table['rows'] = [None] * 7
+        assert executor.submit(within, 1).result() == (True, 7) and executor.submit(grow_table).result() == 8 and len(table['rows']) == 7
+        local = [executor.submit(lambda i=i: (i, limit)).result() for i in range(3)]
+        assert local == [(0, 3), (1, 3), (2, 3)]
+
+
+@leaves_nothing
+def test_a_large_function_is_sent_once():
+    global limit
+    with hdss.Executor(workers=2) as executor:
+        files = os.path.join(executor._engine.folder, 'sent-*')
+        limit = 1
+        assert {executor.submit(large).result() for _ in range(20)} == {(2 << 20, 1)}
+        assert list(executor.map(lambda _: large(), range(3))) == [(2 << 20, 1)] * 3
+        assert len(glob.glob(files)) == 2, glob.glob(files)
+        limit = 2
+        assert executor.submit(large).result() == (2 << 20, 2) and len(glob.glob(files)) == 3
+
+
+@leaves_nothing
+def test_a_source_that_waits_for_a_result():
+    """The next item comes when there is a result: nothing is read that is not there."""
+    def items(told):
+        yield from (1, 2, 3)
+        assert told.wait(TIMEOUT_S)
+        yield 4
+    with hdss.Executor(workers=2) as executor:
+        for results_of in (executor.map, executor.imap_unordered):
+            told = threading.Event()
+            results = results_of(square, items(told))
+            first = next(results)
+            told.set()
+            assert sorted([first, *results]) == [1, 4, 9, 16]
+        read = []
+        results = executor.map(square, (read.append(i) or time.sleep(0.001) or i for i in range(10**9)))
+        assert next(results) == 0 and len(read) < 16384
+        results.close()
 
 
 @leaves_nothing

@@ -12,11 +12,14 @@ import select
 import signal
 import sys
 import time
+import zipapp
 
 from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, own_places, processes, program, python, raised_by, run_in_the_workers_python,
                    square, start)
 from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, state_of, wait_until
 from processes import send
+
+REPORTS = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/python_reports.py')
 
 
 @leaves_nothing
@@ -158,6 +161,45 @@ if __name__ == '__main__':
     assert result.status == 0 and result.out == '[0, 2, 4, 6] [0, 1, 8, 27] [0.0, 0.5, 1.0, 1.5]\n', result
     result = finish(start('-c', 'import hdss; print(hdss.Executor(workers=1).submit(lambda: 7).result())'))
     assert result.status == 0 and result.out == '7\n', result
+
+
+@leaves_nothing
+def test_other_ways_to_start():
+    """A program in a zip file, and examples in the text of a function."""
+    os.makedirs('zipped')
+    program('''
+import hdss
+SEEN = []
+def twice(i):
+    SEEN.append(i)
+    return 2 * i, len(SEEN)
+with hdss.Executor(workers=1) as executor:
+    print(list(executor.map(twice, range(3))), SEEN)
+''', 'zipped/__main__.py')
+    zipapp.create_archive('zipped', 'zipped.pyz')
+    result = finish(start('zipped.pyz'))
+    assert result.status == 0 and result.out == '[(0, 1), (2, 2), (4, 3)] []\n', result
+    result = finish(start('-m', 'doctest', '-v', program('''
+def half(i):
+    """
+    >>> import hdss
+    >>> whole = 7
+    >>> with hdss.Executor(workers=1) as executor:
+    ...     print(list(executor.map(half, [2, 4])), executor.submit(lambda: whole).result())
+    [1.0, 2.0] 7
+    """
+    return i / 2
+''', 'examples.py')))
+    assert result.status == 0 and 'Test passed.' in result.out, result
+
+
+@leaves_nothing
+def test_programs_of_public_reports():
+    """What they print by multiprocessing or concurrent.futures they print by hdss."""
+    for of, module in (('pool', 'multiprocessing'), ('executor', 'concurrent.futures')):
+        wanted, got = finish(start(REPORTS, of, module)), finish(start(REPORTS, of, 'hdss'))
+        assert wanted.status == 0 and ' raises ' not in wanted.out, wanted
+        assert got.status == 0 and got.out.splitlines() == wanted.out.splitlines(), (wanted, got)
 
 
 KILLED = f'''

@@ -72,7 +72,7 @@ def _next_path(is_shared: bool) -> str:
 def save(value: Any, path: str) -> None:
     """Writes an object: its pickle, and its buffers apart, each aligned, so that they can be mapped."""
     buffers: List[pickle.PickleBuffer] = []
-    data = _pickled.cloud().dumps(value, _pickled.PROTOCOL, buffer_callback=buffers.append)
+    data = _pickled.cloud().dumps(value, buffer_callback=buffers.append)
     views = [buffer.raw() for buffer in buffers]
     sizes = [len(data)] + [view.nbytes for view in views]
     with open(path, 'wb') as file:

@@ -169,11 +169,11 @@ class Engine:
     """Runs units in a set. It does not know the executor, so that one that is forgotten can be collected."""
 
     def __init__(self, in_set: Set, owns_set: bool, words: List[str], setup: Tuple[Any, Tuple[Any, ...]], options: Dict[str, Any],
-                 prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar]) -> None:
+                 prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar], tasks: int = 0) -> None:
         self.set = in_set
         self._owns_set = owns_set
         self.pid = os.getpid()
-        self._words, self._options, self._prints = words, options, prints
+        self._words, self._options, self._prints, self._tasks = words, options, prints, tasks
         self._environment = dict(os.environ if environment is None else environment)
         self._here = os.getcwd()
         self._folder = work_folder(in_set)
@@ -185,6 +185,7 @@ class Engine:
         self.queue = Queue()
         self._sources: List[Source] = [self.queue]
         self._functions = 0
+        self._sender: Any = None
         self._mean_s, self._ended = 0.0, 0  # of how many units
         self.bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
@@ -218,7 +219,7 @@ class Engine:
         os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
         self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump({**_worker.describe_client(), 'prints': self._prints}, file)
+            json.dump({**_worker.describe_client(), 'prints': self._prints, 'tasks': self._tasks}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
             data.write(_pickled.dumps(setup))
 
@@ -240,20 +241,29 @@ class Engine:
         self.wake()
         self.fail_late()
 
-    def put_function(self, function: Callable[..., Any]) -> int:
-        """Has workers find the function of a map. Returns its number. Raises what pickling raises."""
-        data = _pickled.dumps(function)
-        with self._lock:
-            self._functions += 1
-            number = self._functions
+    def packed(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any]:
+        """A function, with its arguments where there are some, as bytes; and what has to be kept until a worker has read these."""
+        if self._sender is None:
+            self._sender = _pickled.cloud().Sender(self.folder)
+        sent = self._sender.sent(function)
+        is_plain = sent is not function and _pickled.is_plain(rest)
+        return (_pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL) if is_plain else _pickled.dumps((sent, *rest))), sent
+
+    def put_function(self, function: Callable[..., Any]) -> Tuple[int, Any]:
+        """Has workers find the function of a map. Returns its number, and what has to be kept as long as the map. Raises what pickling
+        raises."""
         try:
+            data, kept = self.packed(function)
+            with self._lock:
+                self._functions += 1
+                number = self._functions
             with open(os.path.join(self.folder, f'function-{number}'), 'wb') as file:
                 file.write(data)
         except FileNotFoundError:  # the folder goes when all is over
             if self.is_over.is_set():
                 raise SetLost(str(self.error or 'the executor was shut down')) from None
             raise
-        return number
+        return number, kept
 
     def drop_function(self, number: int) -> None:
         try:

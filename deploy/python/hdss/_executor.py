@@ -10,10 +10,10 @@ import time
 import weakref
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
 
-from hdss import _engine, _pickled, _progress, _spool
+from hdss import _engine, _given, _pickled, _progress, _spool
 from hdss._engine import end_wait, Engine, Unit
 from hdss._errors import SetLost
-from hdss._map import Map
+from hdss._map import Map, Results, is_container
 from hdss._sets import Set, as_set, checked_workers
 
 
@@ -49,8 +49,8 @@ def _tell(how: Callable[[Any], None], outcome: Any) -> None:
 class _Call(Unit):
     """A call of submit()."""
 
-    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes) -> None:
-        self.future, self._data = future, data
+    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes, kept: Any) -> None:
+        self.future, self._data, self._kept = future, data, kept
 
     def begin(self) -> bool:
         return self.future.set_running_or_notify_cancel()
@@ -73,16 +73,8 @@ class _Call(Unit):
 
 def _words(timeout: Optional[float], retries: Optional[int]) -> List[str]:
     """Options of the job."""
-    words = []
-    if timeout is not None:
-        if timeout <= 0:
-            raise ValueError(f'timeout: {timeout}; accepted: seconds above 0, or None')
-        words += ['--iteration-timeout', str(timeout)]
-    if retries is not None:
-        if retries < 0:
-            raise ValueError(f'retries: {retries}; accepted: 0 or more')
-        words += ['--retries', str(retries)]
-    return words
+    return _given.option_words({'iteration_timeout': _given.seconds('timeout', timeout),
+                                'retries': None if retries is None else _given.whole('retries', retries)})
 
 
 class Executor(concurrent.futures.Executor):
@@ -104,31 +96,43 @@ class Executor(concurrent.futures.Executor):
     prints                 what calls print is printed here (default), else dropped
     progress               a bar of what is done on standard error, or a line in a notebook; None: not
     environment            variables of the workers, in the place of those of this process
+    max_tasks_per_child    calls, or batches of a map, after which the process of a worker ends, and another one takes its place
+    mp_context             a context of multiprocessing, for programs that have one: workers are never forked from the program
     """
 
     def __init__(self, max_workers: Optional[int] = None, *, workers: Optional[int] = None, set: Union[Set, str, None] = None,
                  initializer: Optional[Callable[..., Any]] = None, initargs: Tuple[Any, ...] = (), timeout: Optional[float] = None,
                  retries: Optional[int] = None, name: Optional[str] = None, priority: int = 0, weight: int = 1, prints: bool = True,
-                 progress: Optional[bool] = None, environment: Optional[Dict[str, str]] = None) -> None:
+                 progress: Optional[bool] = None, environment: Optional[Dict[str, str]] = None, mp_context: Any = None,
+                 max_tasks_per_child: Optional[int] = None) -> None:
         if max_workers is not None and workers is not None:
             raise TypeError('max_workers and workers are the same; accepted: one of them')
         wanted = checked_workers(workers if workers is not None else max_workers)
         if initializer is not None and not callable(initializer):
             raise TypeError('initializer must be a callable')
-        words = _words(timeout, retries)
-        options: Dict[str, Any] = {'priority': priority, 'weight': weight, 'name': name}
+        if mp_context is not None and not hasattr(mp_context, 'get_start_method'):
+            raise _given.refusal(TypeError, 'mp_context', mp_context, 'a context of multiprocessing, or None')
+        words, options, setup = _words(timeout, retries), _given.job_options(name, priority, weight), (initializer, _given.arguments(initargs))
+        tasks = 0 if max_tasks_per_child is None else _given.whole('max_tasks_per_child', max_tasks_per_child, 1)
+        variables = None if environment is None else _given.variables(environment)
         self._set = as_set(set, wanted)
         owns = self._set is not set
         bar = _progress.Bar() if progress else None
         self._is_shut_down = False
         try:
-            self._engine = Engine(self._set, owns, words, (initializer, tuple(initargs)), options, prints, environment, bar)
+            self._engine = Engine(self._set, owns, words, setup, options, prints, variables, bar, tasks)
         except BaseException:
             if owns:
                 self._set.close()
             raise
         self._finalizer = weakref.finalize(self, self._engine.close)
         self._finalizer.atexit = False
+
+    def __repr__(self) -> str:
+        return f'<hdss.Executor: {"shut down" if self._is_shut_down else self._engine.error or self._set.description()}>'
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a hdss.Executor cannot be sent to a worker: a call cannot use the executor that runs it; it can make one of its own')
 
     @property
     def set(self) -> Set:
@@ -160,12 +164,12 @@ class Executor(concurrent.futures.Executor):
         self._check()
         future = _Future(self._engine.bar)
         try:
-            data = _pickled.dumps((fn, args, kwargs))
+            call = self._engine.packed(fn, args, kwargs)
         except Exception as error:
             future.set_running_or_notify_cancel()
             future.set_exception(error)
             return future
-        self._engine.queue.put(_Call(future, data))
+        self._engine.queue.put(_Call(future, *call))
         self._engine.note_submitted(1)
         self._engine.wake()
         self._engine.fail_late()
@@ -176,35 +180,36 @@ class Executor(concurrent.futures.Executor):
         """The results of fn for the items, in their order, as concurrent.futures has it.
 
         chunksize   items of a batch, which one worker runs; None: as many as take about a millisecond
-        buffersize  results and items ahead of the one that is asked for, at most; None: all of iterables that have a
-                    length, else 16,384
+        buffersize  results and items ahead of the one that is asked for, at most; None: all of lists and other containers, else
+                    16,384. Other iterables are read by a thread: items for the workers, not all that there are
         timeout     seconds from now until the last result is there
         """
-        return self._map(fn, zip(*iterables), all(hasattr(one, '__len__') for one in iterables), timeout, chunksize, buffersize, True)
+        return self._map(fn, zip(*iterables), all(map(is_container, iterables)), timeout, chunksize, buffersize)
 
     def starmap(self, fn: Callable[..., Any], iterable: Iterable[Tuple[Any, ...]], timeout: Optional[float] = None,
                 chunksize: Optional[int] = None, buffersize: Optional[int] = None) -> Iterator[Any]:
         """As map(), where each item is the tuple of the arguments."""
-        return self._map(fn, map(tuple, iterable), hasattr(iterable, '__len__'), timeout, chunksize, buffersize, True)
+        return self._map(fn, map(tuple, iterable), is_container(iterable), timeout, chunksize, buffersize)
 
     def imap_unordered(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
                        buffersize: Optional[int] = None) -> Iterator[Any]:
-        """As map(), but the results come in the order in which they are there."""
-        return self._map(fn, zip(*iterables), all(hasattr(one, '__len__') for one in iterables), timeout, chunksize, buffersize, False)
+        """As map(), but the results come in the order in which they are there, and after an exception the others."""
+        return self._map(fn, zip(*iterables), all(map(is_container, iterables)), timeout, chunksize, buffersize, False, Results)
 
     def _map(self, fn: Callable[..., Any], items: Iterable[Tuple[Any, ...]], is_sized: bool, timeout: Optional[float], chunksize: Optional[int],
-             buffersize: Optional[int], is_ordered: bool) -> Iterator[Any]:
-        if chunksize is not None and chunksize < 1:
-            raise ValueError('chunksize must be >= 1.')
-        if buffersize is not None and buffersize < 1:
-            raise ValueError('buffersize must be None or > 0')
+             buffersize: Optional[int], is_ordered: bool = True, given_by: Callable[..., Iterator[Any]] = Map.results) -> Iterator[Any]:
+        for name, given, said in (('chunksize', chunksize, 'chunksize must be >= 1.'), ('buffersize', buffersize, 'buffersize must be None or > 0')):
+            if given is not None and _given.whole(name, given, -_given.COUNT_MAX, '1 or more') < 1:
+                raise ValueError(said)
+        if not callable(fn):
+            raise _given.refusal(TypeError, 'fn', fn, 'a function, or what else can be called')
         self._check()
-        end_s = None if timeout is None else time.monotonic() + timeout
+        end_s = None if timeout is None else time.monotonic() + _wait('timeout', timeout)
         try:
             done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
         except (TypeError, AttributeError, _pickled.PicklingError) as error:
-            return _raising(error)
-        return done.results(timeout, end_s, None if done.is_read() else self)
+            return _Raising(error)
+        return given_by(done, end_s, None if done.is_read() else self)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Takes no other call; what was submitted is done, or, with cancel_futures, what has begun. With `wait` it returns
@@ -229,7 +234,29 @@ class Executor(concurrent.futures.Executor):
         self.shutdown(wait=True)
 
 
-def _raising(error: BaseException) -> Iterator[Any]:
-    """An iterator that raises when it is asked for the first item, as that of an executor of the standard library."""
-    raise error
-    yield  # pylint: disable=unreachable
+def _wait(name: str, given: Any) -> float:
+    """Seconds for which something is waited for, 0 or less for not at all."""
+    try:
+        return float(given)
+    except (TypeError, ValueError):
+        raise _given.refusal(TypeError, name, given, 'seconds, or None') from None
+
+
+class _Raising:
+    """Results of a map whose function cannot be sent: raises when it is asked for the first item, as that of the standard library."""
+
+    def __init__(self, error: BaseException) -> None:
+        self._error: Optional[BaseException] = error
+
+    def __iter__(self) -> '_Raising':
+        return self
+
+    def __next__(self) -> Any:
+        return self.next()
+
+    def next(self, timeout: Optional[float] = None) -> Any:
+        error, self._error = self._error, None
+        raise error or StopIteration
+
+    def close(self) -> None:
+        self._error = None

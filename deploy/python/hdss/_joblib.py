@@ -221,18 +221,18 @@ def _reduce_mapped(array: Any, is_shared: bool) -> Any:
 
 def _pickled_batch(batch: Callable[[], Any], arrays: _Arrays) -> Tuple[bytes, 'SetOf[_ArrayFile]']:
     """A batch of tasks as bytes, and the files of arrays that it uses."""
-    import cloudpickle
+    from hdss import _globals
     used: 'SetOf[_ArrayFile]' = set()
 
-    class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
-        """cloudpickle's, which asks `arrays` first."""
+    class Pickler(_globals.Pickler):
+        """That of all calls, which asks `arrays` first."""
 
         def reducer_override(self, value: Any) -> Any:
             reduced = arrays.reduce(value, used)
             return super().reducer_override(value) if reduced is NotImplemented else reduced
 
     file = io.BytesIO()
-    Pickler(file, pickle.HIGHEST_PROTOCOL).dump(batch)
+    Pickler(file).dump(batch)
     return file.getvalue(), used
 
 

@@ -7,12 +7,11 @@ import inspect
 import itertools
 import json
 import os
-import shlex
 import time
 import weakref
 from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
-from hdss import _pickled, _worker
+from hdss import _given, _pickled, _worker
 from hdss._control import Refused, environment_words
 from hdss._errors import JobFailed
 from hdss._progress import Bar
@@ -47,6 +46,13 @@ class Job:
             self.close()
             raise JobFailed(f'the job is refused: {error}') from None
         self.output: Optional[str] = None
+
+    def __repr__(self) -> str:
+        state = self._last.get('state', 'submitted')
+        return f'<hdss.Job {self.id}: {state}, in {self.set!r}>'
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a hdss.Job cannot be sent to a worker')
 
     def info(self) -> Dict[str, Any]:
         """What the set knows of the job now: the fields of docs/CONTROL.md, such as state, done, total, failed, eta_s."""
@@ -198,18 +204,10 @@ def _environment() -> Dict[str, str]:
     return values
 
 
-def _option_words(technique: Optional[str], output: Optional[str], options: Optional[Dict[str, Any]]) -> List[str]:
-    """Options of a job as words: {'iteration_timeout': 5} is --iteration-timeout 5."""
-    words = ['--technique', technique] if technique is not None else []
-    words += ['--output', os.fspath(output)] if output is not None else []
-    for name, value in (options or {}).items():
-        option = '--' + name.replace('_', '-')
-        words += [option] if value is True else [] if value in (False, None) else [option, str(value)]
-    return words
-
-
-def _parameter(value: Any) -> str:
-    return ('yes' if value else 'no') if isinstance(value, bool) else str(value)
+def _words(technique: Optional[str], output: Any, options: Optional[Dict[str, Any]], parameters: Dict[str, Any]) -> List[str]:
+    """Parameters of the kernel and options of the job, as words."""
+    given = {'technique': technique, 'output': None if output is None else _given.word('output', output), **(options or {})}
+    return [f'{name}={_given.parameter(name, value)}' for name, value in parameters.items()] + _given.option_words(given)
 
 
 def job(kernel: str, *words: str, set: Union[Set, str, None] = None, workers: Optional[int] = None, technique: Optional[str] = None,
@@ -225,9 +223,12 @@ def job(kernel: str, *words: str, set: Union[Set, str, None] = None, workers: Op
     parameters  those of the kernel
     For `set` and `workers` see hdss.Set; for the rest `hdss submit --help`.
     """
-    line = [kernel, *words, *(f'{key}={_parameter(value)}' for key, value in parameters.items()), *_option_words(technique, output, options)]
+    if not isinstance(kernel, str):
+        raise _given.refusal(TypeError, 'kernel', kernel, 'the name of a kernel')
+    line = [kernel, *(_given.word('words', one) for one in words), *_words(technique, output, options, parameters)]
+    said = _given.job_options(name, priority, weight, after)
     found = as_set(set, workers)
-    made = Job(found, found is not set and found.is_own, line, None, {'name': name, 'priority': priority, 'weight': weight, 'after': list(after)})
+    made = Job(found, found is not set and found.is_own, line, None, said)
     made.output = None if output is None else os.path.abspath(output)
     return made
 
@@ -237,26 +238,27 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
          options: Optional[Dict[str, Any]] = None, **parameters: Any) -> Job:
     """Submits commands, each a task, and returns the job.
 
-    commands    of each its line, as a shell would have it, or its words
+    commands    of each its line, as a shell would have it, or its words: texts, bytes, paths, numbers
     output      file for what they print, in their order; their errors go to the name with .err behind it, and how they
                 ended to that with .log, in the place of .out where that is its end (default: in a folder that goes with the
                 job, see Job.output)
     shell       lines are handed to /bin/sh
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """
-    lines = [command if isinstance(command, str) else shlex.join(command) for command in commands]
-    for text in lines:
-        if '\n' in text:
-            raise ValueError(f'a command has a line end: {text!r:.60}')
+    if isinstance(commands, dict):
+        raise _given.refusal(TypeError, 'commands', commands, 'a list of commands')
+    lines = [_given.command_line(one) for one in _given.listed('commands', commands, "a list of commands, such as ['echo one']")]
+    said = _given.job_options(name, priority, weight)
+    place = None if output is None else os.path.abspath(_given.word('output', output))
+    words = _words(None, None, options, parameters)
     found = as_set(set, workers)
     folder = work_folder(found)
     path = os.path.join(folder.path, 'tasks')
-    with open(path, 'w', encoding='utf-8') as file:
+    with open(path, 'w', encoding='utf-8', errors='surrogateescape') as file:
         file.writelines(text + '\n' for text in lines)
-    place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'output')
-    line = ['exec', 'tasks=' + path, *(['shell=yes'] if shell else []), *(f'{key}={_parameter(value)}' for key, value in parameters.items()),
-            *_option_words(None, place, options)]
-    made = Job(found, found is not set and found.is_own, line, folder, {'name': name, 'priority': priority, 'weight': weight})
+    place = place or os.path.join(folder.path, 'output')
+    line = ['exec', 'tasks=' + path, *(['shell=yes'] if shell else []), *words, '--output', place]
+    made = Job(found, found is not set and found.is_own, line, folder, said)
     made.output = place
     return made
 
@@ -309,20 +311,23 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
     as it was given.
     """
     import numpy
-    if n < 0:
-        raise ValueError(f'n: {n}; accepted: 0 or more')
-    if output is not None and not os.fspath(output).endswith('.npy'):
+    n = _given.whole('n', n)
+    timeout, retries = _given.seconds('timeout', timeout), None if retries is None else _given.whole('retries', retries)
+    if output is not None and not _given.word('output', output).endswith('.npy'):
         raise ValueError(f'output: {output}; accepted: a name that ends in .npy')
+    if not callable(function):
+        raise _given.refusal(TypeError, 'function', function, 'f(i), or f(first, count)')
     kind = numpy.dtype(dtype).newbyteorder('=')
-    record = (shape,) if isinstance(shape, int) else tuple(shape)
+    lengths: Any = shape if hasattr(shape, '__iter__') else (shape,)
+    record = tuple(_given.whole('shape', length, 1, 'lengths from 1') for length in lengths)
     found = as_set(set, workers)
     owns = found is not set and found.is_own
     folder = work_folder(found)
     try:
         path = _write_loop(folder, function, n, kind, record)
-        place = os.path.abspath(output) if output is not None else os.path.join(folder.path, 'results.npy')
+        place = os.path.abspath(_given.word('output', output)) if output is not None else os.path.join(folder.path, 'results.npy')
         given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
-        words = ['python:hdss._worker.loop', 'call=' + path, *_option_words(technique, place, given)]
+        words = ['python:hdss._worker.loop', 'call=' + path, *_words(technique, place, given, {})]
         with Job(found, False, words, None, {'attached': True}) as made_by:
             made_by.wait(progress=progress)
         made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)

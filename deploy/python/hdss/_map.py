@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """A map: items of iterables, batched so that a batch takes about a millisecond, and their results, in order or as they come.
 
-The iterables are read by the thread that asks for results, never by another one: all at once where they have a length,
-else so far ahead that what waits is bounded.
+Containers are read at once, by the caller. Other iterables may take their time, or wait for results: they are read by a thread of the
+map, so far ahead as keeps the workers busy, and what waits is bounded.
 """
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import itertools
 import os
 import threading
 import time
-from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Type
 
 from hdss import _pickled
 from hdss._engine import end_wait, Engine, Source, Unit
@@ -21,7 +21,14 @@ BATCH_S = 0.001
 BATCH_MAX = 1000
 BATCH_BYTES = 1 << 18
 SIZED_AHEAD = 1 << 20
-AHEAD = 1 << 14
+END_WAIT_S = 1          # for an iterable whose end is looked for
+AHEAD = 1 << 14       # items and results of other iterables
+READ_AHEAD_S = 0.25   # for which the workers have items, if these are quick; else there are two for each
+CONTAINERS = ('builtins', 'collections', 'array', 'numpy')  # modules whose types with a length are read without a wait
+
+
+def is_container(iterable: Iterable[Any]) -> bool:
+    return hasattr(iterable, '__len__') and type(iterable).__module__ in CONTAINERS
 
 
 class _Batch(Unit):
@@ -38,7 +45,7 @@ class _Batch(Unit):
         return not self._map.is_cancelled
 
     def contents(self) -> Tuple[bytes, int, int]:
-        return _pickled.dumps(self._items), self._map.function, len(self._items)
+        return _pickled.dumps_plain(self._items, _pickled.PROTOCOL), self._map.function, len(self._items)
 
     def end(self, outcome: bytes, took_s: float) -> None:
         self._map.receive(self._first, _pickled.loads(outcome), took_s)
@@ -72,110 +79,195 @@ class Map(Source):
     def __init__(self, engine: Engine, function: Callable[..., Any], items: Iterable[Tuple[Any, ...]], is_sized: bool, chunksize: Optional[int],
                  buffersize: Optional[int], is_ordered: bool) -> None:
         self._engine = engine
-        self.function = engine.put_function(function)
+        self.function, self._kept = engine.put_function(function)
         self._source: Iterator[Tuple[Any, ...]] = iter(items)
         self._limit = buffersize or (SIZED_AHEAD if is_sized else AHEAD)
-        self._chunksize, self._is_ordered, self._is_sized = chunksize, is_ordered, is_sized
+        self._buffersize, self._chunksize, self._is_ordered, self._is_sized = buffersize, chunksize, is_ordered, is_sized
         self._items: Deque[Tuple[Any, ...]] = collections.deque()
         self._pulled = self._taken = self._received = self._given = 0
-        self._is_complete = self._is_closed = self.is_cancelled = False
+        self._is_complete = self._is_closed = self._is_stopped = self.is_cancelled = False
         self._end: BaseException = RuntimeError('cannot schedule new futures after shutdown')  # of what comes behind the end of the executor
+        self._source_error: Optional[BaseException] = None
         self._mean_s = 0.0
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
+        self._room = threading.Condition(self._lock)   # for which the reader waits
+        self._is_hungry = True                         # the engine has found too few items
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
-        self._is_added = False
-        self._pull()
-        engine.add_source(self)
-        self._is_added = True
-        self._tell(self._pulled)
+        self._reader: Optional[threading.Thread] = None
+        if is_sized:
+            self._pull()
+            engine.add_source(self)
+            self._tell(self._pulled)
+        else:
+            self._reader = threading.Thread(target=self._read, name='hdss map', daemon=True)
+            engine.add_source(self)
+            try:
+                self._reader.start()
+            except BaseException:
+                self.drop()
+                raise
 
     # --- the thread of the caller ---
 
-    def _pull(self) -> None:
-        """Reads the iterables as far as there is room."""
+    def _pull(self) -> int:
+        """Reads containers as far as there is room. Returns how many items."""
         room = self._limit - (self._pulled - self._given)
         if self._is_complete or self._is_closed or room <= 0 or (room < self._limit // 2 and room < 1024):
-            return
+            return 0
         items = list(itertools.islice(self._source, room))
         with self._changed:
             if self._is_closed:  # meanwhile
                 self._source = itertools.chain(items, self._source)
-                return
+                return 0
             self._items.extend(items)
             self._pulled += len(items)
             self._is_complete = len(items) < room
-        if self._is_added:
-            self._tell(len(items))
+        return len(items)
 
     def _tell(self, items: int) -> None:
         """Counts items that the engine can already see: it takes what it does not see for cancelled."""
         self._engine.note_submitted(items)
         self._engine.wake()
 
-    def _next_batch(self, until: Optional[float]) -> Optional[List[Any]]:
-        """The outcomes of the next batch; None behind the last one."""
-        self._pull()
-        with self._changed:
-            while not (self._order or self._given in self._results):
-                if self._given == self._pulled and (self._is_complete or self._is_closed):
-                    self._check_end()
-                    return None
-                left = None if until is None else until - time.monotonic()
-                if left is not None and left <= 0:
-                    raise concurrent.futures.TimeoutError()
-                self._changed.wait(left)
-            first = self._given if self._is_ordered else self._order.popleft()
-            outcomes = self._results.pop(first)
-            self._given += len(outcomes)
-        return outcomes
+    def next_batch(self, until: Optional[float], late: Type[Exception] = concurrent.futures.TimeoutError) -> Optional[List[Any]]:
+        """The outcomes of the next batch; None behind the last one. Raises `late` at the time `until`."""
+        try:
+            pulled = self._pull() if self._is_sized else 0
+            if pulled > 0:
+                self._tell(pulled)
+            with self._changed:
+                while not (self._order or self._given in self._results):
+                    if self._given == self._pulled and (self._is_complete or self._is_stopped):
+                        break
+                    left = None if until is None else until - time.monotonic()
+                    if left is not None and left <= 0:
+                        raise late()
+                    self._changed.wait(left)
+                else:
+                    first = self._given if self._is_ordered else self._order.popleft()
+                    outcomes = self._results.pop(first)
+                    self._given += len(outcomes)
+                    self._room.notify_all()
+                    return outcomes
+            self._check_end()
+            return None
+        except (KeyboardInterrupt, RuntimeError) as error:
+            end_wait(error, self._changed, self._engine.bar)
+            raise
 
     def _check_end(self) -> None:
-        """Raises where the iterables have items that had not been read when the executor ended."""
-        for _ in () if self._is_complete else itertools.islice(self._source, 1):
+        """Raises what the iterables have raised, or if they have items that had not been read when the executor ended."""
+        error, self._source_error = self._source_error, None
+        if error is not None:
+            raise error
+        if self._reader is not None:
+            self._reader.join(END_WAIT_S)
+        if self._is_complete:
+            return
+        for _ in itertools.islice(self._source, 1) if self._reader is None else (None,):
             raise self._end
 
     def is_read(self) -> bool:
         """True where the iterables have been read to their end."""
         return self._is_complete
 
-    def results(self, timeout: Optional[float], end_s: Optional[float], executor: object) -> Iterator[Any]:
+    def results(self, until: Optional[float], executor: object) -> Iterator[Any]:
         """The results, one by one. Raises what a call has raised, in its turn. What is not asked for any more is not run. Holds
         the executor, which nobody else may have any more, where items are still to be read for it."""
-        until = end_s if timeout is not None else None
         try:
             while True:
-                outcomes = self._next_batch(until)
+                outcomes = self.next_batch(until)
                 if outcomes is None:
                     return
                 outcomes.reverse()
                 while outcomes:  # nothing here refers to what the caller has got
                     yield _result(outcomes.pop())
-        except (KeyboardInterrupt, RuntimeError) as error:
-            end_wait(error, self._changed, self._engine.bar)
-            raise
         finally:
-            self._drop()
+            self.drop()
             del self, executor  # the traceback of what is raised has this frame
 
-    def _drop(self) -> None:
+    def drop(self) -> None:
         """Nothing that has not begun is run, and nobody asks for results any more. A child that was forked has no part in it."""
         if os.getpid() != self._engine.pid:
             return
-        self.is_cancelled = self._is_complete = True
-        self._engine.note_submitted(self._received - self._pulled)
-        self._items.clear()
+        with self._changed:
+            self.is_cancelled = self._is_complete = True
+            self._engine.note_submitted(self._received - self._pulled)
+            self._items.clear()
+            self._room.notify_all()
         self._engine.wake()
 
     def close(self) -> None:
         with self._changed:
             self._is_closed = True
+            self._is_stopped = self._is_stopped or self._reader is None
             self._changed.notify_all()
+            self._room.notify_all()
 
     def cancel(self) -> None:
         """Nothing that has not been taken is run."""
         self.fail(concurrent.futures.CancelledError())
+
+    # --- the thread that reads ---
+
+    def _read(self) -> None:
+        """Reads iterables that may wait. Each item is there for the engine before the next one is asked for."""
+        source = self._source
+        try:
+            while self._await_room():
+                for item in source:
+                    with self._lock:
+                        if self.is_cancelled or self._is_stopped:
+                            return
+                        self._items.append(item)
+                        self._pulled += 1
+                        wakes = self._is_hungry and len(self._items) >= self._least()
+                        self._is_hungry = self._is_hungry and not wakes
+                        has_room = self._read_ahead() > 0
+                    self._engine.note_submitted(1)
+                    if wakes:
+                        self._engine.wake()
+                    if not has_room:
+                        break
+                else:
+                    self._is_complete = True
+                    return
+            self._is_complete = self._is_complete or not any(True for _ in source)
+        except BaseException as error:  # of whatever the iterable does
+            self._source_error, self._is_complete = error, True
+        finally:
+            del source
+            with self._changed:
+                self._is_stopped = True
+                self._changed.notify_all()
+            self._engine.wake()
+
+    def _read_ahead(self) -> int:
+        """For how many more items there is room. When the executor has been shut down all are read that it takes."""
+        room = self._limit - (self._pulled - self._given)
+        if self._buffersize is not None or self._is_closed:
+            return room
+        workers = self._engine.workers
+        quick = int(workers * READ_AHEAD_S / self._mean_s) if self._mean_s > 0 else 0
+        return min(room, max(2 * workers * (self._chunksize or 1), quick) - (self._pulled - self._received))
+
+    def _await_room(self) -> bool:
+        """False where nothing more is read."""
+        with self._room:
+            while not (self.is_cancelled or self._is_stopped):
+                if self._read_ahead() > 0:
+                    return True
+                if self._is_closed:
+                    self._is_stopped = True
+                    break
+                self._room.wait()
+        return False
+
+    def _least(self) -> int:
+        """Items of which a batch is made while more may come."""
+        return min(self._chunksize or 1, self._limit)
 
     # --- the engine's thread ---
 
@@ -191,6 +283,10 @@ class Map(Source):
 
     def take(self) -> Optional[Unit]:
         packed: List[bytes] = []
+        with self._lock:
+            if len(self._items) < (1 if self._is_complete or self._is_stopped or self._is_closed else self._least()):
+                self._is_hungry = True
+                return None
         first, size, length = self._taken, self._size(), 0
         while len(packed) < size and length < BATCH_BYTES:
             with self._lock:  # for each item, so not the condition, whose methods are Python; fail() leaves what is taken to its batch
@@ -222,6 +318,7 @@ class Map(Source):
                 self._order.append(first)
             if first == self._given or not self._is_ordered:
                 self._changed.notify_all()
+            self._room.notify_all()
         if self.is_over():
             self.forget()
 
@@ -234,12 +331,55 @@ class Map(Source):
                     self._order.append(self._taken)
                 self._taken = self._pulled
             if not self._is_closed:
-                self._is_closed, self._end = True, error
+                self._end = error
+            self._is_closed = self._is_stopped = True
             self._changed.notify_all()
+            self._room.notify_all()
 
     def is_over(self) -> bool:
-        return (self._is_complete or self._is_closed) and not self._items
+        return (self._is_complete or self._is_stopped) and not self._items
 
     def forget(self) -> None:
         if self._received >= self._taken or self.is_cancelled:
             self._engine.drop_function(self.function)
+
+
+class Results:
+    """The results of a map as the iterators of multiprocessing.pool give them: an exception is one of them, and others come after it."""
+
+    def __init__(self, of: Map, until: Optional[float], executor: object, late: Type[Exception] = concurrent.futures.TimeoutError) -> None:
+        self._map, self._until, self._executor, self._late = of, until, executor, late
+        self._outcomes: List[Any] = []
+        self._has_begun = self._is_over = False
+
+    def __iter__(self) -> 'Results':
+        return self
+
+    def __next__(self) -> Any:
+        return self.next()
+
+    def next(self, timeout: Optional[float] = None) -> Any:
+        """The next result. TimeoutError if it is not there after `timeout` seconds: it can be asked for again."""
+        self._has_begun = True
+        try:
+            if not self._outcomes and not self._is_over:
+                outcomes = self._map.next_batch(self._until if timeout is None else time.monotonic() + timeout, self._late)
+                self._outcomes = outcomes or []
+                self._outcomes.reverse()
+                if outcomes is None:
+                    self.close()
+            if self._is_over:
+                raise StopIteration
+            return _result(self._outcomes.pop())
+        finally:
+            del self  # the traceback of what is raised has this frame
+
+    def close(self) -> None:
+        """Nothing more is asked for: what has not begun is not run."""
+        if not self._is_over:
+            self._is_over, self._executor, self._outcomes = True, None, []
+            self._map.drop()
+
+    def __del__(self) -> None:
+        if self._has_begun:
+            self.close()

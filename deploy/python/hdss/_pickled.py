@@ -17,40 +17,41 @@ _FEW, _DEPTH = 32, 3
 _VALUE, _RAISED = b'\0', b'\1'
 
 
-def _is_plain(value: Any, depth: int = _DEPTH) -> bool:
+def is_plain(value: Any, depth: int = _DEPTH) -> bool:
     """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, arrays of them, and few of
     these together."""
     kind = type(value)
     if kind in _PLAIN:
         return True
     if kind is tuple or kind is list:
-        return depth > 0 and len(value) <= _FEW and all(_is_plain(part, depth - 1) for part in value)
+        return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1) for part in value)
     if kind is dict:
-        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and _is_plain(part, depth - 1) for key, part in value.items())
+        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and is_plain(part, depth - 1) for key, part in value.items())
     return kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
 
 
-def dumps(value: Any) -> bytes:
-    """The value as bytes. Raises what its own __reduce__ does, or TypeError, AttributeError or PicklingError."""
-    if _is_plain(value):
-        return _dumps(value, PROTOCOL)
-    data: bytes = cloud().dumps(value, PROTOCOL)
+def dumps(value: Any, is_back: bool = False) -> bytes:
+    """The value as bytes, for a worker, or back for the program. Raises what its own __reduce__ does, or TypeError, AttributeError or
+    PicklingError."""
+    if is_plain(value):
+        return dumps_plain(value, PROTOCOL)
+    data: bytes = cloud().dumps(value, is_back)
     return data
 
 
 def cloud() -> Any:
-    """The module cloudpickle."""
+    """The module hdss._globals, which pickles by cloudpickle."""
     try:
-        import cloudpickle
+        from hdss import _globals
     except ModuleNotFoundError as error:
         if error.name != 'cloudpickle':
             raise
         raise ModuleNotFoundError(f'{sys.executable} has no cloudpickle, by which functions are sent; install it: pip install cloudpickle, '
                                   'or apt install python3-cloudpickle', name='cloudpickle') from None
-    return cloudpickle
+    return _globals
 
 
-_dumps, loads = pickle.dumps, pickle.loads  # also where a call has replaced them
+dumps_plain, loads = pickle.dumps, pickle.loads  # also where a call has replaced them
 PicklingError = pickle.PicklingError
 
 
@@ -59,7 +60,7 @@ PicklingError = pickle.PicklingError
 def value_outcome(value: Any) -> bytes:
     """A result on its way back."""
     try:
-        return _VALUE + dumps(value)
+        return _VALUE + dumps(value, True)
     except BaseException as error:  # of whatever the user's __reduce__ does
         return raised_outcome(error)
 
@@ -69,7 +70,7 @@ def raised_outcome(error: BaseException) -> bytes:
     text = remote_text(error)
     error.__traceback__ = error.__context__ = None
     try:
-        data = dumps((error, text))
+        data = dumps((error, text), True)
         loads(data)  # some exceptions can be pickled and not be made again
     except BaseException as second:
         said = f'{type(error).__name__}: {error!s:.300} (the exception itself could not be pickled: {type(second).__name__}: {second!s:.200})'

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import concurrent.futures
+import functools
 import threading
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, cast
 
+from hdss import _given
 from hdss._executor import Executor
+from hdss._map import Results, is_container
 
 _Callback = Optional[Callable[[Any], Any]]
 
@@ -60,10 +63,18 @@ class Pool:
     """
 
     def __init__(self, processes: Optional[int] = None, initializer: Optional[Callable[..., Any]] = None, initargs: Iterable[Any] = (),
-                 **options: Any) -> None:
-        self._executor = Executor(processes, initializer=initializer, initargs=tuple(initargs), **options)
+                 maxtasksperchild: Optional[int] = None, context: Any = None, **options: Any) -> None:
+        tasks = None if maxtasksperchild is None else _given.whole('maxtasksperchild', maxtasksperchild, 1)
+        self._executor = Executor(processes, initializer=initializer, initargs=_given.arguments(initargs), max_tasks_per_child=tasks,
+                                  mp_context=context, **options)
         self._is_closed = False
         self._collecting: List[threading.Thread] = []
+
+    def __repr__(self) -> str:
+        return repr(self._executor).replace('hdss.Executor', 'hdss.Pool')
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a hdss.Pool cannot be sent to a worker: a call cannot use the pool that runs it; it can make one of its own')
 
     @property
     def size(self) -> int:
@@ -106,17 +117,21 @@ class Pool:
     def starmap(self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: Optional[int] = None) -> List[Any]:
         """As map(), where each item has the arguments."""
         self._check()
-        return list(self._executor.starmap(func, (tuple(item) for item in _sized(iterable)), chunksize=chunksize))
+        return list(self._executor.starmap(func, [tuple(item) for item in iterable], chunksize=chunksize))
 
-    def imap(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None) -> 'ResultIterator':
-        """An iterator over the results, in the order of the items."""
-        self._check()
-        return ResultIterator(self._executor.map(func, iterable, chunksize=chunksize))
+    def imap(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None) -> Results:
+        """An iterator over the results, in the order of the items: next(it), or it.next(timeout). After an exception the others come."""
+        return self._results(func, iterable, chunksize, True)
 
-    def imap_unordered(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None) -> 'ResultIterator':
-        """An iterator over the results, as they come."""
+    def imap_unordered(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None) -> Results:
+        """As imap(), but the results come as they are there."""
+        return self._results(func, iterable, chunksize, False)
+
+    def _results(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int], is_ordered: bool) -> Results:
+        import multiprocessing
         self._check()
-        return ResultIterator(self._executor.imap_unordered(func, iterable, chunksize=chunksize))
+        given_by = functools.partial(Results, late=multiprocessing.TimeoutError)
+        return cast(Results, self._executor._map(func, zip(iterable), is_container(iterable), None, chunksize, None, is_ordered, given_by))
 
     def map_async(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None, callback: _Callback = None,
                   error_callback: _Callback = None) -> AsyncResult:
@@ -180,23 +195,6 @@ class Pool:
     def __exit__(self, *_: object) -> None:
         self.terminate()
         self.join()
-
-
-class ResultIterator:
-    """Results one by one, as the iterators of multiprocessing.pool: next(timeout)."""
-
-    def __init__(self, results: Iterator[Any]) -> None:
-        self._results = results
-
-    def __iter__(self) -> 'ResultIterator':
-        return self
-
-    def __next__(self) -> Any:
-        return next(self._results)
-
-    def next(self) -> Any:
-        """The next result."""
-        return next(self._results)
 
 
 def _sized(iterable: Iterable[Any]) -> Iterable[Any]:

@@ -6,7 +6,6 @@ import fcntl
 import io
 import itertools
 import json
-import operator
 import os
 import select
 import shutil
@@ -15,7 +14,7 @@ import tempfile
 import threading
 from typing import Any, Dict, IO, List, Optional, Union
 
-from hdss import _control
+from hdss import _control, _given
 from hdss._errors import HdssError, SetLost
 from hdss._program import program
 
@@ -107,11 +106,10 @@ def _memory() -> str:
 
 def checked_workers(given: Any) -> Optional[int]:
     """A number of workers, or None. TypeError or ValueError for all else."""
-    try:
-        workers = None if given is None else operator.index(given)  # ints of numpy, too
-    except TypeError:
-        raise TypeError(f'workers: {given!r:.60}; accepted: a whole number of at least 1, or None for one for each core') from None
-    if workers is not None and workers <= 0:
+    if given is None:
+        return None
+    workers = _given.whole('workers', given, -_given.COUNT_MAX, 'at least 1, or None for one for each core')
+    if workers <= 0:
         raise ValueError(f'workers, max_workers must be greater than 0: {workers}; None is one for each core')
     return workers
 
@@ -137,6 +135,23 @@ class Set:
             self._path = _control.find(name)
         if self._path is None:
             self._start(workers, options or [])
+
+    def __repr__(self) -> str:
+        return f'<hdss.Set: {self.description()}>'
+
+    def description(self) -> str:
+        """Workers, state and page, as far as they are known without a wait."""
+        if self._process is not None and (self not in _live or self._process.poll() is not None):
+            return 'closed'
+        session = self._session
+        if session is None:
+            return 'starting' if self._path is None else 'up'
+        page = session.get('http') or f'hdss page {session["name"]}'
+        workers = session['ranks']['workers']
+        return f'{workers} worker{"s" if workers != 1 else ""}, up; {page}'
+
+    def __reduce__(self) -> Any:
+        raise TypeError('a hdss.Set cannot be sent to a worker')
 
     @property
     def is_own(self) -> bool:
@@ -265,4 +280,6 @@ def as_set(given: Union[Set, str, None], workers: Optional[int] = None) -> Set:
         return given
     if given is not None and workers is not None:
         raise ValueError(f'workers={workers} and set: accepted: one of them; a set has its own workers')
+    if given is not None and not isinstance(given, str):
+        raise _given.refusal(TypeError, 'set', given, 'a hdss.Set, or the name of one that is up')
     return Set(workers, name=given)

@@ -109,6 +109,7 @@ class _Calls:
         self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
         self._unit, self._pid = 0, os.getpid()
+        self._tasks = self._done = 0  # after so many this process ends; 0: never
         self._files: List[io.TextIOWrapper] = []
         self._opened: Dict[int, _state.File] = {}
         self._broken = self._set_up() or self._initialize()
@@ -122,11 +123,12 @@ class _Calls:
         if refused is not None:
             return refused
         _take_path(client)
+        self._tasks = client['tasks']
         self._take_descriptors(client['prints'])
         self._files = [_printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)]
         sys.stdout, sys.stderr = self._files
         try:
-            import cloudpickle  # noqa: F401, which what the client sends needs
+            import hdss._globals  # noqa: F401, which what the client sends needs
         except ImportError:  # said by what needs it
             pass
         return None
@@ -159,7 +161,7 @@ class _Calls:
     def _function(self, number: int) -> Callable[..., Any]:
         function = self._functions.get(number)
         if function is None:
-            function = _loads(self._units.function(number))
+            (function,) = _loads(self._units.function(number))
             while len(self._functions) >= FUNCTIONS_MAX:
                 del self._functions[next(iter(self._functions))]
             self._functions[number] = function
@@ -192,7 +194,7 @@ class _Calls:
         try:
             function, items = self._function(unit.function), _loads(unit.data)
         except BaseException as error:
-            return _pickled.dumps([_pickled.raised_outcome(error)] * unit.items)
+            return _pickled.dumps_plain([_pickled.raised_outcome(error)] * unit.items, _pickled.PROTOCOL)
         loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
         for item in items:
             try:
@@ -200,7 +202,7 @@ class _Calls:
             except BaseException as error:
                 outcomes.append(_pickled.raised_outcome(error))
         self._set_back()
-        return _pickled.dumps(outcomes)
+        return _pickled.dumps_plain(outcomes, _pickled.PROTOCOL)
 
     def _note_opened(self) -> None:
         """Knows the descriptors that are open for units and results, which a call may close."""
@@ -234,6 +236,9 @@ class _Calls:
         began = time.perf_counter_ns()
         outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
         took = time.perf_counter_ns() - began
+        self._done += 1
+        if self._done == self._tasks:
+            calls.is_unfit = True  # type: ignore[attr-defined]
         self._results.write(number, _spool.RESULT, took, outcome)
 
 
