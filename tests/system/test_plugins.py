@@ -412,6 +412,11 @@ def many(first, count):
 
 many.describe = lambda: 2**70
 
+def single(first, count):
+    return [first]
+
+single.describe = lambda: {'iterations': 64}
+
 def words(first, count):
     return ['one'] * count
 
@@ -421,6 +426,9 @@ words.describe = lambda: {'iterations': 1, 'dtype': 'int32'}
     assert result.status == 3 and any('ValueError: no root of 17 (at mine.py:6 in root, called at mine.py:9' in line for line in result.err), result
     result = run_job(0, 1, [*EQUAL, 'python:mine.short'])
     assert result.status == 3 and any('returned 0 items for 1 iterations' in line for line in result.err), result
+    single = run_job(0, 2, ['--technique', 'css:chunk=8', '--output', 'single.txt', 'python:mine.single'])
+    told = [line for line in single.err if 'returned one item for a range of ' in line]
+    assert len(told) == 1 and read('single.txt') == b''.join(b'%d\n' % i for i in range(64)), single
     for name, line in (('nothing', 'returned nothing; accepted: an item for each iteration'),
                        ('words', 'returned what is no number of type int32')):
         result = run([HDSS, 'run', '--workers', '1', *EQUAL, '--retries', '0', 'python:mine.' + name])

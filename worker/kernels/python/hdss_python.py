@@ -11,6 +11,7 @@ import importlib
 import inspect
 import operator
 import os
+import sys
 import traceback
 import zlib
 
@@ -107,6 +108,8 @@ class Kernel:
         self.summary = (inspect.getdoc(self.function) or 'a function in Python').splitlines()[0]
         self.params = parameters_of(self.function)
         self.values = {}
+        self.worker = 0
+        self.is_single = False  # the function returns one item for a range: it is called for each iteration
 
     def describe(self, *values):
         """(iterations, type or '', elements of a record, shape, endings of the streams, waits, has effects)"""
@@ -145,8 +148,9 @@ class Kernel:
         return (iterations, self.type, self.length, (iterations,) + shape, [] if self.type else endings,
                 bool(said.get('waits', False)), bool(said.get('has_effects', False)))
 
-    def open(self):
-        """What the function does once in each process that runs it, before its first iteration."""
+    def open(self, worker=0):
+        """What the function does once in each process that runs it, before its first iteration; the number of the worker."""
+        self.worker = worker
         opens = getattr(self.function, 'open', None)
         if opens is not None:
             opens(**self.values)
@@ -157,7 +161,19 @@ class Kernel:
         return bool(getattr(self.function, 'is_unfit', False))
 
     def call(self, first, count):
-        return self.function(first, count, **self.values)
+        if not self.is_single or count == 1:
+            return self.function(first, count, **self.values)
+        return [item for i in range(first, first + count) for item in listed(self.function(i, 1, **self.values))]
+
+    def miscounted(self, got, count):
+        """The error of a result that is not as long as its range. One item, of which a range of one would have been right, is told
+        once, by the first worker."""
+        if got == 1 and not self.is_single:
+            self.is_single = True
+            if self.worker == 1:
+                print(f'{self.name}: returned one item for a range of {count} iterations, and is called for each iteration by itself '
+                      'from now on; accepted: an item for each iteration of the range', file=sys.stderr)
+        return WrongUse(f'returned {got} items for {count} iterations')
 
     def records(self, first, count):
         """The records of a range, in an object with a buffer of exactly their bytes."""
@@ -180,13 +196,15 @@ class Kernel:
             if kind != self.type:
                 raise WrongUse(f'returned elements of type {kind}, not {self.type} as describe() says')
         if view.nbytes != wanted:
+            if view.nbytes * count == wanted:
+                raise self.miscounted(1, count)
             raise WrongUse(f'returned {view.nbytes} bytes for {count} iterations, not {wanted}')
         return view
 
     def pack(self, result, first, count):
         numbers = listed(result)
         if len(numbers) != count:
-            raise WrongUse(f'returned {len(numbers)} items for {count} iterations')
+            raise self.miscounted(len(numbers), count)
         flat = numbers if self.length == 1 else [n for item in numbers for n in flatten(item)]
         packed = array.array(TYPES[self.type])
         try:
@@ -204,7 +222,7 @@ class Kernel:
             return [(False, [to_bytes(result)])] + [(False, [])] * (count - 1)
         result = listed(result)
         if len(result) != count:
-            raise WrongUse(f'returned {len(result)} items for {count} iterations')
+            raise self.miscounted(len(result), count)
         return [self.item(item) for item in result]
 
     def item(self, item):

@@ -163,8 +163,8 @@ static int python_grow(const union hdss_value *values, uint64_t *iterations, cha
 static int python_open_kernel(const union hdss_value *values, const struct hdss_loop *loop,
                               const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
-    (void)values, (void)loop, (void)worker;
-    PyObject *said = PyObject_CallMethod(python.kernel, "open", NULL);
+    (void)values, (void)loop;
+    PyObject *said = PyObject_CallMethod(python.kernel, "open", "I", worker != NULL ? worker->number : 0);
     *instance = NULL;
     Py_XDECREF(said);
     const int result = said != NULL ? 0 : python_explain(error);
