@@ -13,6 +13,7 @@ from __future__ import annotations
 import builtins
 import collections
 import copyreg
+import enum
 import functools
 import hashlib
 import io
@@ -34,19 +35,22 @@ PROTOCOL = 5
 MAIN = '__main__'
 KEPT_MAX = 64         # functions that a worker, or a program, keeps
 LARGE = 1 << 18       # bytes from which a function has a file of its own
-_FIXED = frozenset((types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType, staticmethod, classmethod, property,
-                    str, int, float, complex, bool, bytes, type(None)))
+HEAP_TYPE = 1 << 9    # in __flags__ of a class that was made by a program
+SHORT = 32            # bytes of a pickle that is its own digest
+_PLAIN = frozenset((str, int, float, complex, bool, bytes, type(None)))
+_FIXED = _PLAIN | {types.BuiltinFunctionType, types.MemberDescriptorType, types.GetSetDescriptorType, property}
+_BY_NAME = (__name__, cloudpickle.CloudPickler.__module__, cloudpickle.cloudpickle.__name__)  # whose functions are in each pickle
 _Lru = type(functools.lru_cache(maxsize=1)(len))
 
 _spaces: Dict[str, Dict[str, Any]] = {}  # by key, but for that of __main__
 _keys: Dict[int, str] = {}               # by the address of the dictionary, which stays in _spaces
 _applied: Dict[Name, bytes] = {}         # digests of the values that were set last
 _changes = 0                             # how often one was set
-_loading: List[Tuple[str, Values]] = []  # what the function that is being loaded sets
-_received: 'collections.OrderedDict[bytes, List[Any]]' = collections.OrderedDict()  # function, what it sets, and _changes then
+_loading: Optional[List[Tuple[str, Values]]] = None  # what the function or class that is being loaded sets
+_received: 'collections.OrderedDict[bytes, List[Any]]' = collections.OrderedDict()  # the function or class, what it sets, and _changes then
 _classes: 'weakref.WeakKeyDictionary[type, Optional[bytes]]' = weakref.WeakKeyDictionary()  # that are complete here, and by which digest
-_class_digests: Dict[int, Tuple[type, Tuple[Any, ...], bytes]] = {}  # by the address of the class, which has these attributes
-_function_digests: Dict[int, Tuple[Any, List[Any], bytes]] = {}      # by that of the function, which uses these globals
+_digests: Dict[int, Tuple[Any, List[Any], bytes]] = {}  # by the address of the function or class: it, what it uses, and its digest
+_pickles: 'collections.OrderedDict[bytes, bytes]' = collections.OrderedDict()  # of classes, by digest
 
 
 # --- namespaces ---
@@ -106,7 +110,8 @@ def set_function(function: Any, state: Tuple[Any, ...]) -> None:
         if name not in space:
             _applied.setdefault((key, name), b'')
     _apply(key, values)
-    _loading.append((key, values))
+    if _loading is not None:
+        _loading.append((key, values))
 
 
 def set_class(made: Any, state: Tuple[Any, ...]) -> Any:
@@ -151,7 +156,9 @@ def set_wrapped(made: Any, state: Tuple[Any, ...]) -> None:
 
 
 def _is_found(value: Any) -> bool:
-    """True for what has its name in a module that workers import."""
+    """True for what has its name in a module that workers import, or is of the interpreter itself."""
+    if isinstance(value, type) and not value.__flags__ & HEAP_TYPE:
+        return True
     module = sys.modules.get(value.__module__ or '')
     if module is None or module.__name__ == MAIN or cloudpickle.cloudpickle._is_registered_pickle_by_value(module):
         return False
@@ -185,25 +192,44 @@ def _names(code: types.CodeType) -> Iterator[str]:
 class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
     """Pickles for a worker; with `is_back` for the program."""
 
-    def __init__(self, file: Any, is_back: bool = False, buffer_callback: Optional[Callable[[Any], Any]] = None) -> None:
+    def __init__(self, file: Any, is_back: bool = False, buffer_callback: Optional[Callable[[Any], Any]] = None, inner: Tuple[type, ...] = ()) -> None:
         super().__init__(file, PROTOCOL, buffer_callback)
-        self._is_back = is_back
+        self._is_back, self._inner = is_back, inner  # classes that are pickled here, and not apart
         self._namespaces: Dict[str, _Namespace] = {}
-        self._digests: Dict[Name, bytes] = {}
+        self._known: Dict[Name, bytes] = {}
 
     def reducer_override(self, value: Any) -> Any:
-        reduced = _reduced_wrapper(value)
-        if reduced is not None:
-            return reduced
-        if isinstance(value, type) and not _is_found(value):
+        if type(value) is types.FunctionType and value.__module__ in _BY_NAME:  # noqa: E721, as it is quicker
+            return NotImplemented
+        is_own_class = isinstance(value, type) and not _is_found(value)
+        if is_own_class:
             getattr(copyreg, '_slotnames')(value)  # which pickling an object of the class adds to it
-        reduced = super().reducer_override(value)
-        if isinstance(value, type) and isinstance(reduced, tuple) and len(reduced) == 6:
+            apart = self._pickled_apart(value)
+            if apart is not None:
+                return apart
+        reduced = _reduced_wrapper(value) or super().reducer_override(value)
+        if is_own_class and isinstance(reduced, tuple) and len(reduced) == 6:
             return self._reduced_class(value, *reduced)
         return reduced
 
+    def _pickled_apart(self, value: type) -> Optional[Tuple[Any, ...]]:
+        """A class that does not change by itself is pickled once, and then loaded once by each worker."""
+        if self._is_back or any(value is one for one in self._inner):
+            return None
+        digest, is_fixed = _whole_digest(value)
+        if not is_fixed:
+            return None
+        data = _pickles.get(digest)
+        if data is None:
+            file = io.BytesIO()
+            Pickler(file, inner=(*self._inner, value)).dump(value)
+            data = _pickles[digest] = file.getvalue()
+            while len(_pickles) > KEPT_MAX:
+                _pickles.popitem(last=False)
+        return received, (digest, data, '')
+
     def _reduced_class(self, value: type, make: Any, args: Any, state: Any, _items: Any, _pairs: Any, complete: Any) -> Tuple[Any, ...]:
-        digest = None if self._is_back else _class_digest(value)
+        digest = None if self._is_back else _digest(value)
         if not self._is_back:
             _classes[value] = digest
         return make, args, (digest, complete, state), None, None, set_class
@@ -225,24 +251,29 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         values, absent = {}, []
         if not self._is_back:
             for name, value in given.items():
-                if (key, name) not in self._digests:
-                    self._digests[key, name] = _digest(value)
-                values[name] = self._digests[key, name], value
+                if (key, name) not in self._known:
+                    self._known[key, name] = _digest(value)
+                values[name] = self._known[key, name], value
             absent = [name for name in set(_names(function.__code__)) if name not in function.__globals__ and not hasattr(builtins, name)]
         return *made, (*state, key, values, sorted(absent)), None, None, set_function
 
 
 class _Digester(Pickler):
-    """Pickles into a digest; of functions without their globals, which it adds to `used`."""
+    """Pickles into a digest; of functions without their globals. Notes the functions, and which globals they use."""
 
-    def __init__(self, used: Dict[Name, Any]) -> None:
-        self._hash, self._used = hashlib.blake2b(digest_size=16), used
+    def __init__(self) -> None:
+        self._hash = hashlib.blake2b(digest_size=16)
+        self.used: Dict[Name, Any] = {}
+        self.functions: List[types.FunctionType] = []
         update = self._hash.update
         super().__init__(types.SimpleNamespace(write=update), False, lambda buffer: update(buffer.raw()))
 
     def digest(self, value: Any) -> bytes:
         self.dump(value)
         return self._hash.digest()
+
+    def _pickled_apart(self, value: type) -> None:
+        return None
 
     def _reduced_class(self, value: type, *reduced: Any) -> Tuple[Any, ...]:
         return reduced
@@ -251,71 +282,99 @@ class _Digester(Pickler):
         return key
 
     def _reduced_function(self, function: Any, key: str, made: Tuple[Any, ...], state: Tuple[Any, ...], given: Dict[str, Any]) -> Tuple[Any, ...]:
-        self._used.update(((key, name), value) for name, value in given.items())
+        self.functions.append(function)
+        self.used.update(((key, name), value) for name, value in given.items())
         return *made, (*state, key, sorted(given)), None, None, set_function
 
 
-def _digest(value: Any, used: Optional[Dict[Name, Any]] = None) -> bytes:
+def _quick_digest(value: Any) -> Optional[bytes]:
+    """Of what needs no pickler; None for all else."""
+    if type(value) in _PLAIN:
+        data = pickle.dumps(value, PROTOCOL)
+        return data if len(data) <= SHORT else hashlib.blake2b(data, digest_size=16).digest()
+    if isinstance(value, types.ModuleType) and sys.modules.get(value.__name__) is value:
+        return b'module ' + value.__name__.encode()
+    return None
+
+
+def _digest(value: Any) -> bytes:
     """Of the value, without what the globals of its functions are."""
-    return _Digester({} if used is None else used).digest(value)
+    return _quick_digest(value) or _Digester().digest(value)
 
 
-def _is_fixed(value: Any) -> bool:
-    """True for what cannot change by itself, so that it need not be looked into again."""
+def _is_fixed(value: Any, owner: Optional[type] = None) -> bool:
+    """True for what cannot change by itself, so that it need not be looked into again. The owner is a class that has it."""
     if isinstance(value, tuple):
-        return all(map(_is_fixed, value))
+        return all(_is_fixed(part, owner) for part in value)
     if isinstance(value, types.FunctionType):
-        return value.__closure__ is None and value.__kwdefaults__ is None and not vars(value) and _is_fixed(value.__defaults__)
-    if isinstance(value, types.ModuleType):
-        return sys.modules.get(value.__name__) is value
-    return type(value) in _FIXED or (isinstance(value, type) and _is_found(value))
+        cells = [_cell_of(cell) for cell in value.__closure__ or ()]
+        return value.__kwdefaults__ is None and not vars(value) and _is_fixed(value.__defaults__) and all(_is_fixed(cell, owner) for cell in cells)
+    if isinstance(value, (staticmethod, classmethod)):
+        return _is_fixed(value.__func__, owner)
+    if isinstance(value, type):
+        return value is owner or _is_found(value) or all(map(_is_fixed_class, value.__mro__))
+    if isinstance(value, enum.Enum):
+        return _is_fixed(value.value)
+    return type(value) in _FIXED or _quick_digest(value) is not None
 
 
-def _remember(known: Dict[int, Any], of: Any, *what: Any) -> None:
-    while len(known) >= KEPT_MAX:
-        del known[next(iter(known))]
-    known[id(of)] = of, *what
+def _is_fixed_class(made: type) -> bool:
+    """True if no attribute of the class can change by itself. Those that Python makes are taken for such."""
+    return _is_found(made) or all(_is_fixed(value, made) for name, value in vars(made).items() if not (name[0] == name[-1] == '_'
+                                                                                                       and not callable(value)))
 
 
-def _class_digest(made: type) -> bytes:
-    """Of the class: reckoned once while its attributes are the same and none of them can change by itself."""
-    attributes = tuple(vars(made).items())
-    known = _class_digests.get(id(made))
-    if known is not None and len(known[1]) == len(attributes) and all(a[1] is b[1] for a, b in zip(known[1], attributes)):
-        return known[2]
-    digest = _digest(made)
-    if all(_is_fixed(value) for name, value in attributes if name not in ('__dict__', '__weakref__', '__annotations__')):
-        _remember(_class_digests, made, attributes, digest)
-    return digest
+def _cell_of(cell: Any) -> Any:
+    try:
+        return cell.cell_contents
+    except ValueError:  # it is empty
+        return None
 
 
-def _parts(function: Any) -> Tuple[Any, Any]:
-    return (function.__code__, function.__defaults__) if isinstance(function, types.FunctionType) else (None, None)
+def _insides(value: Any) -> List[Any]:
+    """What of a function or class can be replaced."""
+    if isinstance(value, types.FunctionType):
+        return [value.__code__, value.__defaults__]
+    if isinstance(value, type) and not _is_found(value):
+        return [part for made in value.__mro__ if not _is_found(made) for pair in vars(made).items() for part in pair]
+    return []
 
 
-def _is_as_it_was(space: Dict[str, Any], name: Optional[str], value: Any, code: Any, defaults: Any) -> bool:
-    now = _parts(value)
-    return (name is None or space.get(name) is value) and now[0] is code and now[1] is defaults
+def _is_as_it_was(space: Dict[str, Any], name: Optional[str], value: Any, insides: List[Any]) -> bool:
+    if name is not None and space.get(name) is not value:
+        return False
+    now = _insides(value)
+    return len(now) == len(insides) and all(map(operator.is_, now, insides))
 
 
-def _whole_digest(function: Any) -> bytes:
-    """Of the function with all globals that it uses, by itself or by other functions: reckoned once if none of them can change by itself."""
-    known = _function_digests.get(id(function))
+def _whole_digest(value: Any) -> Tuple[bytes, bool]:
+    """Of a function or class with all globals that it uses, by itself or by others; and whether none of them can change by itself. Then it
+    is reckoned once."""
+    known = _digests.get(id(value))
     if known is not None and all(_is_as_it_was(*part) for part in known[1]):
-        return known[2]
-    used: Dict[Name, Any] = {}
-    whole, done = hashlib.blake2b(_digest(function, used), digest_size=16), {('', '')}
+        return known[2], True
+    first = _Digester()
+    whole = hashlib.blake2b(first.digest(value), digest_size=16)
+    used, functions, done = first.used, first.functions, {('', '')}
     while len(done) <= len(used):
         for name in [name for name in used if name not in done]:
             done.add(name)
-            whole.update(repr(name).encode() + _digest(used[name], used))
-    digest = whole.digest()
-    if _is_fixed(function) and all(map(_is_fixed, used.values())):
-        parts = [(namespace(key, {}), name, value, *_parts(value)) for (key, name), value in used.items()]
-        for one in (value for value in (function, *used.values()) if isinstance(value, types.FunctionType)):
-            parts += [(one.__globals__, name, None, None, None) for name in _names(one.__code__) if name not in one.__globals__]
-        _remember(_function_digests, function, [({}, None, function, *_parts(function)), *parts], digest)
-    return digest
+            quick = _quick_digest(used[name])
+            if quick is None:
+                other = _Digester()
+                quick = other.digest(used[name])
+                used.update(other.used)
+                functions += other.functions
+            whole.update(repr(name).encode() + quick)
+    digest, is_fixed = whole.digest(), _is_fixed(value) and all(map(_is_fixed, used.values()))
+    if is_fixed:
+        parts: List[Any] = [({}, None, value, _insides(value))]
+        parts += [(namespace(key, {}), name, one, _insides(one)) for (key, name), one in used.items()]
+        parts += [(one.__globals__, name, None, []) for one in functions for name in _names(one.__code__) if name not in one.__globals__]
+        while len(_digests) >= KEPT_MAX:
+            del _digests[next(iter(_digests))]
+        _digests[id(value)] = value, parts, digest
+    return digest, is_fixed
 
 
 def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[[Any], Any]] = None) -> bytes:
@@ -356,12 +415,16 @@ class Sender:
     def __init__(self, folder: str) -> None:
         self._folder = folder
         self._sent: 'collections.OrderedDict[bytes, Sent]' = collections.OrderedDict()
+        self._seen: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # functions within functions
 
     def sent(self, function: Any) -> Any:
         """What a pickle has in the place of the function: a Sent, or the function itself if its name is enough, or it is none."""
         if not isinstance(function, (types.FunctionType, _Lru)) or _is_found(function):
             return function
-        digest = _whole_digest(function)
+        if vars(sys.modules[MAIN]).get(getattr(function, '__name__')) is not function and function not in self._seen:
+            self._seen.add(function)  # it may be one of many that are sent once
+            return function
+        digest, _ = _whole_digest(function)
         found = self._sent.pop(digest, None) or Sent(digest, dumps(function), self._folder)
         self._sent[digest] = found
         while len(self._sent) > KEPT_MAX:
@@ -373,17 +436,18 @@ class Sender:
 
 
 def received(digest: bytes, data: bytes, path: str) -> Any:
-    """The function, with its globals as they are in the program: loaded if it has not been before."""
-    entry = _received.get(digest)
+    """The function or class, with its globals as they are in the program: loaded if it has not been before."""
+    global _loading
+    entry, outer = _received.get(digest), _loading
     if entry is None:
-        before, _loading[:] = list(_loading), []
+        _loading = []
         try:
             if path:
                 with open(path, 'rb') as file:
                     data = file.read()
-            entry = [pickle.loads(data), list(_loading), _changes]
+            entry = [pickle.loads(data), _loading, _changes]
         finally:
-            _loading[:] = before
+            _loading = outer
         while len(_received) >= KEPT_MAX:
             _received.popitem(last=False)
         _received[digest] = entry
@@ -391,4 +455,6 @@ def received(digest: bytes, data: bytes, path: str) -> Any:
         for key, values in entry[1]:
             _apply(key, values)
         entry[2] = _changes
+    if outer is not None:
+        outer += entry[1]
     return entry[0]

@@ -243,6 +243,7 @@ class Map(Source):
                 self._is_stopped = True
                 self._changed.notify_all()
             self._engine.wake()
+            del self  # the traceback of what the iterable has raised has this frame
 
     def _read_ahead(self) -> int:
         """For how many more items there is room. When the executor has been shut down all are read that it takes."""
@@ -267,7 +268,7 @@ class Map(Source):
 
     def _least(self) -> int:
         """Items of which a batch is made while more may come."""
-        return min(self._chunksize or 1, self._limit)
+        return 1 if self._is_sized else min(self._chunksize or 1, self._limit)
 
     # --- the engine's thread ---
 
