@@ -94,7 +94,7 @@ MIXINS = ('InitializerMixin', 'FailingInitializerMixin', 'WaitTests', 'AsComplet
 
 _INHERITED = 'hands a semaphore of multiprocessing to workers, which processes can only inherit'
 _ALL_START = 'counts processes that are started when they are needed; the workers of a set all start with it'
-_TASKS = 'max_tasks_per_child: processes of a set live as long as it does'
+_TASKS = 'looks at the processes that a pool starts one after the other for max_tasks_per_child'
 EXCLUDED = {
     'ProcessPoolShutdownTest.test_processes_terminate': _INHERITED,
     'ProcessPoolExecutorTest.test_saturation': _INHERITED,

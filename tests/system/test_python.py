@@ -492,6 +492,17 @@ def test_an_executor_in_a_call():
     with hdss.Executor(workers=2) as executor:
         assert list(executor.map(inner, [3, 4], chunksize=1)) == [5, 14]
 
+    def default(n):
+        with hdss.Executor() as executor:
+            return executor.workers, executor.submit(square, n).result()
+    with hdss.Set(workers=1) as own:
+        os.environ['HDSS_SET'] = own.name
+        try:
+            with hdss.Executor(set=own) as executor:
+                assert executor.submit(default, 3).result() == (1, 9)  # not by the set whose only worker waits for it
+        finally:
+            del os.environ['HDSS_SET']
+
 
 @leaves_nothing
 def test_a_pool():

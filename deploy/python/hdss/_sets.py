@@ -14,7 +14,7 @@ import tempfile
 import threading
 from typing import Any, Dict, IO, List, Optional, Union
 
-from hdss import _control, _given
+from hdss import _control, _given, _worker
 from hdss._errors import HdssError, SetLost
 from hdss._program import program
 
@@ -120,7 +120,8 @@ class Set:
     With `name` it is one that is up, which stays. Else, where `workers` is not given, the one that `hdss submit` would
     find: of HDSS_SET, of the batch job, the only one that is up. Else one of this process's own is started, with so many
     workers, by default one for each core (in a batch job: of all its nodes), which ends with close(), at the end of a
-    `with`, or with the process, however that ends. `options` are those of `hdss up`, as words.
+    `with`, or with the process, however that ends. Within a call of an executor it has one worker. `options` are those of
+    `hdss up`, as words.
     """
 
     def __init__(self, workers: Optional[int] = None, *, name: Optional[str] = None, options: Optional[List[str]] = None) -> None:
@@ -131,7 +132,9 @@ class Set:
         self._session: Optional[Dict[str, Any]] = None
         self._path: Optional[str] = None
         self._pid = os.getpid()
-        if workers is None and options is None:
+        if workers is None and options is None and name is None and _worker.is_worker():
+            workers = 1  # the set that is found may be the one whose worker waits here
+        elif workers is None and options is None:
             self._path = _control.find(name)
         if self._path is None:
             self._start(workers, options or [])
