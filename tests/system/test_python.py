@@ -293,6 +293,30 @@ def test_a_large_function_is_sent_once():
         assert executor.submit(large).result() == (2 << 20, 2) and len(glob.glob(files)) == 2
 
 
+def add_one(array):
+    array[0] += 1
+    return float(array[0]), float(array.sum())
+
+
+@leaves_nothing
+def test_a_large_array_that_comes_again_is_sent_once():
+    """Each call has a copy of its own; what the program changes is sent anew."""
+    if not HAS_NUMPY:
+        return 'no numpy'
+    import numpy
+    array = numpy.zeros(1 << 19)
+    with hdss.Executor(workers=2) as executor:
+        files = os.path.join(executor._engine.folder, 'sent-*')
+        assert [executor.submit(add_one, array).result() for _ in range(5)] == [(1, 1)] * 5 and array[0] == 0
+        assert list(executor.map(add_one, [array] * 3)) == [(1, 1)] * 3 and len(glob.glob(files)) == 1
+        array[1] = 5
+        assert executor.submit(add_one, array).result() == (1, 6) and len(glob.glob(files)) == 2
+        array.flags.writeable = False
+        raised_by(executor.submit(add_one, array), ValueError)
+        assert sum(executor.map(lambda one: float(one.sum()), [array[i:] for i in range(4)])) == 10
+    return None
+
+
 @leaves_nothing
 def test_a_source_that_waits_for_a_result():
     """The next item comes when there is a result: nothing is read that is not there."""

@@ -12,7 +12,8 @@ from typing import Any, Dict, Generic, List, Optional, Tuple, TypeVar
 
 from hdss import _pickled
 from hdss._control import batch_name
-from hdss._sets import Folder, remove_file, shared_folder
+from hdss._sets import Folder, shared_folder
+from hdss._spool import remove_file
 
 _Value = TypeVar('_Value')
 _COUNT = struct.Struct('<Q')

@@ -23,6 +23,8 @@ from hdss._sets import Set, work_folder
 
 AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
+LARGE = 1 << 21      # bytes from which the buffer of an array that comes again is sent as a file
+ARRAYS_MAX = 1024
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
 OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
@@ -186,6 +188,7 @@ class Engine:
         self._sources: List[Source] = [self.queue]
         self._functions = 0
         self._sender: Any = None
+        self._arrays: Dict[int, None] = {}  # addresses of large ones that have been pickled
         self._mean_s, self._ended = 0.0, 0  # of how many units
         self.bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
@@ -241,19 +244,51 @@ class Engine:
         self.wake()
         self.fail_late()
 
-    def packed(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any]:
-        """A function, with its arguments where there are some, as bytes; and what has to be kept until a worker has read these."""
+    def packed(self, value: Any) -> Tuple[bytes, Any]:
+        """A value as bytes, and what has to be kept until a worker has read these. The buffer of a large array that was in a value before
+        is sent once."""
+        large: List[Any] = []
+
+        def is_within(buffer: Any) -> bool:
+            raw = buffer.raw()
+            if raw.nbytes < LARGE or self._is_new(raw.obj):
+                return True
+            large.append(raw)
+            return False
+
+        data = _pickled.dumps(value, buffer_callback=is_within)
+        if not large:
+            return data, None
+        data, files = self.sender().mapped(data, large)
+        return data, files
+
+    def _is_new(self, array: Any) -> bool:
+        """True for an array that is pickled for the first time, or as if it were: then it is not worth while to look for its digest."""
+        base = getattr(array, 'base', None)
+        place = id(array if base is None else base)
+        is_new = place not in self._arrays
+        self._arrays[place] = None
+        _pickled.trim(self._arrays, ARRAYS_MAX)
+        return is_new
+
+    def packed_call(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any]:
+        """A function with its arguments, likewise. A function is sent once."""
+        sent = self.sender().sent(function)
+        if sent is not function and _pickled.is_small(rest):
+            return _pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL), sent
+        data, kept = self.packed((sent, *rest))
+        return data, (sent, kept)
+
+    def sender(self) -> Any:
         if self._sender is None:
             self._sender = _pickled.cloud().Sender(self.folder)
-        sent = self._sender.sent(function)
-        is_plain = sent is not function and _pickled.is_plain(rest)
-        return (_pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL) if is_plain else _pickled.dumps((sent, *rest))), sent
+        return self._sender
 
     def put_function(self, function: Callable[..., Any]) -> Tuple[int, Any]:
         """Has workers find the function of a map. Returns its number, and what has to be kept as long as the map. Raises what pickling
         raises."""
         try:
-            data, kept = self.packed(function)
+            data, kept = self.packed_call(function)
             with self._lock:
                 self._functions += 1
                 number = self._functions

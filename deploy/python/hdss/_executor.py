@@ -164,7 +164,7 @@ class Executor(concurrent.futures.Executor):
         self._check()
         future = _Future(self._engine.bar)
         try:
-            call = self._engine.packed(fn, args, kwargs)
+            call = self._engine.packed_call(fn, args, kwargs)
         except Exception as error:
             future.set_running_or_notify_cancel()
             future.set_exception(error)

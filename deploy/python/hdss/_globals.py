@@ -11,12 +11,12 @@ A function by itself goes as a Sent, which a worker loads once for each digest.
 from __future__ import annotations
 
 import builtins
-import collections
 import copyreg
 import enum
 import functools
 import hashlib
 import io
+import mmap
 import operator
 import os
 import pickle
@@ -28,13 +28,17 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
 
 import cloudpickle
 
+from hdss._pickled import trim
+from hdss._spool import remove_file
+
 Name = Tuple[str, str]  # of a namespace, and in it
 Values = Dict[str, Tuple[bytes, Any]]  # by name: the digest and the value
 
 PROTOCOL = 5
 MAIN = '__main__'
 KEPT_MAX = 64         # functions that a worker, or a program, keeps
-LARGE = 1 << 18       # bytes from which a function has a file of its own
+KEPT_BYTES = 1 << 28  # of buffers whose files stay while nobody uses them, as they may be sent again
+LARGE = 1 << 18       # bytes from which a function, or the buffer of an array, has a file of its own
 HEAP_TYPE = 1 << 9    # in __flags__ of a class that was made by a program
 SHORT = 32            # bytes of a pickle that is its own digest
 _PLAIN = frozenset((str, int, float, complex, bool, bytes, type(None)))
@@ -47,10 +51,10 @@ _keys: Dict[int, str] = {}               # by the address of the dictionary, whi
 _applied: Dict[Name, bytes] = {}         # digests of the values that were set last
 _changes = 0                             # how often one was set
 _loading: Optional[List[Tuple[str, Values]]] = None  # what the function or class that is being loaded sets
-_received: 'collections.OrderedDict[bytes, List[Any]]' = collections.OrderedDict()  # the function or class, what it sets, and _changes then
+_received: Dict[bytes, List[Any]] = {}  # the function or class, what it sets, and _changes then
 _classes: 'weakref.WeakKeyDictionary[type, Optional[bytes]]' = weakref.WeakKeyDictionary()  # that are complete here, and by which digest
 _digests: Dict[int, Tuple[Any, List[Any], bytes]] = {}  # by the address of the function or class: it, what it uses, and its digest
-_pickles: 'collections.OrderedDict[bytes, bytes]' = collections.OrderedDict()  # of classes, by digest
+_pickles: Dict[bytes, bytes] = {}  # of classes, by digest
 
 
 # --- namespaces ---
@@ -224,8 +228,7 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             file = io.BytesIO()
             Pickler(file, inner=(*self._inner, value)).dump(value)
             data = _pickles[digest] = file.getvalue()
-            while len(_pickles) > KEPT_MAX:
-                _pickles.popitem(last=False)
+            trim(_pickles, KEPT_MAX)
         return received, (digest, data, '')
 
     def _reduced_class(self, value: type, make: Any, args: Any, state: Any, _items: Any, _pairs: Any, complete: Any) -> Tuple[Any, ...]:
@@ -371,9 +374,8 @@ def _whole_digest(value: Any) -> Tuple[bytes, bool]:
         parts: List[Any] = [({}, None, value, _insides(value))]
         parts += [(namespace(key, {}), name, one, _insides(one)) for (key, name), one in used.items()]
         parts += [(one.__globals__, name, None, []) for one in functions for name in _names(one.__code__) if name not in one.__globals__]
-        while len(_digests) >= KEPT_MAX:
-            del _digests[next(iter(_digests))]
         _digests[id(value)] = value, parts, digest
+        trim(_digests, KEPT_MAX)
     return digest, is_fixed
 
 
@@ -384,38 +386,47 @@ def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[
     return file.getvalue()
 
 
-# --- functions that are sent once ---
+# --- what is sent once ---
+
+class _File:
+    """A file of an executor's folder, which is there as long as this object."""
+
+    def __init__(self, folder: str, data: Any) -> None:
+        self.path, self.bytes = os.path.join(folder, 'sent-' + uuid.uuid4().hex), len(data)
+        with open(self.path, 'wb') as file:
+            file.write(data)
+        self._end = weakref.finalize(self, remove_file, self.path, os.getpid())
+
 
 class Sent:
-    """A function in a pickle: its digest, and its own pickle, or the file in which that is as long as this object is there."""
+    """A function in a pickle: its digest, and its own pickle, or the file that has it."""
 
     def __init__(self, digest: bytes, data: bytes, folder: str) -> None:
-        self._digest, self._data, self._path = digest, data, ''
-        if len(data) >= LARGE:
-            self._data, self._path = b'', os.path.join(folder, 'sent-' + uuid.uuid4().hex)
-            with open(self._path, 'wb') as file:
-                file.write(data)
-            self._end = weakref.finalize(self, _remove, self._path, os.getpid())
+        self._digest, self._data = digest, data if len(data) < LARGE else b''
+        self._file = None if self._data else _File(folder, data)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return received, (self._digest, self._data, self._path)
+        return received, (self._digest, self._data, self._file.path if self._file is not None else '')
 
 
-def _remove(path: str, pid: int) -> None:
-    if os.getpid() == pid:
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
+class _Mapped:
+    """A pickle whose large buffers are files, which workers map."""
+
+    def __init__(self, data: bytes, files: List[Tuple[str, bool]]) -> None:
+        self._data, self._files = data, files
+
+    def __reduce__(self) -> Tuple[Any, ...]:
+        return mapped, (self._data, self._files)
 
 
 class Sender:
-    """The functions that an executor has sent."""
+    """What an executor has sent: functions, and the buffers of large arrays."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._sent: 'collections.OrderedDict[bytes, Sent]' = collections.OrderedDict()
+        self._sent: Dict[bytes, Sent] = {}
         self._seen: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # functions within functions
+        self._buffers: Dict[bytes, _File] = {}
 
     def sent(self, function: Any) -> Any:
         """What a pickle has in the place of the function: a Sent, or the function itself if its name is enough, or it is none."""
@@ -427,12 +438,31 @@ class Sender:
         digest, _ = _whole_digest(function)
         found = self._sent.pop(digest, None) or Sent(digest, dumps(function), self._folder)
         self._sent[digest] = found
-        while len(self._sent) > KEPT_MAX:
-            self._sent.popitem(last=False)
+        trim(self._sent, KEPT_MAX)
         return found
 
-    def close(self) -> None:
-        self._sent.clear()
+    def mapped(self, data: bytes, buffers: List[Any]) -> Tuple[bytes, List[_File]]:
+        """A pickle whose buffers are apart, as one in which they are files; and these files, which have to be there until it is loaded."""
+        files = [self._buffer(buffer) for buffer in buffers]
+        paths = [(file.path, buffer.readonly) for file, buffer in zip(files, buffers)]
+        return pickle.dumps(_Mapped(data, paths), PROTOCOL), files
+
+    def _buffer(self, buffer: Any) -> _File:
+        digest = hashlib.blake2b(buffer, digest_size=16).digest()
+        found = self._buffers.pop(digest, None) or _File(self._folder, buffer)
+        self._buffers[digest] = found
+        while len(self._buffers) > 1 and sum(file.bytes for file in list(self._buffers.values())) > KEPT_BYTES:
+            trim(self._buffers, len(self._buffers) - 1)
+        return found
+
+
+def mapped(data: bytes, files: List[Tuple[str, bool]]) -> Any:
+    """Loads a pickle whose buffers are files. What is written to one is of this process alone."""
+    buffers = []
+    for path, is_readonly in files:
+        with open(path, 'rb') as file:
+            buffers.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ if is_readonly else mmap.ACCESS_COPY))
+    return pickle.loads(data, buffers=buffers)
 
 
 def received(digest: bytes, data: bytes, path: str) -> Any:
@@ -448,9 +478,8 @@ def received(digest: bytes, data: bytes, path: str) -> Any:
             entry = [pickle.loads(data), _loading, _changes]
         finally:
             _loading = outer
-        while len(_received) >= KEPT_MAX:
-            _received.popitem(last=False)
         _received[digest] = entry
+        trim(_received, KEPT_MAX)
     elif entry[2] != _changes:
         for key, values in entry[1]:
             _apply(key, values)

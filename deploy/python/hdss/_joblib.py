@@ -22,7 +22,8 @@ from typing import Any, Callable, Dict, List, Optional, Set as SetOf, Tuple
 from hdss import _control, _pickled, _worker
 from hdss._errors import HdssError
 from hdss._executor import Executor
-from hdss._sets import Folder, Set, as_set, remove_file, shared_folder
+from hdss._sets import Folder, Set, as_set, shared_folder
+from hdss._spool import remove_file
 
 KEEP_S = 60.0  # for which workers stay after a call of Parallel
 OPTIONS = ('set', 'initializer', 'initargs', 'timeout', 'retries', 'name', 'priority', 'weight', 'prints', 'environment')

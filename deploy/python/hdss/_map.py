@@ -34,8 +34,8 @@ def is_container(iterable: Iterable[Any]) -> bool:
 class _Batch(Unit):
     """Consecutive items of a map."""
 
-    def __init__(self, of: 'Map', first: int, items: List[bytes]) -> None:
-        self._map, self._first, self._items = of, first, items
+    def __init__(self, of: 'Map', first: int, items: List[bytes], kept: List[Any]) -> None:
+        self._map, self._first, self._items, self._kept = of, first, items, kept
         self.items = len(items)
 
     def begin(self) -> bool:
@@ -59,7 +59,7 @@ class _Batch(Unit):
     def split(self) -> List[Unit]:
         if len(self._items) == 1:
             return []
-        return [_Batch(self._map, self._first + i, [item]) for i, item in enumerate(self._items)]
+        return [_Batch(self._map, self._first + i, [item], self._kept) for i, item in enumerate(self._items)]
 
 
 def _result(outcome: Any) -> Any:
@@ -284,6 +284,7 @@ class Map(Source):
 
     def take(self) -> Optional[Unit]:
         packed: List[bytes] = []
+        kept: List[Any] = []
         with self._lock:
             if len(self._items) < (1 if self._is_complete or self._is_stopped or self._is_closed else self._least()):
                 self._is_hungry = True
@@ -296,7 +297,7 @@ class Map(Source):
                 item = self._items.popleft()
                 self._taken += 1
             try:
-                data = _pickled.dumps(item)
+                data, files = self._engine.packed(item)
             except BaseException as error:  # of whatever the user's __reduce__ does
                 self.receive(first + len(packed), [error], None)
                 if packed:
@@ -305,7 +306,10 @@ class Map(Source):
                 continue
             packed.append(data)
             length += len(data)
-        return _Batch(self, first, packed) if packed else None
+            if files is not None:
+                kept += files
+                length += sum(file.bytes for file in files)
+        return _Batch(self, first, packed, kept) if packed else None
 
     def receive(self, first: int, outcomes: List[Any], took_s: Optional[float]) -> None:
         """Outcomes of items, or the exceptions of items that have none."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import Any, Tuple
+from typing import Any, Callable, Dict, Optional, Tuple
 
 from hdss._errors import NotPicklable, remote_text, with_cause
 
@@ -30,12 +30,30 @@ def is_plain(value: Any, depth: int = _DEPTH) -> bool:
     return kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
 
 
-def dumps(value: Any, is_back: bool = False) -> bytes:
+def trim(kept: Dict[Any, Any], most: int) -> None:
+    """Forgets the oldest of what is kept, as another thread may do at the same time."""
+    while len(kept) > most:
+        try:
+            del kept[next(iter(kept))]
+        except (KeyError, RuntimeError, StopIteration):
+            pass
+
+
+def is_small(value: Any) -> bool:
+    """True for tuples and dictionaries of few numbers and short texts."""
+    if type(value) is tuple or type(value) is list:  # noqa: E721, as it is quicker
+        return len(value) <= _FEW and all(map(is_small, value))
+    if type(value) is dict:  # noqa: E721
+        return len(value) <= _FEW and all(map(is_small, value.values())) and all(type(key) is str for key in value)
+    return type(value) in _PLAIN
+
+
+def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[[Any], Any]] = None) -> bytes:
     """The value as bytes, for a worker, or back for the program. Raises what its own __reduce__ does, or TypeError, AttributeError or
     PicklingError."""
     if is_plain(value):
-        return dumps_plain(value, PROTOCOL)
-    data: bytes = cloud().dumps(value, is_back)
+        return dumps_plain(value, PROTOCOL, buffer_callback=buffer_callback)
+    data: bytes = cloud().dumps(value, is_back, buffer_callback)
     return data
 
 

@@ -34,15 +34,6 @@ def _base(is_shared: bool) -> str:
     return given if given else os.getcwd() if is_shared else tempfile.gettempdir()
 
 
-def remove_file(path: str, pid: int) -> None:
-    """Removes a file that process `pid` has made, if this is that one and not one that it has forked. It may be gone."""
-    if os.getpid() == pid:
-        try:
-            os.unlink(path)
-        except OSError:
-            pass
-
-
 class Folder:
     """A folder of this process, which is removed by remove(), or by a later process where this one was killed: it holds a
     lock while it lives."""

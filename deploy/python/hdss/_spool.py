@@ -9,6 +9,7 @@ a batch of items of a map. The client writes, before it adds iterations to the j
     K.index                     units K * SEGMENT and following: an entry each, ENTRY
     K.data                      their contents, one behind another
     unit-I                      contents of one unit that is large
+    sent-ID                     a large function, or the buffer of an array, which several units have (hdss/_globals.py)
 
 and removes them when all of these units are done. A worker writes, before it says that a unit is done:
 
@@ -58,6 +59,15 @@ def write_all(file: int, data: bytes) -> None:
 def read_file(path: str) -> bytes:
     with open(path, 'rb') as file:
         return file.read()
+
+
+def remove_file(path: str, pid: int) -> None:
+    """Removes a file that process `pid` has made, if this is that one and not one that it has forked. It may be gone."""
+    if os.getpid() == pid:
+        try:
+            os.unlink(path)
+        except OSError:
+            pass
 
 
 # --- the client's side ---
