@@ -168,7 +168,7 @@ def test_wrong_use():
 def test_wrong_arguments_are_named():
     """Before anything is started."""
     for wrong in (1.5, 'two', [2], float('nan')):
-        refused(TypeError, f'workers: {wrong!r}; accepted: a whole number', hdss.Executor, wrong)
+        refused(TypeError, f'workers: {wrong!r}; accepted: a whole number of at least 1', hdss.Executor, wrong)
         refused(TypeError, f'retries: {wrong!r}; accepted: a whole number', hdss.Executor, 1, retries=wrong)
         refused(TypeError, f'max_tasks_per_child: {wrong!r}; accepted: a whole number', hdss.Executor, 1, max_tasks_per_child=wrong)
     for wrong in ('soon', [1], True):

@@ -6,6 +6,7 @@ import fcntl
 import io
 import itertools
 import json
+import operator
 import os
 import select
 import shutil
@@ -97,10 +98,11 @@ def _memory() -> str:
 
 def checked_workers(given: Any) -> Optional[int]:
     """A number of workers, or None. TypeError or ValueError for all else."""
-    if given is None:
-        return None
-    workers = _given.whole('workers', given, -_given.COUNT_MAX, 'at least 1, or None for one for each core')
-    if workers <= 0:
+    try:
+        workers = None if given is None else operator.index(given)  # ints of numpy, too
+    except TypeError:
+        raise _given.refusal(TypeError, 'workers', given, 'a whole number of at least 1, or None for one for each core') from None
+    if workers is not None and workers <= 0:
         raise ValueError(f'workers, max_workers must be greater than 0: {workers}; None is one for each core')
     return workers
 
