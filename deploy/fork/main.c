@@ -51,9 +51,20 @@ struct launch_of_ranks {
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
 
-static void note_signal_for_ranks(int number, siginfo_t *sent, void *context)
+/* A signal that is to end the ranks, or have them drain. */
+static void note_end_signal(const siginfo_t *sent)
 {
     static volatile sig_atomic_t is_asked;
+    const bool is_of_parent = sent->si_code == SI_USER && sent->si_pid == getppid();
+    if (is_asked || is_of_parent)
+        ends = 1;
+    else
+        drains = 1;
+    is_asked = 1;
+}
+
+static void note_signal_for_ranks(int number, siginfo_t *sent, void *context)
+{
     (void)context;
     switch (number) {
     case SIGUSR1:
@@ -61,7 +72,7 @@ static void note_signal_for_ranks(int number, siginfo_t *sent, void *context)
     case SIGTSTP: stops = 1; break;
     case SIGCONT: goes_on = 1; break;
     case SIGCHLD: break;
-    default: *(is_asked || (sent->si_code == SI_USER && sent->si_pid == getppid()) ? &ends : &drains) = 1; is_asked = 1;
+    default: note_end_signal(sent);
     }
 }
 
@@ -151,6 +162,7 @@ static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned
     unsigned ranks = 0;
     give_signals_back(&launch->before);
     setpgid(0, 0);
+    signal(SIGTTOU, SIG_IGN); /* in the background of a terminal it may write there */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* which died before this process asked to be told */
         _exit(EXIT_STATUS_FAILED);
