@@ -130,6 +130,7 @@ AREAS = {
     "deploy/python/hdss/_gantt.py": ["report"],
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
     "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal"],
+    "deploy/one": ["one_file"],
     "deploy/fork": ["pods_without_mpi", "odd_machines", "losses"],
     "deploy/python": ["top", "python_calls", "python_left", "python_errors", "python_progress", "python_examples"],
     "deploy/library": ["library", "dls4lb", "fortran", "library_install", "library_cmake"],

@@ -2,6 +2,8 @@
 /* Listening at a port: see tcp.h. */
 #include "common/control/tcp.h"
 
+#include "common/os/modules.h"
+
 #include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -39,16 +41,30 @@ static uint16_t port_of(int fd)
                                              : ((const struct sockaddr_in *)&bound)->sin_port);
 }
 
+const char *tcp_look_up(const struct address *address, bool listens, struct addrinfo **found)
+{
+    struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV | (listens ? AI_PASSIVE : 0)};
+    const char *host = address->host;
+    char port[8];
+    snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    if (is_one_file()) { /* the C library would load modules for names */
+        wanted.ai_flags |= AI_NUMERICHOST;
+        host = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
+    }
+    const int result = getaddrinfo(host, port, &wanted, found);
+    if (result == EAI_NONAME && is_one_file())
+        return "this HDSS is one file, which looks up no names; accepted: a number, say 192.0.2.1";
+    return result == 0 ? NULL : gai_strerror(result);
+}
+
 int tcp_listen(struct address *address, struct error *error)
 {
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     struct addrinfo *found;
-    char port[8], text[ADDRESS_TEXT_MAX];
-    snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    char text[ADDRESS_TEXT_MAX];
+    const char *refused = tcp_look_up(address, true, &found);
     address_print(address, text);
-    const int result = getaddrinfo(address->host, port, &wanted, &found);
-    if (result != 0)
-        return error_set(error, "cannot listen at %s: %s", text, gai_strerror(result));
+    if (refused != NULL)
+        return error_set(error, "cannot listen at %s: %s", text, refused);
     int fd = -1;
     for (const struct addrinfo *one = found; one != NULL && fd < 0; one = one->ai_next)
         fd = listen_at(one);

@@ -1,9 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The port at which the control socket is served where --http asks for that. */
+/* Ports: looking up an address, and listening, as the control socket does where --http asks for that. */
 #pragma once
 
 #include "common/config/address.h"
 #include "common/util/error.h"
+
+#include <stdbool.h>
+
+struct addrinfo;
+
+/* Looks up where to listen, or where to connect to, by getaddrinfo(): NULL, and `found` is the caller's; or why there
+ * is none. One file takes numbers and localhost alone. */
+const char *tcp_look_up(const struct address *address, bool listens, struct addrinfo **found);
 
 /* Listens at the address, whose port is the one that was found afterwards. Returns the socket, which is the caller's;
  * -1 with one line. */

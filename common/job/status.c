@@ -13,6 +13,10 @@
 static int status_open(const char *variable)
 {
     const char *path = getenv(variable);
+    struct stat found;
+    int given;
+    if (path != NULL && sscanf(path, STATUS_DESCRIPTOR, &given) == 1) /* a launcher of MPI may have closed it */
+        return fstat(given, &found) == 0 && S_ISFIFO(found.st_mode) ? fcntl(given, F_DUPFD_CLOEXEC, 3) : -1;
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
 }
 

@@ -3,7 +3,8 @@
  * enter.
  *
  * It is made under XDG_RUNTIME_DIR where that is this user's, else under TMPDIR, else under /tmp: in the first of them
- * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Who leaves takes
+ * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Where none
+ * can be written, as in a container that holds one file, it is made in the folder where the ranks are. Who leaves takes
  * its socket along, and the last one the folder. Who is killed leaves both: they are cleared away by the last one that
  * goes without waiting for the others, else by the command that has launched them, or by the next run of the same user
  * there.
@@ -252,32 +253,43 @@ static const char *own_runtime_folder(void)
     return base != NULL && stat(base, &status) == 0 && status.st_uid == geteuid() ? base : NULL;
 }
 
-/* Sets the places that there are, the best one first; returns how many. */
-static unsigned list_bases(const char *bases[3])
+/* Places for the folder, the best one first. */
+struct bases {
+    const char *path[3];
+    unsigned count;
+    char here[PATH_MAX];
+};
+
+static void list_bases(struct bases *bases)
 {
     const char *const all[] = {own_runtime_folder(), getenv("TMPDIR"), "/tmp"};
-    unsigned count = 0;
+    bool is_any_writable = false;
+    bases->count = 0;
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
-        if (all[i] != NULL && all[i][0] == '/')
-            bases[count++] = all[i];
-    return count;
+        if (all[i] != NULL && all[i][0] == '/') {
+            bases->path[bases->count++] = all[i];
+            is_any_writable |= access(all[i], W_OK) == 0;
+        }
+    if (!is_any_writable && realpath(".", bases->here) != NULL)
+        bases->path[bases->count - 1] = bases->here; /* in the place of /tmp */
 }
 
 void folder_clear_all(void)
 {
-    const char *bases[3];
+    struct bases bases;
     char prefix[BOOT_NAME_MAX + sizeof "hdss--"];
     name_prefix(prefix, sizeof prefix);
-    for (unsigned i = list_bases(bases); i > 0; i--)
-        clear_old(bases[i - 1], prefix);
+    list_bases(&bases);
+    for (unsigned i = bases.count; i > 0; i--)
+        clear_old(bases.path[i - 1], prefix);
 }
 
 int folder_make(char folder[FOLDER_MAX], struct error *error)
 {
-    const char *bases[3];
-    const unsigned count = list_bases(bases);
-    for (unsigned i = 0; i < count; i++) {
-        int bell = make_under(bases[i], folder, error);
+    struct bases bases;
+    list_bases(&bases);
+    for (unsigned i = 0; i < bases.count; i++) {
+        int bell = make_under(bases.path[i], folder, error);
         if (bell >= 0)
             return bell;
     }

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -260,6 +261,12 @@ int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset)
         size -= (size_t)done;
     }
     return 0;
+}
+
+int file_open_nothing(void)
+{
+    const int fd = open("/dev/null", O_RDWR);
+    return fd < 0 && errno == ENOENT ? memfd_create("nothing", 0) : fd;
 }
 
 int file_sync(const char *path)

@@ -48,6 +48,9 @@ const char *file_write_error(int reason);
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
+/* Opens /dev/null to read and write; where there is none, memory that is empty. -1 with errno. */
+int file_open_nothing(void);
+
 /* Brings a file or a folder to the disk; the file's name, that is the folder that it lies in. 0, or -1 with errno. */
 int file_sync(const char *path);
 int file_sync_name(const char *path);

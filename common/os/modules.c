@@ -5,7 +5,6 @@
 #include "common/os/files.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +17,26 @@ struct places {
     char folder[PLACES_MAX][PATH_MAX];
     unsigned count;
 };
+
+static const char *const *held; /* names of the programs in this file; NULL: it is none of several programs */
+
+void one_file_holds(const char *const *names)
+{
+    held = names;
+}
+
+bool is_one_file(void)
+{
+    return held != NULL;
+}
+
+const char *program_word(const char *name)
+{
+    const char *const *word = held;
+    while (word != NULL && *word != NULL && strcmp(*word, name) != 0)
+        word++;
+    return word != NULL ? *word : NULL;
+}
 
 /* The path of this program, by the kernel where /proc is there, else as it was begun. */
 static bool program_path(char path[PATH_MAX])
@@ -43,6 +62,8 @@ int program_folder(char folder[PATH_MAX], struct error *error)
 int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error)
 {
     static const char *const places[] = {"", "../libexec/hdss/"};
+    if (program_word(name) != NULL || (is_one_file() && strcmp(name, "hdss") == 0))
+        return program_path(path) ? 0 : error_set(error, "the path of this program is not known: /proc is not mounted");
     for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
         char *candidate;
         if (asprintf(&candidate, "%s/%s%s", folder, places[i], name) < 0)
@@ -113,6 +134,8 @@ static int say_missing(const struct places *places, const char *name, struct err
 
 static int find_in(const struct places *places, const char *name, char folder[PATH_MAX], struct error *error)
 {
+    if (is_one_file())
+        return error_set(error, "this HDSS is one file, which loads no %.60s", name);
     for (unsigned i = 0; i < places->count; i++)
         if (has_file(places->folder[i], name)) {
             strcpy(folder, places->folder[i]);

@@ -7,12 +7,26 @@
 #include "common/util/error.h"
 
 #include <limits.h>
+#include <stdbool.h>
 
 /* The folder of the running program, without links. -1 with one line. */
 int program_folder(char folder[PATH_MAX], struct error *error);
 
+/* --- one file: all programs in one that is linked statically (deploy/one) --- */
+
+/* This process runs such a file. `names`: of the programs that it has beside hdss, ended by NULL; borrowed. */
+void one_file_holds(const char *const *names);
+
+/* True in such a file, which loads no shared objects and looks up no names. */
+bool is_one_file(void);
+
+/* The word that comes first if this file is to be the program of that name; NULL: the program is a file of its own. */
+const char *program_word(const char *name);
+
+/* --- programs and modules --- */
+
 /* Finds a program of the suite for one in the folder: beside it, or where a distribution puts programs that are not for
- * people. -1 with one line. */
+ * people; or the own file if it has the program. -1 with one line. */
 int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error);
 
 /* The first folder that has the module. -1 with one line that says where it was looked for. */

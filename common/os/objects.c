@@ -158,9 +158,19 @@ static bool note_loaded(const char *path)
     return true;
 }
 
+/* Always returns NULL. */
+static void *refuse_in_one_file(const struct object_kind *kind, const char *name, struct error *error)
+{
+    error_set(error, "%s %.200s: this HDSS is one file, which loads no %s; needed: an HDSS that is installed",
+              kind->what, name, strncmp(name, OBJECT_PYTHON, strlen(OBJECT_PYTHON)) == 0 ? "Python" : "shared objects");
+    return NULL;
+}
+
 void *object_open(const struct object_kind *kind, const char *name, struct error *error)
 {
     char path[PATH_MAX];
+    if (is_one_file())
+        return refuse_in_one_file(kind, name, error);
     bool bare = strchr(name, '/') == NULL; /* the loader would look for it elsewhere */
     if (strlen(name) >= sizeof path - 2) {
         error_set(error, "%s %.60s...: the name is too long", kind->what, name);
@@ -202,6 +212,8 @@ static int find_python(const struct object_kind *kind, const char *name, char pa
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error)
 {
     char path[PATH_MAX + sizeof PYTHON_MODULE];
+    if (is_one_file())
+        return refuse_in_one_file(kind, name, error);
     if (find_python(kind, name, path, error) < 0)
         return NULL;
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
@@ -243,6 +255,8 @@ static int note_object(struct dl_phdr_info *info, size_t size, void *context)
 void objects_keep(void)
 {
     struct object_names names = {0};
+    if (is_one_file())
+        return;
     dl_iterate_phdr(note_object, &names); /* which holds a lock that dlopen() takes behind another one */
     for (size_t i = 0; i < names.count; i++) {
         if (names.name[i] != NULL)

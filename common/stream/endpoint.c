@@ -126,9 +126,8 @@ void endpoint_unlink(const struct stream_address *address, const struct endpoint
 
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error)
 {
-    const struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
     struct addrinfo *found;
-    char port[8], text[STREAM_ADDRESS_TEXT_MAX];
+    char text[STREAM_ADDRESS_TEXT_MAX];
     *target = (struct endpoint_target){.next = 0};
     if (!stream_address_is_tcp(address)) {
         fill_path((struct sockaddr_un *)&target->address[0], address->path);
@@ -136,11 +135,10 @@ int endpoint_resolve(struct endpoint_target *target, const struct stream_address
         target->count = 1;
         return 0;
     }
-    snprintf(port, sizeof port, "%u", (unsigned)address->port.port);
-    const int result = getaddrinfo(address->port.host, port, &wanted, &found);
+    const char *refused = tcp_look_up(&address->port, false, &found);
     stream_address_print(address, text);
-    if (result != 0)
-        return error_set(error, "cannot join at %s: %s", text, gai_strerror(result));
+    if (refused != NULL)
+        return error_set(error, "cannot join at %s: %s", text, refused);
     for (const struct addrinfo *one = found; one != NULL && target->count < ENDPOINT_TARGETS_MAX; one = one->ai_next) {
         memcpy(&target->address[target->count], one->ai_addr, one->ai_addrlen);
         target->size[target->count++] = one->ai_addrlen;

@@ -9,6 +9,7 @@
  * takes its records. */
 #include "common/stream/tls.h"
 
+#include "common/os/modules.h"
 #include "common/stream/channel.h"
 #include "common/stream/fifo.h"
 #include "common/stream/stream.h"
@@ -191,6 +192,8 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
+    if (is_one_file()) /* the configuration of the machine is for its own OpenSSL, and may name modules */
+        OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
     if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
         SSL_CTX_set_ciphersuites(context, CIPHER_NAME) != 1 || SSL_CTX_set_num_tickets(context, 0) != 1)

@@ -236,14 +236,17 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-static void add_context(const struct launch_plan *launch_plan, struct argv *line, const char *path,
-                        enum program program, unsigned first, unsigned count)
+/* `program` in the place of `rank`, which is another one for a pod. */
+static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
+                        enum program program, enum program rank, unsigned first, unsigned count)
 {
     argv_add(line, "-n");
     argv_add_format(line, "%u", count);
     if (launch_plan->line_up.hosts.count > 0 && dialect_of(launch_plan)->add_program_options != NULL)
-        compose_add_program_options(launch_plan, line, program, first, count);
-    argv_add(line, path);
+        compose_add_program_options(launch_plan, line, rank, first, count);
+    argv_add(line, paths[program]);
+    if (program_word(names[program]) != NULL)
+        argv_add(line, names[program]);
 }
 
 /* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
@@ -289,7 +292,8 @@ static void compose_add_value(struct argv *line, const char *option, const char 
 }
 
 /* A context for each group of neighbours with the same slowdown and load. */
-static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line, const char *program)
+static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line,
+                                char paths[PROGRAMS][PATH_MAX])
 {
     const struct argv *slowdowns = &launch_plan->line_up.slowdowns, *loads = &launch_plan->line_up.loads;
     unsigned count;
@@ -300,7 +304,7 @@ static void compose_add_workers(const struct launch_plan *launch_plan, struct ar
             count++;
         if (first > 0 || !compose_is_dca(launch_plan))
             argv_add(line, ":");
-        add_context(launch_plan, line, program, WORKER, first, count);
+        add_context(launch_plan, line, paths, WORKER, WORKER, first, count);
         compose_add_value(line, "--slowdown", compose_value_of(slowdowns, first, "1"));
         compose_add_value(line, "--load", compose_value_of(loads, first, ""));
         if (compose_is_dca(launch_plan))
@@ -317,15 +321,15 @@ int compose(struct launch_plan *launch_plan, struct argv *line, struct error *er
         add_launcher(launch_plan, line, error) < 0)
         return -1;
     if (!compose_is_dca(launch_plan)) {
-        add_context(launch_plan, line, paths[launch_plan->is_pod ? MASTER : SUPERMASTER], SUPERMASTER, 0, 1);
+        add_context(launch_plan, line, paths, launch_plan->is_pod ? MASTER : SUPERMASTER, SUPERMASTER, 0, 1);
         add_job(launch_plan, line);
         launch_plan->request.job_end = line->count;
     }
     if (launch_plan->line_up.masters > 0) {
         argv_add(line, ":");
-        add_context(launch_plan, line, paths[MASTER], MASTER, 0, launch_plan->line_up.masters);
+        add_context(launch_plan, line, paths, MASTER, MASTER, 0, launch_plan->line_up.masters);
     }
-    compose_add_workers(launch_plan, line, paths[WORKER]);
+    compose_add_workers(launch_plan, line, paths);
     bool failed = line->failed || launch_plan->request.words.failed || launch_plan->request.dca.failed ||
                   launch_plan->line_up.slowdowns.failed || launch_plan->line_up.loads.failed ||
                   launch_plan->start.mpi_args.failed;

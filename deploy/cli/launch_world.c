@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The machine of a launch: see launch_world.h. */
 #include "deploy/cli/launch_world.h"
+#include "common/job/status.h"
 #include "common/os/cores.h"
 #include "common/os/files.h"
 #include "common/os/process.h"
@@ -77,6 +78,10 @@ static int real_open_pipe(struct launch_world *world, int ends[2], const char *v
     if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
         return -1;
     snprintf(path, sizeof path, "/proc/%d/fd/%d", (int)getpid(), ends[1]);
+    if (access(path, F_OK) < 0) {
+        fcntl(ends[1], F_SETFD, 0);
+        snprintf(path, sizeof path, STATUS_DESCRIPTOR, ends[1]);
+    }
     return setenv(variable, path, 1);
 }
 
@@ -146,7 +151,7 @@ static int open_errors(const struct launch *how, int ends[2])
 static _Noreturn void launch_become(const struct real_world *real, char *const *argv, const struct launch *how,
                                     int errors, pid_t parent)
 {
-    int null = open("/dev/null", O_RDONLY), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    int null = file_open_nothing(), nowhere = null;
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);

@@ -123,6 +123,10 @@ static int launcher_refuse(const struct launcher *other, struct error *error)
 
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error)
 {
+    if (is_one_file())
+        return error_set(error,
+                         "this HDSS is one file, which has no MPI: it runs on one machine, and others join it (hdss "
+                         "join); needed: an HDSS that is installed");
     struct launcher first = {.program = usual[0]};
     char carriers[CARRIERS_TEXT_MAX];
     family_list_carriers(carriers);
@@ -156,7 +160,7 @@ enum mpi_family launcher_words(const struct launcher *launcher)
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
-    if (program_folder(folder, error) < 0 || program_find(folder, "hdss-fork", path, error) < 0)
+    if (program_folder(folder, error) < 0 || program_find(folder, LAUNCHER_FORK, path, error) < 0)
         return -1;
     *launcher = (struct launcher){.program = path, .family = MPI_FAMILY_NONE};
     return 0;

@@ -24,7 +24,10 @@ void launcher_parse_version(const char *text, struct launcher *launcher);
  * the default one if any is. -1 with one line where there is none, or there is no carrier for `given`. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
 
-/* Takes hdss-fork, the launcher without MPI, whose path is written to `path`. -1 with one line. */
+/* The launcher without MPI. */
+#define LAUNCHER_FORK "hdss-fork"
+
+/* Takes LAUNCHER_FORK, whose path is written to `path`. -1 with one line. */
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
 /* Refuses to launch from within one of several ranks, where each would launch a run of its own; and by a launcher of

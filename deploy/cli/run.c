@@ -10,6 +10,7 @@
 #include "common/config/rank_options.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
+#include "common/carrier/family.h"
 #include "common/mpi/lanes.h"
 #include "common/os/cores.h"
 #include "common/os/signals.h"
@@ -760,7 +761,9 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
     const char *needing = needs_mpi(launch_plan);
     if (prefer_carrier(start, error) < 0)
         return -1;
-    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0; /* that of MPI, unless it is said */
+    enum mpi_family any;
+    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
+                        family_take_default(&any); /* that of MPI, unless there is none or it is said */
     const bool fits = needing == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
                       launch_plan->line_up.workers + launch_plan->line_up.masters < LANES_RANKS_MAX;
     if (start->carrier == CARRIER_LOCAL && needing != NULL)

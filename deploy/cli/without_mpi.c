@@ -2,6 +2,7 @@
 /* The words that hdss-fork is given (deploy/fork), which starts ranks on this machine without MPI: see dialect.h. Ranks
  * may die, and nothing is left of it: the memory that they share has no name. */
 #include "common/mpi/lanes.h"
+#include "common/os/modules.h"
 #include "deploy/cli/dialect.h"
 
 static bool without_mpi_survives(const struct launch_plan *launch_plan)
@@ -24,7 +25,9 @@ static int without_mpi_check(const struct launch_plan *launch_plan, struct error
 
 static void without_mpi_add_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
-    (void)launch_plan, (void)hosts, (void)line;
+    (void)launch_plan, (void)hosts;
+    if (program_word(LAUNCHER_FORK) != NULL)
+        argv_add(line, LAUNCHER_FORK);
 }
 
 const struct dialect without_mpi_dialect = {.survives = without_mpi_survives,

@@ -11,6 +11,7 @@
  * When the first has ended, the others have LEAVE_MS to do so. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
+#include "common/os/modules.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
 
@@ -195,11 +196,18 @@ static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context 
     return started;
 }
 
+/* In one file (deploy/one) the name of the program is a word. */
+static bool is_same_program(const struct context *a, const struct context *b)
+{
+    const bool is_word = is_one_file() && a->words[1] != NULL && b->words[1] != NULL;
+    return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
+}
+
 /* True if the program of the context and all after it is the same: their ranks are alike, workers as a rule. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
-    while (other < count && strcmp(contexts[other].words[0], contexts[context].words[0]) == 0)
+    while (other < count && is_same_program(&contexts[other], &contexts[context]))
         other++;
     return other == count;
 }
@@ -225,7 +233,7 @@ static bool fork_all(struct launch_of_ranks *launch, const struct context *conte
 {
     unsigned rank = 0, first = 0; /* first: of the last program */
     for (unsigned i = 0; i < count; i++) {
-        if (i == 0 || strcmp(contexts[i].words[0], contexts[i - 1].words[0]) != 0)
+        if (i == 0 || !is_same_program(&contexts[i], &contexts[i - 1]))
             first = rank;
         if (fork_ranks(launch, &contexts[i], &rank) < contexts[i].count)
             return do_with_fewer(launch, first, rank, is_last_program(contexts, count, i));

@@ -132,8 +132,21 @@ def need_papers(words=PAPERS):
         raise Skipped(f'this build has no {lacking[0]}: -Dresearch=disabled')
 
 
+# Options of `hdss run` that only a launch over MPI has.
+OVER_MPI = ('--mpirun', '--mpi-args', '--one-launch', '--dca two-sided', '--carrier mpi')
+
+
+def need_mpi(words=('mpirun',)):
+    """Skips the test if this build has no MPI and the line is of a launch that takes it."""
+    line = ' '.join(map(str, words))
+    is_over_mpi = line.startswith('mpirun') or any(f' {option}' in line.partition(' run ')[2] for option in OVER_MPI)
+    if is_over_mpi and not os.environ.get('HAS_MPI', 'yes'):
+        raise Skipped('this build has no MPI')
+
+
 def start(command, **options):
     need_papers(command)
+    need_mpi(command)
     if options.pop('begins_anew', True):
         clear_outputs(command)
     return subprocess.Popen([str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -255,6 +268,7 @@ def rank_of_tests(variable, *words):
 
 def mpirun_line(contexts, options=(), mca=()):
     """contexts: [(count, [program, argument, ...]), ...]; mca: parameters of Open MPI for all of them. MPIRUN names another library's."""
+    need_mpi()
     line = [*os.environ['MPIRUN'].split(), *options] if 'MPIRUN' in os.environ else openmpi.mpirun(options, mca)
     return line + contexts_of(contexts)
 

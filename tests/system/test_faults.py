@@ -8,7 +8,7 @@ import os
 import signal
 
 from faults import clear, disturbed, faults, job_words, lines_with
-from launch import (MASTER, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, hurried, job, let_user_code_crash, main, mpirun_line,
+from launch import (MASTER, SUPERMASTER, TIMEOUT_S, WORKER, descendants, finish, hdss, hurried, job, let_user_code_crash, main, mpirun_line, need_mpi,
                     report, run, start, unhurried, wait_until)
 from loops import ENDLESS, SLOW, STEADY
 from openmpi import IS_5, RECOVERING
@@ -132,6 +132,8 @@ def run_until_one_leaves(line, count, program):
 
 def test_a_rank_that_sends_nonsense():
     """It is dropped and named by who gets it, and leaves; nobody else does."""
+    need_mpi()
+
     def babbling(rank, program, *words):
         return ['env', 'LD_PRELOAD=' + os.environ['BABBLE_LIBRARY'], f'BABBLER={rank}', 'BABBLE=6', program, *words]
     for masters, rank, name in ((0, 2, 'worker'), (2, 4, 'worker'), (2, 1, 'master')):
@@ -147,6 +149,7 @@ def test_a_rank_that_sends_nonsense():
 
 
 def test_nonsense_of_the_supermaster_ends_who_gets_it():
+    need_mpi()
     line = mpirun_line([(1, ['env', 'LD_PRELOAD=' + os.environ['BABBLE_LIBRARY'], 'BABBLER=0', 'BABBLE=6', SUPERMASTER, *job_words()]),
                         (4, [WORKER])], RECOVERING)
     result = run_until_one_leaves(line, 4, WORKER)

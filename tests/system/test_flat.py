@@ -6,7 +6,7 @@ import os
 import random
 
 from flat import ALL_MODES, MODES, RANKS_MOST, checksum_of, flat_line, synthetic
-from launch import HDSS, WORKER, main, mpirun_line, rank_of_tests, report, run
+from launch import HDSS, WORKER, main, mpirun_line, need_mpi, rank_of_tests, report, run
 from openmpi import IS_5
 
 CLOSED = ['static', 'ss', 'css:chunk=13', 'fsc:h=0.01,sigma=0.06', 'mfsc', 'gss', 'tap:mu=1,sigma=0.5', 'tss', 'tss:decrement=real', 'fac2', 'tfss',
@@ -181,6 +181,7 @@ PORTABLE = [test_every_mode_and_length, test_a_million_iterations_one_by_one, te
 def test_a_rank_that_leaves_has_nothing_unloaded_that_a_thread_of_mpi_may_run():
     kernel = ['synthetic', 'iterations=10']
     for words, status in ((['--technique', 'awf', *kernel], 2), (kernel, 0)):
+        need_mpi()
         result = run(mpirun_line([(3, ['env', f'LD_PRELOAD={os.environ["UNLOADED"]}', WORKER, '--dca', 'rma', *words])]))
         with open('unloaded', encoding='ascii') as file:
             assert result.status == status and file.read().split() == ['0'] * 3, result

@@ -8,7 +8,7 @@ import signal
 from drains import ENDLESS, check_drained, results_have_come
 from faults import lines_with
 from flat import ALL_MODES, MODES, checksum_of, flat_line, synthetic
-from launch import HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, ranks_of, report, run, start, unhurried, wait_until
+from launch import HDSS, SUPERMASTER, WORKER, catches, finish, hurried, job, main, mpirun_line, need_mpi, ranks_of, report, run, start, unhurried, wait_until
 from nodes import Nodes
 from openmpi import IS_5, ONE_SIDED_FAR, WITHOUT_FILES, rank_of
 from processes import used_beside_one_that_spins
@@ -122,6 +122,7 @@ def wait_until_waiting():
 
 
 def test_a_rank_killed_with_the_lock_of_the_counters_ends_the_run():
+    need_mpi()
     for rank in (2, 0):
         process = start(['env', 'LD_PRELOAD=' + os.environ['KEPT_LOCK'], *lost_line('rma')])
         os.kill(wait_until_waiting()[rank], signal.SIGKILL)

@@ -2,7 +2,7 @@
 """The level of threads that ranks ask MPI for is the least that suffices: MPI locks at each message for more."""
 import os
 
-from launch import MASTER, SUPERMASTER, WORKER, main, mpirun_line, run
+from launch import MASTER, SUPERMASTER, WORKER, main, mpirun_line, need_mpi, run
 from nodes import Nodes
 from openmpi import IS_5, OVER_TCP
 
@@ -17,6 +17,7 @@ def least(level):
 
 def levels(line):
     """{program: levels} of a run."""
+    need_mpi()
     path = os.path.abspath('levels')
     result = run(['env', f'LD_PRELOAD={os.environ["SAY_LEVEL"]}', f'LEVELS={path}', *line])
     assert result.status == 0, result

@@ -33,15 +33,18 @@ int helper_program_init_at(struct helper_program *program, const char *path, uns
 {
     *program = (struct helper_program){.argv = NULL};
     snprintf(program->path, sizeof program->path, "%s", path);
-    program->argv = calloc((size_t)words + 2, sizeof *program->argv);
+    const char *own = program_word(HELPER_NAME);
+    program->argv = calloc((size_t)words + 3, sizeof *program->argv);
     if (program->argv == NULL || environment_init(&program->environment, environ, false) < 0 ||
         environment_begin(&program->environment, 0) < 0) {
         helper_program_fini(program);
         return error_set(error, "out of memory for the command line of a helper");
     }
-    program->argv[0] = program->path;
-    for (unsigned i = 0; i < words; i++)
-        program->argv[i + 1] = word[i];
+    char **argv = program->argv;
+    *argv++ = program->path;
+    if (own != NULL)
+        *argv++ = (char *)(uintptr_t)own;
+    memcpy(argv, word, words * sizeof *word);
     return 0;
 }
 

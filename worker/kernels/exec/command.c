@@ -4,6 +4,7 @@
 
 #include "common/os/children.h"
 #include "common/os/clock.h"
+#include "common/os/files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -54,7 +55,7 @@ static int open_first_three(void)
 {
     int descriptor;
     do
-        descriptor = open("/dev/null", O_RDWR);
+        descriptor = file_open_nothing();
     while (descriptor >= 0 && descriptor < 3);
     return descriptor < 0 ? -1 : fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? descriptor : -1;
 }

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+/* hdss as one file: all programs in one that is linked statically, for machines where nothing is installed. Where the
+ * others begin a program of HDSS they begin this one again, with the name of the program as its first word. Its parts
+ * are the main() of each program under another name (deploy/meson.build). */
+#include "common/os/modules.h"
+
+#include <stddef.h>
+#include <string.h>
+
+int hdss_main(int argc, char **argv);
+int supermaster_main(int argc, char **argv);
+int master_main(int argc, char **argv);
+int worker_main(int argc, char **argv);
+int fork_main(int argc, char **argv);
+int helper_main(int argc, char **argv);
+
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+} programs[] = {
+    {DAEMON_PREFIX "supermaster", supermaster_main},
+    {DAEMON_PREFIX "master", master_main},
+    {DAEMON_PREFIX "worker", worker_main},
+    {"hdss-fork", fork_main},
+    {"hdss-helper", helper_main},
+};
+
+enum { PROGRAMS = sizeof programs / sizeof *programs };
+
+int main(int argc, char **argv)
+{
+    static const char *names[PROGRAMS + 1];
+    for (size_t i = 0; i < PROGRAMS; i++)
+        names[i] = programs[i].name;
+    one_file_holds(names);
+    for (size_t i = 0; i < PROGRAMS && argc > 1; i++)
+        if (strcmp(argv[1], names[i]) == 0)
+            return programs[i].run(argc - 1, argv + 1);
+    return hdss_main(argc, argv);
+}
