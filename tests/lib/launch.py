@@ -139,7 +139,7 @@ OVER_MPI = ('--mpirun', '--mpi-args', '--one-launch', '--dca two-sided', '--carr
 def need_mpi(words=('mpirun',)):
     """Skips the test if this build has no MPI and the line is of a launch that takes it."""
     line = ' '.join(map(str, words))
-    is_over_mpi = line.startswith('mpirun') or any(f' {option}' in line.partition(' run ')[2] for option in OVER_MPI)
+    is_over_mpi = line.startswith('mpirun') or any(f' {option}' in line.partition(' run')[2] for option in OVER_MPI)
     if is_over_mpi and not os.environ.get('HAS_MPI', 'yes'):
         raise Skipped('this build has no MPI')
 
