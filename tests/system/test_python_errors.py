@@ -55,7 +55,7 @@ PLACES = [
 # As of another release, without cloudpickle, and where no command is looked for that the build folder has.
 OTHER_VERSION = f'import hdss._worker\nhdss._worker.VERSION = [3, 1]\n{SOME}'
 NO_CLOUDPICKLE = f'import sys\nsys.modules["cloudpickle"] = None\n{CALL.format("lambda: 1")}'
-NO_PROGRAM = 'import os, hdss._sets\nhdss._sets.__file__ = "/absent/python/hdss/_sets.py"\nos.environ["PATH"] = "/absent"\nhdss.Executor(1)'
+NO_PROGRAM = 'import os, hdss._program\nhdss._program.__file__ = "/absent/python/hdss/_program.py"\nos.environ["PATH"] = "/absent"\nhdss.Executor(1)'
 LATE = '''
 executor = hdss.Executor(1)
 executor._engine.is_over.wait()
