@@ -127,7 +127,13 @@ void doorbell_ring(struct doorbell *doorbell, unsigned rank)
     struct bell *bell = &doorbell->bells[index];
     if (atomic_load_explicit(&bell->sleeping, memory_order_relaxed) == 0 || atomic_exchange(&bell->sleeping, 0) == 0)
         return;
-    folder_ring(doorbell->folder, doorbell->socket, (unsigned)index);
+    if (!folder_ring(doorbell->folder, doorbell->socket, (unsigned)index) && atomic_load(&bell->left) == 0)
+        atomic_store(&doorbell->shared->deaf, 1);
+}
+
+bool doorbell_is_deaf(const struct doorbell *doorbell)
+{
+    return atomic_load_explicit(&doorbell->shared->deaf, memory_order_relaxed) != 0;
 }
 
 void doorbell_leave(struct doorbell *doorbell)

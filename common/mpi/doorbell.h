@@ -22,7 +22,8 @@ struct bell {
 /* Memory that the ranks of a node share. */
 struct bells {
     _Atomic uint32_t mapped; /* ranks that have it */
-    char pad[60];
+    _Atomic uint32_t deaf;   /* a socket was gone though its rank has not left: nobody can rely on being woken */
+    char pad[56];
     struct bell bell[]; /* [ranks of the node] */
 };
 
@@ -43,6 +44,9 @@ void doorbell_fini(struct doorbell *doorbell);
 
 /* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
+
+/* True from when a rank of this node could not be woken though it has not left, as somebody has removed the sockets. */
+bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 

@@ -64,12 +64,13 @@ int folder_bind(const char *folder, unsigned index, struct error *error)
     return -1;
 }
 
-void folder_ring(const char *folder, int bell, unsigned index)
+bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* a full queue means that the bell has been rung; a missing or closed socket that the rank has left */
-    (void)sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address);
+    /* a full queue means that the bell has been rung */
+    return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
+           (errno != ENOENT && errno != ECONNREFUSED);
 }
 
 /* --- memory --- */

@@ -23,8 +23,8 @@ void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, stru
 /* Removes the name, so that no process finds the memory any more. */
 void folder_unmap_name(const char *folder, bool inside);
 
-/* Sends a byte from the socket `bell` to that of the number. */
-void folder_ring(const char *folder, int bell, unsigned index);
+/* Sends a byte from the socket `bell` to that of the number. False where nobody has it any more. */
+bool folder_ring(const char *folder, int bell, unsigned index);
 
 /* Removes the socket of that number, and the folder if it was the last. */
 void folder_leave(const char *folder, unsigned index);

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -173,6 +174,19 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
     return lanes;
 }
 
+/* Addresses that a rank has beside this memory. */
+#define OTHER_ADDRESSES ((size_t)256 << 20)
+
+const char *lanes_limit(unsigned ranks)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks)) /* it counts as a file */
+        return "ulimit -f";
+    if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks) + OTHER_ADDRESSES)
+        return "ulimit -v";
+    return NULL;
+}
+
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error)
 {
     assert(ranks >= 1 && ranks <= LANES_RANKS_MAX);
@@ -184,7 +198,15 @@ int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error)
         (*lanes)->board->ranks = ranks;
         return memory;
     }
-    error_set(error, "cannot share memory among %u ranks: %s", ranks, strerror(errno));
+    const int why = errno;
+    const char *limit = lanes_limit(ranks);
+    if (limit != NULL)
+        error_set(error,
+                  "cannot share memory among %u ranks: %s: %s allows too little; accepted: more, fewer workers, or "
+                  "--carrier mpi",
+                  ranks, strerror(why), limit);
+    else
+        error_set(error, "cannot share memory among %u ranks: %s", ranks, strerror(why));
     if (memory >= 0)
         close(memory);
     return -1;

@@ -20,6 +20,10 @@ struct lanes;
  * is the caller's; -1 with one line. The lanes are of no rank. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
 
+/* The limit of this process's (`ulimit -v`, `ulimit -f`) that is too low for the memory of so many ranks; NULL: none
+ * is. */
+const char *lanes_limit(unsigned ranks);
+
 /* Has the memory be for fewer ranks, before one of them enters. -1 with errno. */
 int lanes_shrink(struct lanes *lanes, int memory, unsigned ranks);
 

@@ -24,7 +24,7 @@
 /* The longest sleep. A sleeper looks up now and then, should a message have been held back in the sender's transport;
  * memory that is shared holds nothing back. */
 #define SLEEP_MAX_NS        20000000u
-#define SLEEP_MAX_SHARED_NS 1000000000u
+#define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
 /* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
  * sooner, and its time known to some 300 ns. */
@@ -243,7 +243,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             ;
         return false;
     }
-    uint64_t longest = wait->shares_memory ? SLEEP_MAX_SHARED_NS : SLEEP_MAX_NS;
+    uint64_t longest = wait->shares_memory && !doorbell_is_deaf(doorbell) ? SLEEP_MAX_SHARED_NS : SLEEP_MAX_NS;
     if (pending || wait->far_peers) {
         uint64_t patience_ns = wait->patient && !pending ? (now_ns - wait->idle_since_ns) / PATIENCE : 0;
         longest = wait->nap_ns;

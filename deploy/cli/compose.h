@@ -42,6 +42,7 @@ struct line_up {
 struct launch_start {
     const char *mpirun; /* the launcher that the user names, borrowed; NULL: none */
     enum carrier carrier;
+    bool carrier_given;
     char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */
     struct argv mpi_args;

@@ -287,10 +287,10 @@ static const struct option_row output_rows[] = {
 
 /* Options of `hdss run` that go on to it as they are. */
 static const char *const passed_names[] = {
-    "hosts",      "hostfile",   "masters",       "mpirun",     "mpi-args", "time-limit", "time-margin",
-    "restarts",   "technique",  "recall",        "max-output", "report",   "overwrite",  "journal",
-    "durability", "drain-time", "node-failures", "trace",      "elastic",  "listen",     "pods-file",
-    "pods-only",  "pods",       "one-launch",    "html",
+    "hosts",       "hostfile",   "masters",    "carrier",       "mpirun",     "mpi-args", "time-limit",
+    "time-margin", "restarts",   "technique",  "recall",        "max-output", "report",   "overwrite",
+    "journal",     "durability", "drain-time", "node-failures", "trace",      "elastic",  "listen",
+    "pods-file",   "pods-only",  "pods",       "one-launch",    "html",
 };
 enum { PASSED = sizeof passed_names / sizeof *passed_names };
 

@@ -13,6 +13,7 @@
 #include "common/carrier/family.h"
 #include "common/mpi/lanes.h"
 #include "common/os/cores.h"
+#include "common/os/launched.h"
 #include "common/os/signals.h"
 #include "common/util/list.h"
 #include "common/util/number.h"
@@ -189,8 +190,8 @@ const struct option_row launch_place_rows[] = {
      run_command_take_load},
     {"carrier", 0, "auto|local|mpi", NULL,
      "what carries the messages of the ranks: local, memory that the processes of this machine share; mpi, a launch by "
-     "mpirun; auto, local where all ranks are on this machine (default auto)",
-     TAKES_CHOICE(struct launch_plan, start.carrier)},
+     "mpirun; auto, local where all ranks are on this machine, but for --dca rma and two-sided (default auto)",
+     TAKES_CHOICE(struct launch_plan, start.carrier), .given = offsetof(struct launch_plan, start.carrier_given)},
     {"mpirun", 0, "PROGRAM", "the mpirun of Open MPI or the mpiexec of MPICH, where HDSS has a carrier for its ranks",
      "the launcher to use (default mpirun, or another one for whose ranks HDSS has a carrier)",
      TAKES_WORD(struct launch_plan, start.mpirun), .least = 1},
@@ -742,39 +743,56 @@ static const char *needs_mpi(const struct launch_plan *launch_plan)
     return strncmp(dca_mode(launch_plan), "two-sided", strlen("two-sided")) == 0 ? "--dca two-sided" : NULL;
 }
 
-/* The carrier that the environment prefers, if the command line does not name one. -1 with one line. */
-static int prefer_carrier(struct launch_start *start, struct error *error)
+/* Takes the carrier that the environment names, if the command line names none. -1 with one line. */
+static int take_carrier_of_environment(struct launch_start *start, struct error *error)
 {
-    const char *preferred = getenv("HDSS_CARRIER");
-    if (start->carrier != CARRIER_AUTO || preferred == NULL || strcmp(preferred, "") == 0)
+    static const char *const names[] = {[CARRIER_AUTO] = "auto", [CARRIER_LOCAL] = "local", [CARRIER_MPI] = "mpi"};
+    const char *named = getenv("HDSS_CARRIER");
+    if (start->carrier_given || named == NULL || named[0] == '\0')
         return 0;
-    if (strcmp(preferred, "mpi") == 0)
-        start->carrier = CARRIER_MPI;
-    else if (strcmp(preferred, "local") != 0 && strcmp(preferred, "auto") != 0)
-        return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", preferred);
-    return 0;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (strcmp(named, names[i]) == 0) {
+            start->carrier = (enum carrier)i;
+            return 0;
+        }
+    return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", named);
+}
+
+/* Ranks of the launch, before it is known how many workers there are by themselves. */
+static unsigned guess_ranks(const struct launch_plan *launch_plan)
+{
+    const unsigned leading = launch_plan->request.dca.count == 0;
+    const unsigned workers = launch_plan->line_up.workers > 0 ? launch_plan->line_up.workers : cores_usable();
+    return leading + launch_plan->line_up.masters + workers;
+}
+
+/* True if the ranks of this launch can share memory, and nothing is asked for that MPI has. */
+static bool suits_memory(const struct launch_plan *launch_plan)
+{
+    enum mpi_family any;
+    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
+                        family_take_default(&any); /* that of MPI, unless there is none or it is said */
+    const unsigned ranks = guess_ranks(launch_plan);
+    return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) && ranks <= LANES_RANKS_MAX &&
+           (lanes_limit(ranks) == NULL || !family_take_default(&any));
 }
 
 static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 {
     struct launch_start *start = &launch_plan->start;
     const char *needing = needs_mpi(launch_plan);
-    if (prefer_carrier(start, error) < 0)
+    if (take_carrier_of_environment(start, error) < 0)
         return -1;
-    enum mpi_family any;
-    const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
-                        family_take_default(&any); /* that of MPI, unless there is none or it is said */
-    const bool fits = needing == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
-                      launch_plan->line_up.workers + launch_plan->line_up.masters < LANES_RANKS_MAX;
     if (start->carrier == CARRIER_LOCAL && needing != NULL)
         return error_set(error, "--carrier local: %s is of a launch by mpirun; accepted: one of the two", needing);
-    if (start->carrier == CARRIER_MPI || (start->carrier == CARRIER_AUTO && !fits))
+    if (start->carrier == CARRIER_MPI || (start->carrier == CARRIER_AUTO && !suits_memory(launch_plan)))
         return launcher_choose(start->mpirun, &start->launcher, error);
     return launcher_take_fork(&start->launcher, start->fork, error);
 }
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks of MPI would take it for theirs */
     if (find_hosts(launch_plan, error) < 0 || choose_launcher(launch_plan, error) < 0 ||
         launcher_check_place(&launch_plan->start.launcher, error) < 0)
         return EXIT_STATUS_USAGE;

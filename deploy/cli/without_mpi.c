@@ -13,13 +13,14 @@ static bool without_mpi_survives(const struct launch_plan *launch_plan)
 
 static int without_mpi_check(const struct launch_plan *launch_plan, struct error *error)
 {
-    const unsigned others = launch_plan->line_up.workers + launch_plan->line_up.masters;
+    const unsigned ranks =
+        (launch_plan->request.dca.count == 0) + launch_plan->line_up.workers + launch_plan->line_up.masters;
     if (!launch_plan_is_here(launch_plan))
         return error_set(error, "--carrier local starts ranks on this machine alone; accepted: without other hosts, or "
                                 "with --carrier mpi");
-    if (others >= LANES_RANKS_MAX)
-        return error_set(error, "--carrier local: %u masters and workers; accepted: %d, or --carrier mpi", others,
-                         LANES_RANKS_MAX - 1);
+    if (ranks > LANES_RANKS_MAX)
+        return error_set(error, "--carrier local: %u processes in all; accepted: %d, or --carrier mpi", ranks,
+                         LANES_RANKS_MAX);
     return 0;
 }
 

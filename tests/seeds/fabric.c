@@ -665,7 +665,7 @@ void folder_unmap_name(const char *folder, bool inside)
     fabric_step();
 }
 
-void folder_ring(const char *folder, int bell, unsigned index)
+bool folder_ring(const char *folder, int bell, unsigned index)
 {
     unsigned rank = 0;
     (void)folder, (void)bell;
@@ -675,6 +675,7 @@ void folder_ring(const char *folder, int bell, unsigned index)
             break;
     world.process[rank].rings++;
     wake_sleeper(rank, fabric_now());
+    return true;
 }
 
 void folder_leave(const char *folder, unsigned index)

@@ -9,7 +9,7 @@ from faults import all_are_busy, lines_with
 from journals import wait_for_records
 from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, rank_of_tests, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
-from processes import pids
+from processes import pids, send
 from results import records_of
 
 # Each worker waits for its --slowdown when something is recorded, until hurry().
@@ -30,8 +30,7 @@ def disturbed(masters, workers, words, places, program=WORKER):
     wait_for_records(process)
     wait_until(all_are_busy, 'a chunk for each worker')
     running = pids(process, program)
-    for place in places:
-        os.kill(running[place], signal.SIGKILL)
+    send([running[place] for place in places], signal.SIGKILL)  # with the first the others may have gone
     with hurried():
         return finish(process)
 

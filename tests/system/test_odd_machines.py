@@ -57,6 +57,31 @@ def test_few_descriptors():
         assert result.status == 0 or (result.status in (1, 2, 127) and result.err), (most, result)
 
 
+def test_limits_of_memory():
+    """What the ranks share counts as a file."""
+    result = run([*shell('ulimit -f 10240'), *LOOP[:2], '--carrier', 'local', '--workers', '6', *LOOP[5:]])
+    assert result.status == 1 and len(result.err) == 1 and 'ulimit -f allows too little; accepted: more, fewer workers, or --carrier mpi' in result.err[0], result
+
+
+def composed(*words, **variables):
+    result = run(['env', *(f'{name}={value}' for name, value in variables.items()), HDSS, 'run', '--dry-run', *words, 'synthetic', 'iterations=20'])
+    return result.status, result.out + result.raw_err
+
+
+def test_the_carrier_that_the_environment_names():
+    """It is what --carrier is if that is not given."""
+    for words, carrier, expected in (([], 'local', 'hdss-fork'), (['--dca', 'rma'], 'local', 'hdss-fork'), (['--dca', 'node', '--workers', '1024'], 'auto', 'hdss-fork'),
+                                     (['--carrier', 'auto'], 'mpi', 'hdss-fork'), (['--carrier', 'local'], 'mpi', 'hdss-fork')):
+        status, said = composed(*words, HDSS_CARRIER=carrier)
+        assert status == 0 and expected in said, (words, carrier, said)
+    for words, carrier, expected in ((['--dca', 'two-sided'], 'local', '--carrier local: --dca two-sided is of a launch by mpirun'),
+                                     (['--workers', '1024'], 'local', '1025 processes in all; accepted: 1024'), ([], 'both', "HDSS_CARRIER='both': accepted: auto, local, mpi")):
+        status, said = composed(*words, HDSS_CARRIER=carrier)
+        assert status == 2 and expected in said, (words, carrier, said)
+    result = run([HDSS, 'exec', '--carrier', 'local', 'echo', ':::', '1'])
+    assert result.status == 0 and result.out == '1\n', result
+
+
 def test_few_processes():
     os.chmod('.', 0o777)
     around = ['setpriv', '--reuid', OTHER, '--regid', OTHER, '--clear-groups', *shell('ulimit -u 9')]

@@ -158,7 +158,7 @@ def test_what_it_cannot_start_is_refused():
         refused([*local, '--hosts', 'a,b', '--workers', '2'], '--carrier local', 'this machine alone')
         refused([*local, '--mpirun', 'mpirun'], '--mpirun', '--carrier local')
         refused([*local, '--mpi-args', '--bind-to none'], '--mpi-args', '--carrier local')
-        refused([*local, '--workers', '1024'], '1024 masters and workers', '1023')
+        refused([*local, '--workers', '1024'], '1025 processes in all', '1024')
         refused(['join', '--carrier', 'srun'], '--carrier', 'auto, local, mpi')
     finally:
         down()

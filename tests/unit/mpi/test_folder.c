@@ -75,13 +75,13 @@ START_TEST(it_goes_with_the_last_one)
 {
     int first = folder_make(folder, &error), second = folder_bind(folder, 1, &error);
     ck_assert(first >= 0 && second >= 0);
-    folder_ring(folder, first, 1);
+    ck_assert(folder_ring(folder, first, 1));
     ck_assert(is_rung(second));
     ck_assert(!is_rung(first));
     close(first);
     folder_leave(folder, 0);
     ck_assert_uint_eq(entries(base), 1);
-    folder_ring(folder, second, 0); /* nobody is there */
+    ck_assert(!folder_ring(folder, second, 0)); /* nobody is there */
     close(second);
     folder_leave(folder, 1);
     ck_assert_uint_eq(entries(base), 0);
