@@ -113,17 +113,16 @@ static void apply_boundary(struct driver *driver, const struct action *action)
     struct executor *executor = driver->effects->executor;
     struct inbound inbound = {
         .user = &driver->user,
-        .from = action->boundary.from,
         .first = action->boundary.first,
         .offset = action->boundary.offset,
-        .bytes = action->boundary.bytes,
+        .data = {.from = action->boundary.from, .bytes = action->boundary.bytes},
     };
     assert(driver->link->runtime->exchanges);
     if (action->boundary.data != NULL) {
-        executor_take_boundary(executor, inbound.first, inbound.offset, action->boundary.data, inbound.bytes);
+        executor_take_boundary(executor, inbound.first, inbound.offset, action->boundary.data, inbound.data.bytes);
         return;
     }
-    void *room = executor_await_boundary(executor, inbound.first, inbound.offset, inbound.bytes);
+    void *room = executor_await_boundary(executor, inbound.first, inbound.offset, inbound.data.bytes);
     if (room == NULL || net_await(&driver->link->net, &inbound, room) < 0)
         link_give_up(driver->link, "out of memory for boundary data");
 }

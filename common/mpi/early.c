@@ -38,7 +38,8 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
 /* Boundary data go to nowhere by the same way as others of their sender: in the order in which they are announced. */
 static int drop_boundary(struct link *link, unsigned from, const struct message *message)
 {
-    struct inbound inbound = {.from = from, .bytes = message->payload_bytes, .room = malloc(message->payload_bytes)};
+    struct inbound inbound = {.data = {.from = from, .bytes = message->payload_bytes},
+                              .room = malloc(message->payload_bytes)};
     return inbound.room == NULL ? -1 : net_await(&link->net, &inbound, inbound.room);
 }
 

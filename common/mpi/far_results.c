@@ -45,12 +45,12 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
     struct far *far = &link->far;
     const uint64_t before = far->sent;
     if (far->sending == NULL) {
-        if (far_send_store(link, collect->user->job, &collect->part, PAYLOAD_DATA, NULL, collect->bytes) < 0)
+        if (far_send_store(link, collect->user->job, &collect->part, PAYLOAD_DATA, NULL, collect->data.bytes) < 0)
             link_give_up(link, "out of memory for a message");
         far->sending = collect;
     }
-    while (far->sent < collect->bytes && has_room_for_data(far)) {
-        const uint64_t left = collect->bytes - far->sent;
+    while (far->sent < collect->data.bytes && has_room_for_data(far)) {
+        const uint64_t left = collect->data.bytes - far->sent;
         const size_t size = left < STREAM_DATA_MAX ? (size_t)left : STREAM_DATA_MAX;
         if (streams_send_data(far->streams, set_peer(far), collect->buffer + far->sent, size) < 0) {
             link_give_up(link, "out of memory for results");
@@ -59,7 +59,7 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
         far->sent += size;
     }
     far_flush(far);
-    *is_over = far->sent == collect->bytes;
+    *is_over = far->sent == collect->data.bytes;
     if (!*is_over)
         return far->sent > before;
     far->sending = NULL;

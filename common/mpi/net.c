@@ -113,7 +113,7 @@ void net_fini(struct net *net)
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
     for (unsigned i = 0; i < net->inbound_count; i++) { /* the run has failed */
-        carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].request;
+        carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
     }
@@ -360,7 +360,7 @@ static bool has_data_left(const struct send_slot *slot)
     return slot->state == SEND_GONE && slot->data_put < slot->data_bytes;
 }
 
-/* True where a send before the one at the place has data left for the same rank. */
+/* True if an earlier send than that at the place has data left for the same rank. */
 static bool is_behind_data(const struct net *net, unsigned place)
 {
     const unsigned to = net->sends[send_place(net, place)]->to;
@@ -371,7 +371,7 @@ static bool is_behind_data(const struct net *net, unsigned place)
     return before < place;
 }
 
-/* Puts data of sends, whose messages are gone, into the lanes as far as there is room: to each rank in their order. */
+/* Puts the data of sends into the lanes, as far as there is room: those for one rank in the order of the sends. */
 static void put_data(struct net *net)
 {
     for (unsigned i = 0; i < net->send_count; i++) {
@@ -455,33 +455,38 @@ bool net_sent(struct net *net, struct ended_send *sent)
     return true;
 }
 
+static void start_data_receive(struct net *net, struct data_receive *data)
+{
+    data->request = 0;
+    data->place = net->receives_begun++;
+    data->have = 0;
+    data->has_failed = false;
+    if (net->lanes == NULL)
+        data->request = carrier->irecv(net->comm, mpi_rank(net, data->from), TAG_DATA, data->to, data->bytes);
+}
+
 static int start_collect(struct net *net, struct collect *slot, const struct collect *wanted)
 {
-    if (slot->capacity < wanted->bytes) {
+    if (slot->capacity < wanted->data.bytes) {
         free(slot->buffer);
         slot->capacity = 0;
-        slot->buffer = malloc(wanted->bytes);
+        slot->buffer = malloc(wanted->data.bytes);
         if (slot->buffer == NULL)
             return -1;
-        slot->capacity = wanted->bytes;
+        slot->capacity = wanted->data.bytes;
     }
     slot->user = wanted->user;
     slot->part = wanted->part;
-    slot->from = wanted->from;
-    slot->bytes = wanted->bytes;
+    slot->data = wanted->data;
+    slot->data.to = slot->buffer;
     slot->active = true;
-    slot->has_failed = false;
-    slot->place = net->receives_begun++;
-    slot->have = 0;
-    slot->request = 0;
-    if (net->lanes == NULL)
-        slot->request = carrier->irecv(net->comm, mpi_rank(net, slot->from), TAG_DATA, slot->buffer, slot->bytes);
+    start_data_receive(net, &slot->data);
     return 0;
 }
 
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes)
 {
-    const struct collect wanted = {.user = user, .part = *part, .from = from, .bytes = bytes};
+    const struct collect wanted = {.user = user, .part = *part, .data = {.from = from, .bytes = bytes}};
     net->collects_active++;
     for (unsigned i = 0; net->waiting_count == 0 && i < COLLECTS_MAX; i++)
         if (!net->collects[i].active)
@@ -495,61 +500,58 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* True where the data of a receive are here. Those of one that has failed never are: it stays until the loss of its
+/* True if the data are here, over MPI. Those of a receive that has failed never are: it stays until the loss of its
  * sender is delivered, though MPI has freed the request as it does that of one that is over. */
-static bool data_are_here(struct net *net, carrier_request *request, bool *has_failed)
+static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
-    bool arrived = !*has_failed;
+    bool arrived = !data->has_failed;
     enum carrier_result result = CARRIER_DONE;
-    if (*request != 0) /* else who waited for it has found it here */
-        result = carrier->test(request, &arrived, NULL);
+    if (data->request != 0) /* else somebody waited for the request, and the data are here */
+        result = carrier->test(&data->request, &arrived, NULL);
     const bool are_here = net_has_arrived(net, result, arrived);
-    *has_failed |= arrived && !are_here;
+    data->has_failed |= arrived && !are_here;
     return are_here;
 }
 
-/* True where another receive from the same rank was begun before: what comes next belongs to that. */
-static bool is_behind_another(const struct net *net, unsigned from, uint64_t place)
+/* True if another receive from the same rank was begun before: what comes next belongs to that one. */
+static bool is_behind_another(const struct net *net, const struct data_receive *data)
 {
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
-        const struct collect *other = &net->collects[i];
-        if (other->active && other->from == from && other->place < place)
+        const struct data_receive *other = &net->collects[i].data;
+        if (net->collects[i].active && other->from == data->from && other->place < data->place)
             return true;
     }
     for (unsigned i = 0; i < net->inbound_count; i++) {
-        const struct inbound *other = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
-        if (other->from == from && other->place < place)
+        const struct data_receive *other = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data;
+        if (other->from == data->from && other->place < data->place)
             return true;
     }
     return false;
 }
 
-/* Takes data out of a lane, for the receive of that place among all, into `to`, which has `*have` of `bytes`. True once
- * all are here. */
-static bool take_data_from_lane(struct net *net, unsigned from, uint64_t place, unsigned char *to, uint64_t bytes,
-                                uint64_t *have)
+/* Takes data out of a lane. True once all are here. */
+static bool take_data_from_lane(struct net *net, struct data_receive *data)
 {
-    if (*have == bytes || is_behind_another(net, from, place))
-        return *have == bytes;
-    const size_t count = lanes_take_data(net->lanes, lane_rank(net, from), to + *have, (size_t)(bytes - *have));
-    *have += count;
+    if (data->have == data->bytes || is_behind_another(net, data))
+        return data->have == data->bytes;
+    const size_t count = lanes_take_data(net->lanes, lane_rank(net, data->from), data->to + data->have,
+                                         (size_t)(data->bytes - data->have));
+    data->have += count;
     if (count > 0)
-        net->ops->ring(net->runtime, from);
-    return *have == bytes;
+        net->ops->ring(net->runtime, data->from);
+    return data->have == data->bytes;
 }
 
-static bool collect_is_here(struct net *net, struct collect *collect)
+static bool data_are_here(struct net *net, struct data_receive *data)
 {
-    return net->lanes != NULL ? take_data_from_lane(net, collect->from, collect->place, collect->buffer, collect->bytes,
-                                                    &collect->have)
-                              : data_are_here(net, &collect->request, &collect->has_failed);
+    return net->lanes != NULL ? take_data_from_lane(net, data) : has_come_over_mpi(net, data);
 }
 
 struct collect *net_poll_collect(struct net *net)
 {
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        if (collect->active && collect_is_here(net, collect))
+        if (collect->active && data_are_here(net, &collect->data))
             return collect;
     }
     return NULL;
@@ -583,21 +585,10 @@ int net_await(struct net *net, const struct inbound *wanted, void *room)
     net->inbound = ring;
     struct inbound *inbound = &net->inbound[(net->inbound_first + net->inbound_count++) % net->inbound_capacity];
     *inbound = *wanted;
-    inbound->to = room;
-    inbound->place = net->receives_begun++;
-    inbound->have = 0;
-    inbound->request = 0;
+    inbound->data.to = room;
+    start_data_receive(net, &inbound->data);
     count_inbound(wanted, 1);
-    if (net->lanes == NULL)
-        inbound->request = carrier->irecv(net->comm, mpi_rank(net, wanted->from), TAG_DATA, room, wanted->bytes);
     return 0;
-}
-
-static bool inbound_is_here(struct net *net, struct inbound *inbound)
-{
-    return net->lanes != NULL
-               ? take_data_from_lane(net, inbound->from, inbound->place, inbound->to, inbound->bytes, &inbound->have)
-               : data_are_here(net, &inbound->request, &inbound->has_failed);
 }
 
 bool net_poll_inbound(struct net *net, struct inbound *arrived)
@@ -605,7 +596,7 @@ bool net_poll_inbound(struct net *net, struct inbound *arrived)
     if (net->inbound_count == 0)
         return false;
     struct inbound *oldest = &net->inbound[net->inbound_first];
-    if (!inbound_is_here(net, oldest))
+    if (!data_are_here(net, &oldest->data))
         return false;
     *arrived = *oldest;
     count_inbound(arrived, -1);
@@ -619,8 +610,8 @@ void net_cancel_inbound(struct net *net, unsigned from)
     unsigned kept = 0;
     for (unsigned i = 0; i < net->inbound_count; i++) {
         struct inbound *inbound = &net->inbound[(net->inbound_first + i) % net->inbound_capacity];
-        if (inbound->from == from) {
-            if (cancel_request(&inbound->request))
+        if (inbound->data.from == from) {
+            if (cancel_request(&inbound->data.request))
                 kept_add(inbound->room);
             else
                 free(inbound->room);
@@ -635,9 +626,9 @@ bool net_awaits_data(const struct net *net, unsigned from)
 {
     bool awaits = false;
     for (unsigned i = 0; net->collects_active > 0 && i < COLLECTS_MAX; i++)
-        awaits |= net->collects[i].active && net->collects[i].from == from;
+        awaits |= net->collects[i].active && net->collects[i].data.from == from;
     for (unsigned i = 0; i < net->waiting_count; i++)
-        awaits |= net->waiting[(net->waiting_first + i) % net->waiting_capacity].from == from;
+        awaits |= net->waiting[(net->waiting_first + i) % net->waiting_capacity].data.from == from;
     return awaits;
 }
 
@@ -645,7 +636,7 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {
         unsigned at = (net->waiting_first + i) % net->waiting_capacity;
-        if (net->waiting[at].from != from)
+        if (net->waiting[at].data.from != from)
             continue;
         *user = net->waiting[at].user;
         *part = net->waiting[at].part;
@@ -658,11 +649,11 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
     }
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
         struct collect *collect = &net->collects[i];
-        if (!collect->active || collect->from != from || collect_is_here(net, collect))
+        if (!collect->active || collect->data.from != from || data_are_here(net, &collect->data))
             continue;
         *user = collect->user;
         *part = collect->part;
-        if (cancel_request(&collect->request)) {
+        if (cancel_request(&collect->data.request)) {
             kept_add(collect->buffer);
             collect->buffer = NULL;
             collect->capacity = 0;

@@ -51,29 +51,32 @@ struct send_slot {
     bool bytes_are_kept, payload_is_kept; /* given up while MPI may still read it */
 };
 
+/* A data message that is being received. */
+struct data_receive {
+    unsigned from;
+    unsigned char *to; /* where the data go; [bytes] */
+    uint64_t bytes;
+    carrier_request request; /* over MPI */
+    uint64_t place, have;    /* without MPI: the place among all receives of data, and the bytes that are here */
+    bool has_failed;         /* with its sender */
+};
+
+/* Results that are on their way to this rank. */
 struct collect {
     struct net_user *user; /* borrowed; NULL: what arrives is dropped */
     struct part part;
-    unsigned from;
-    uint64_t bytes;
-    unsigned char *buffer; /* owned */
+    struct data_receive data; /* goes to the buffer */
+    unsigned char *buffer;    /* [capacity] owned */
     uint64_t capacity;
-    carrier_request request;
-    uint64_t place, have; /* in a launch without MPI: its place among all, and the bytes that are here */
     bool active;
-    bool has_failed; /* with its sender */
 };
 
 /* Boundary data that are on their way from another worker. */
 struct inbound {
     struct net_user *user; /* borrowed; NULL: nobody wants the data, as its job is over */
-    unsigned from;
-    uint64_t first, offset, bytes;
+    uint64_t first, offset;
+    struct data_receive data;
     void *room; /* room for data that nobody wants; owned */
-    carrier_request request;
-    unsigned char *to;    /* in a launch without MPI: where the data go, */
-    uint64_t place, have; /* the place among all receives of data, and the bytes that are here */
-    bool has_failed;      /* with its sender */
 };
 
 struct net {
@@ -96,7 +99,7 @@ struct net {
     unsigned data_left;  /* in a launch without MPI: sends of the ring whose data are not all in a lane */
     struct collect collects[COLLECTS_MAX];
     unsigned collects_active;
-    uint64_t receives_begun; /* of data */
+    uint64_t receives_begun; /* receives of data that have begun so far */
     struct collect *waiting; /* ring of those that have no buffer yet; owned */
     unsigned waiting_first, waiting_count, waiting_capacity;
     struct inbound *inbound; /* ring, in the order in which they were announced; owned */
@@ -112,7 +115,7 @@ void net_fini(struct net *net);
 /* A received control message, or false. The bytes stay until the next call. */
 bool net_poll(struct net *net, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* What a rank that has ended sent last can be received from now on. */
+/* Makes net_poll() find the last messages of a rank that has ended. */
 void net_look_at(struct net *net, unsigned from);
 
 /* True where an operation returned `result` because a rank has failed: the MPI library is asked which one (ulfm.c). */

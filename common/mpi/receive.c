@@ -121,7 +121,7 @@ bool link_receive_data(struct link *link)
     if (collect == NULL)
         return false;
     struct driver *driver = collect->user != NULL ? driver_of(collect->user) : NULL;
-    heartbeat_heard(&link->runtime->heartbeat, collect->from);
+    heartbeat_heard(&link->runtime->heartbeat, collect->data.from);
     if (driver != NULL && part_is_unwanted(&collect->part))
         driver_note_stored(driver, &collect->part, 0, NULL);
     else if (link->far.sending != NULL || (driver != NULL && driver->effects->stores_far)) {
@@ -130,7 +130,7 @@ bool link_receive_data(struct link *link)
         if (!is_over)
             return any;
     } else if (driver != NULL)
-        driver_store(driver, &collect->part, collect->buffer, collect->bytes);
+        driver_store(driver, &collect->part, collect->buffer, collect->data.bytes);
     if (net_collected(&link->net, collect) < 0)
         link_give_up(link, "out of memory for results");
     if (driver != NULL)
@@ -143,11 +143,11 @@ bool link_receive_boundary(struct link *link)
     struct inbound arrived;
     if (!net_poll_inbound(&link->net, &arrived))
         return false;
-    heartbeat_heard(&link->runtime->heartbeat, arrived.from);
+    heartbeat_heard(&link->runtime->heartbeat, arrived.data.from);
     if (arrived.user == NULL)
         free(arrived.room);
     else
         executor_boundary_came(driver_of(arrived.user)->effects->executor, arrived.first, arrived.offset,
-                               arrived.bytes);
+                               arrived.data.bytes);
     return true;
 }

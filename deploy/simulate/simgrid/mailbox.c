@@ -291,9 +291,9 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     struct net *net = mailbox->net;
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
         if (net->collects[i].active)
-            count = add_request(owners, count, &net->collects[i].request);
+            count = add_request(owners, count, &net->collects[i].data.request);
     if (net->inbound_count > 0)
-        count = add_request(owners, count, &net->inbound[net->inbound_first].request);
+        count = add_request(owners, count, &net->inbound[net->inbound_first].data.request);
     return add_request(owners, count, &mailbox->alarm_request);
 }
 

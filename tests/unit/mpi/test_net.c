@@ -336,7 +336,7 @@ START_TEST(data_of_a_lost_rank_are_never_here)
 {
     struct net_user to = {0}, *whose = NULL;
     const struct part part = {.first = 7};
-    const struct inbound inbound = {.user = &to, .from = 1, .bytes = BYTES};
+    const struct inbound inbound = {.user = &to, .data = {.from = 1, .bytes = BYTES}};
     struct inbound arrived;
     struct part given_up;
     receive_results[1] = CARRIER_LOST;
