@@ -1,49 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* What workers alone (--dca node, rma) ask of a carrier, in a launch without MPI: see local_carrier.h. Words go by the
- * lanes between the first rank and the others, as those at the start do (tree.c); a window is memory that all share.
- * There is one communicator, that of all ranks, which are on one node. */
+/* The table of a launch without MPI, for workers alone (--dca node, rma): see local_carrier.h. What all ranks exchange
+ * goes along the tree of the start (tree.c); a window is memory that all ranks share. There is one communicator: all
+ * ranks, which are on one node. */
 #include "common/mpi/local_carrier.h"
 
 #include "common/mpi/lanes.h"
-#include "common/util/error.h"
+#include "common/mpi/rank.h"
+#include "common/mpi/tree.h"
 
 #include <assert.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
-/* All ranks, as a communicator. */
+/* The communicator of all ranks. */
 #define ALL ((carrier_comm)1)
-/* Between two looks at what another rank is to do. */
-#define NAP_NS 50000
 
-static struct lanes *own_lanes; /* borrowed from the runtime */
-
-static void nap(void)
-{
-    nanosleep(&(struct timespec){.tv_nsec = NAP_NS}, NULL);
-}
-
-static void put_all(unsigned to, const void *data, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const size_t count = lanes_put(own_lanes, to, (const unsigned char *)data + done, bytes - done);
-        done += count;
-        if (count == 0)
-            nap();
-    }
-}
-
-static void take_all(unsigned from, void *data, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const size_t count = lanes_take(own_lanes, from, (unsigned char *)data + done, bytes - done);
-        done += count;
-        if (count == 0)
-            nap();
-    }
-}
+static struct runtime *own; /* borrowed */
 
 static enum carrier_level local_level(void)
 {
@@ -53,19 +26,19 @@ static enum carrier_level local_level(void)
 static void local_abort(carrier_comm comm, int status)
 {
     (void)comm;
-    lanes_abort(own_lanes, status);
+    lanes_abort(own->lanes, status);
 }
 
 static int local_rank(carrier_comm comm)
 {
     (void)comm;
-    return (int)lanes_rank(own_lanes);
+    return (int)own->rank;
 }
 
 static int local_ranks(carrier_comm comm)
 {
     (void)comm;
-    return (int)lanes_ranks(own_lanes);
+    return (int)own->ranks;
 }
 
 static carrier_comm local_split(carrier_comm comm, int colour, int key)
@@ -87,51 +60,35 @@ static void local_progress(carrier_comm comm, int self)
 static void local_barrier(carrier_comm comm)
 {
     (void)comm;
-    lanes_pass(own_lanes);
-    while (!lanes_have_all_passed(own_lanes))
-        nap();
+    tree_wait(own, NULL);
 }
 
 static void local_bcast(carrier_comm comm, int root, void *data, size_t bytes)
 {
     (void)comm;
-    assert(root == 0 && "the first rank has a lane to each other");
-    if (lanes_rank(own_lanes) > 0)
-        take_all(0, data, bytes);
-    for (unsigned i = 1; lanes_rank(own_lanes) == 0 && i < lanes_ranks(own_lanes); i++)
-        put_all(i, data, bytes);
+    tree_share(own, (unsigned)root, data, bytes);
 }
 
-static void local_gather(carrier_comm comm, int root, const void *own, size_t bytes, void *all)
+static void local_gather(carrier_comm comm, int root, const void *data, size_t bytes, void *all)
 {
     (void)comm;
-    assert(root == 0);
-    if (lanes_rank(own_lanes) > 0) {
-        put_all(0, own, bytes);
-        return;
-    }
-    memcpy(all, own, bytes);
-    for (unsigned i = 1; i < lanes_ranks(own_lanes); i++)
-        take_all(i, (unsigned char *)all + i * bytes, bytes);
+    assert(root == 0 && "the tree gathers at the first rank");
+    tree_gather(own, data, bytes, all);
 }
 
-static void local_allgather(carrier_comm comm, const void *own, size_t bytes, void *all)
+static void local_allgather(carrier_comm comm, const void *data, size_t bytes, void *all)
 {
-    local_gather(comm, 0, own, bytes, all);
-    local_bcast(comm, 0, all, lanes_ranks(own_lanes) * bytes);
+    local_gather(comm, 0, data, bytes, all);
+    local_bcast(comm, 0, all, own->ranks * bytes);
 }
 
-static uint64_t local_max(carrier_comm comm, uint64_t own)
+static uint64_t local_max(carrier_comm comm, uint64_t value)
 {
-    for (unsigned i = 1; lanes_rank(own_lanes) == 0 && i < lanes_ranks(own_lanes); i++) {
-        uint64_t other;
-        take_all(i, &other, sizeof other);
-        own = other > own ? other : own;
-    }
-    if (lanes_rank(own_lanes) > 0)
-        put_all(0, &own, sizeof own);
-    local_bcast(comm, 0, &own, sizeof own);
-    return own;
+    uint64_t all[LANES_RANKS_MAX];
+    local_allgather(comm, &value, sizeof value, all);
+    for (unsigned i = 0; i < own->ranks; i++)
+        value = all[i] > value ? all[i] : value;
+    return value;
 }
 
 /* --- windows --- */
@@ -139,7 +96,7 @@ static uint64_t local_max(carrier_comm comm, uint64_t own)
 static carrier_window local_open_window(carrier_comm comm, size_t words)
 {
     (void)comm;
-    return (carrier_window)lanes_share(own_lanes, words * sizeof(uint64_t));
+    return (carrier_window)lanes_share(own->lanes, words * sizeof(uint64_t));
 }
 
 static void local_close_window(carrier_window *window)
@@ -177,7 +134,7 @@ static void local_get_words(carrier_window window, size_t first, void *words, si
 static void *local_share_memory(carrier_comm comm, size_t bytes, carrier_window *memory)
 {
     (void)comm;
-    void *shared = lanes_share(own_lanes, bytes);
+    void *shared = lanes_share(own->lanes, bytes);
     *memory = (carrier_window)shared;
     return shared;
 }
@@ -206,9 +163,9 @@ static const struct carrier local_carrier = {
     .unshare_memory = local_close_window,
 };
 
-carrier_comm local_carrier_begin(struct lanes *lanes)
+carrier_comm local_carrier_begin(struct runtime *runtime)
 {
-    own_lanes = lanes;
+    own = runtime;
     carrier = &local_carrier;
     return ALL;
 }

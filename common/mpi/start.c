@@ -137,7 +137,7 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
         say(stderr, "%s: %s", role_name(introduction->role), error.text);
         return false;
     }
-    runtime->world = local_carrier_begin(runtime->lanes);
+    runtime->world = local_carrier_begin(runtime);
     runtime->rank = lanes_rank(runtime->lanes);
     runtime->ranks = lanes_ranks(runtime->lanes);
     return true;

@@ -174,7 +174,7 @@ static bool wait_by_lanes(struct runtime *runtime, tree_lost *has_lost)
     const uint64_t began_ns = runtime->ops->now();
     lanes_pass(runtime->lanes);
     while (!lanes_have_all_passed(runtime->lanes)) {
-        if (has_lost(runtime))
+        if (has_lost != NULL && has_lost(runtime))
             return false;
         nap_since(runtime, began_ns);
     }

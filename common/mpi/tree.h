@@ -17,5 +17,6 @@ int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
 /* True where a peer has ended. */
 typedef bool tree_lost(struct runtime *runtime);
-/* Returns when all have called it; false when `has_lost` was true before. */
+/* Returns when all have called it; false when `has_lost` was true before. NULL: nobody looks whether a peer has ended.
+ */
 bool tree_wait(struct runtime *runtime, tree_lost *has_lost);

@@ -85,7 +85,7 @@ GUESTS = {"common/include/dls4lb/*": ["common/include/dls4lb/*", "deploy/library
 # The C files of a folder in their order: each calls those in front of it alone. What a lower one needs of a higher one is
 # handed in, as a member of a structure.
 ORDER = {"common/mpi": """
-    folder lanes local_carrier place singleton peers ranks tree net
+    folder lanes place singleton peers ranks tree local_carrier net
     doorbell detect heartbeat ulfm watch rouse guard wait meet
     ops_mpi alone start
     far_send drop deferred send announce early
