@@ -73,19 +73,21 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* The least limit of a group, "/A/B", and those above it. The name may be one of outside a container, which has its own
- * group as the uppermost one. */
+/* The least limit of a group, "/A/B" or "/", and those above it. In a container the name may be that which the group
+ * has outside: then the root alone is there. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
-    unsigned least = limit_of_group(root);
-    if (snprintf(folder, sizeof folder, "%s%s", root, group) >= (int)sizeof folder)
-        return least;
-    for (char *slash; strlen(folder) > strlen(root) && (slash = strrchr(folder, '/')) != NULL; *slash = '\0') {
+    const size_t root_length = strlen(root);
+    unsigned least = UINT_MAX;
+    if (snprintf(folder, sizeof folder, "%s%s", root, strcmp(group, "/") == 0 ? "" : group) >= (int)sizeof folder)
+        return limit_of_group(root);
+    for (;; *strrchr(folder, '/') = '\0') {
         const unsigned limit = limit_of_group(folder);
         least = limit < least ? limit : least;
+        if (strlen(folder) <= root_length)
+            return least;
     }
-    return least;
 }
 
 /* True if the list "cpu,cpuacct" has cpu. */
@@ -118,9 +120,12 @@ unsigned cores_limit(const char *groups, const char *root)
     return least;
 }
 
+/* The limit is read once in a process: a command asks several times how many cores there are. */
 static unsigned within_limit(unsigned cores)
 {
-    const unsigned limit = cores_limit("/proc/self/cgroup", "/sys/fs/cgroup");
+    static unsigned limit; /* 0: not read yet */
+    if (limit == 0)
+        limit = cores_limit("/proc/self/cgroup", "/sys/fs/cgroup");
     return cores < limit ? cores : limit;
 }
 

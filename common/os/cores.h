@@ -6,12 +6,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Cores, not hardware threads, of which no more than the time that the control groups of this process have of the
- * processor: 2 with 1.5 cores of it. At least 1. */
+/* The number of cores (not of hardware threads) that this process may use. If its control groups limit its processor
+ * time, to 1.5 cores for example, no more cores count: 2. At least 1. */
 unsigned cores_usable(void);
 
-/* That limit, of the groups that the file `groups` names, which is as /proc/self/cgroup, and those above them, below
- * the folder `root`, which is as /sys/fs/cgroup: version 2, or cpu of version 1. UINT_MAX where there is none. */
+/* The limit, in cores, of the control groups that the file `groups` names (as /proc/self/cgroup does) and of the groups
+ * above them, which are folders of `root` (as of /sys/fs/cgroup). Version 2, and the controller cpu of version 1.
+ * UINT_MAX: there is no limit. */
 unsigned cores_limit(const char *groups, const char *root);
 
 /* The cores that this process could use if it were not bound to some of them: those that the job has of this machine.
