@@ -274,7 +274,7 @@ class Engine:
     def packed_call(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any]:
         """A function with its arguments, likewise. A function is sent once."""
         sent = self.sender().sent(function)
-        if sent is not function and _pickled.is_small(rest):
+        if sent is not function and _pickled.is_plain(rest, arrays=False):
             return _pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL), sent
         data, kept = self.packed((sent, *rest))
         return data, (sent, kept)

@@ -17,17 +17,17 @@ _FEW, _DEPTH = 32, 3
 _VALUE, _RAISED = b'\0', b'\1'
 
 
-def is_plain(value: Any, depth: int = _DEPTH) -> bool:
-    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, arrays of them, and few of
+def is_plain(value: Any, depth: int = _DEPTH, arrays: bool = True) -> bool:
+    """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, with `arrays` arrays of them, and few of
     these together."""
     kind = type(value)
     if kind in _PLAIN:
         return True
     if kind is tuple or kind is list:
-        return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1) for part in value)
+        return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1, arrays) for part in value)
     if kind is dict:
-        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and is_plain(part, depth - 1) for key, part in value.items())
-    return kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
+        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and is_plain(part, depth - 1, arrays) for key, part in value.items())
+    return arrays and kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
 
 
 def trim(kept: Dict[Any, Any], most: int) -> None:
@@ -37,15 +37,6 @@ def trim(kept: Dict[Any, Any], most: int) -> None:
             del kept[next(iter(kept))]
         except (KeyError, RuntimeError, StopIteration):
             pass
-
-
-def is_small(value: Any) -> bool:
-    """True for tuples and dictionaries of few numbers and short texts."""
-    if type(value) is tuple or type(value) is list:  # noqa: E721, as it is quicker
-        return len(value) <= _FEW and all(map(is_small, value))
-    if type(value) is dict:  # noqa: E721
-        return len(value) <= _FEW and all(map(is_small, value.values())) and all(type(key) is str for key in value)
-    return type(value) in _PLAIN
 
 
 def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[[Any], Any]] = None) -> bytes:
