@@ -15,8 +15,8 @@
 #include <stdint.h>
 
 /* What carries the messages of the ranks, and so what starts them. */
-enum carrier {
-    CARRIER_AUTO, /* memory if all ranks are on this machine and nothing is asked for that MPI alone has */
+enum carrier_wish {
+    CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI, else MPI */
     CARRIER_LOCAL,
     CARRIER_MPI,
 };
@@ -41,7 +41,7 @@ struct line_up {
 /* What starts the ranks. */
 struct launch_start {
     const char *mpirun; /* the launcher that the user names, borrowed; NULL: none */
-    enum carrier carrier;
+    enum carrier_wish carrier;
     bool carrier_given;
     char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
     struct launcher launcher; /* the one that is used */

@@ -733,7 +733,7 @@ static const char *dca_mode(const struct launch_plan *launch_plan)
     return "";
 }
 
-/* What a launch without MPI cannot have; NULL: it can be one. */
+/* The option that a launch without MPI cannot have; NULL: there is none. */
 static const char *needs_mpi(const struct launch_plan *launch_plan)
 {
     if (launch_plan->start.mpirun != NULL)
@@ -752,13 +752,13 @@ static int take_carrier_of_environment(struct launch_start *start, struct error 
         return 0;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(named, names[i]) == 0) {
-            start->carrier = (enum carrier)i;
+            start->carrier = (enum carrier_wish)i;
             return 0;
         }
     return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", named);
 }
 
-/* Ranks of the launch, before it is known how many workers there are by themselves. */
+/* How many ranks the launch has; without --workers it is taken to have one worker for each core. */
 static unsigned guess_ranks(const struct launch_plan *launch_plan)
 {
     const unsigned leading = launch_plan->request.dca.count == 0;
