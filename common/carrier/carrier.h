@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What carries messages between the ranks of a launch: an MPI library, behind a table of functions that needs nothing
- * of its headers. Each library has a table of its own (carrier_mpi.c), in a module that a rank loads where a launcher
- * of that library has started it (load.c). A program that is linked with MPI itself has one linked in (linked.c).
+/* A carrier takes messages from one rank of a launch to another. It is a table of functions, so that a program can use
+ * an MPI library without being linked with it. carrier_mpi.c fills the table for one MPI library and is compiled into a
+ * module for each; a rank loads the module of the library whose launcher has started it (load.c). A program that is
+ * linked with MPI has the table linked in (linked.c). Ranks that share memory have one of their own
+ * (common/mpi/local_carrier.c).
  *
- * Communicators, requests and windows are words that only the table understands; 0 is none of them. Messages are bytes.
- */
+ * A communicator, a request and a window are each one word, which only the table understands; 0 stands for none.
+ * Messages are bytes. */
 #pragma once
 
 #include <stdbool.h>
@@ -18,17 +20,17 @@
 
 typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
-/* In the place of a sender: whoever. */
+/* In the place of a sender: any rank. */
 #define CARRIER_ANY (-1)
 
-/* Threads that the library is to bear, as in MPI. */
+/* The use of threads that the library has to support: the levels of MPI. */
 enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRIER_MULTIPLE };
 
 /* What an operation returns. Errors end the rank unless heed_losses() was called. */
 enum carrier_result {
     CARRIER_DONE,
-    CARRIER_LOST,    /* with a rank that has failed */
-    CARRIER_PENDING, /* of a receive from whoever: some rank has failed, and the receive goes on */
+    CARRIER_LOST,    /* the other rank has failed */
+    CARRIER_PENDING, /* some rank has failed, and a receive from any rank goes on */
     CARRIER_ERROR,
 };
 
@@ -63,10 +65,10 @@ struct carrier {
     /* A receive that can be started again and again. */
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* Looks whether the operation is over; that of no request is. A request that is, and is not one to be started
-     * again, is 0 then. `status` of a receive that is over, unless NULL. */
+    /* Tells whether the operation of the request is over; for the request 0 it is. After that the request is 0, unless
+     * recv_init() has made it. `status` (may be NULL) is set for a receive that is over. */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
-    /* True where the operation is over, for the request stays as it is. */
+    /* True if the operation is over. The request stays as it is. */
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
     void (*cancel)(carrier_request request);       /* a receive; wait() or release() comes after it */
@@ -97,17 +99,18 @@ struct carrier {
     /* Has operations return errors from now on. */
     void (*heed_losses)(carrier_comm comm);
     /* Writes failed ranks, from the known-th on in the order in which the library learned of them, at most `room`, and
-     * acknowledges them: receives from whoever go on. Returns their number. */
+     * acknowledges them: receives from any rank go on. Returns their number. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
-/* The carrier of this process. NULL before carrier_load(), and in a launch without MPI. */
+/* The carrier of this process. NULL until the rank has entered its launch. */
 extern const struct carrier *carrier;
 
 /* The table that carrier_mpi.c makes. */
 extern const struct carrier hdss_carrier;
 
-/* Ends a receive that was made by recv_init(), or one that has not come: its room is free afterwards. */
+/* Ends a receive that recv_init() has made, or whose message has not come. Nothing is written into its room any more.
+ */
 static inline void carrier_end_receive(carrier_request *request)
 {
     carrier->cancel(*request);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of a carrier over MPI. Nothing else of HDSS calls MPI but the library for MPI programs, which lives in
- * theirs. Compiled once for each MPI library. */
+/* The table of a carrier over MPI. It is compiled once for each MPI library. Beside it only libhdss, the library for
+ * MPI programs, calls MPI. */
 #include "common/carrier/carrier.h"
 #include "common/carrier/openmpi_help.h"
 #include "common/carrier/words.h"
@@ -139,7 +139,7 @@ static enum carrier_result test(carrier_request *request, bool *is_over, struct 
 {
     MPI_Request own = carrier_request_of(*request);
     MPI_Status told;
-    int flag = 1, bytes; /* SimGrid does not say so of no request */
+    int flag = 1, bytes; /* SimGrid does not set the flag for no request */
     const int result = MPI_Test(&own, &flag, status != NULL ? &told : MPI_STATUS_IGNORE);
     *request = carrier_word_of_request(own);
     *is_over = flag;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Carriers are modules, so that no program needs an MPI library where it is not used, and one HDSS serves them all. */
+/* The names of MPI libraries, their modules and packages. Carriers are modules, so that one build of HDSS runs with
+ * each library and without any. */
 #include "common/carrier/family.h"
 
 #include "common/os/modules.h"
@@ -7,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Meson tells what it has found: the family of the default library, and the versions. */
+/* Meson defines the family of the default library, and the versions of those that it has found. */
 #ifndef DEFAULT_FAMILY
 #define DEFAULT_FAMILY MPI_FAMILY_UNKNOWN
 #endif

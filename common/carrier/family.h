@@ -29,19 +29,19 @@ const char *family_name(enum mpi_family family);
  */
 bool family_find_carrier(enum mpi_family family, char *path);
 
-/* True where the ranks of such a launcher have a carrier. Those of an unknown one, such as a script, have where there
- * is any. */
+/* True if there is a carrier for the ranks of such a launcher. For an unknown launcher, such as a script, any carrier
+ * will do. */
 bool family_is_carried(enum mpi_family family);
 
-/* The library that carries a rank which no launcher of a certain library has started: that which the build took first,
- * or another one where that is not there. False where there is none. */
+/* Chooses the library for a rank if its launcher does not say which: the one that the build found first, or, if its
+ * carrier is not installed, another one. False if no carrier is installed. */
 bool family_take_default(enum mpi_family *family);
 
 /* The version, as "4.1.4", that the build found of the family's library; NULL: none. */
 const char *family_built_version(enum mpi_family family);
 
-/* Lists the carriers that are there: "those of Open MPI and MPICH", or "none". */
+/* Lists the carriers that are installed: "that of MPICH and that of Open MPI", or "none". */
 void family_list_carriers(char text[CARRIERS_TEXT_MAX]);
 
-/* The name of the package of the carrier; of an unknown family those of all. */
+/* The name of the package that has the carrier; for an unknown family the names of all. */
 const char *family_package(enum mpi_family family);

@@ -12,8 +12,8 @@
 
 const struct carrier *carrier;
 
-/* Variables by which launchers tell a process that it is a rank. PMI and PMIx are spoken by srun, too, which serves
- * ranks of whichever library was built for it: where the usual one is not there the default one is tried. */
+/* Variables that launchers set for a rank. srun sets those of PMI and PMIx, too, and can start ranks of several
+ * libraries: if the carrier of the usual one is not installed, that of the default library is tried. */
 static const struct {
     const char *variable, *launcher;
     enum mpi_family family;

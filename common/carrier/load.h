@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading the carrier of this process: see load.c. */
+/* Choosing and loading the module of an MPI library that carries the messages of this process: see load.c. */
 #pragma once
 
 #include "common/util/error.h"

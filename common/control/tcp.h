@@ -9,8 +9,8 @@
 
 struct addrinfo;
 
-/* Looks up where to listen, or where to connect to, by getaddrinfo(): NULL, and `found` is the caller's; or why there
- * is none. One file takes numbers and localhost alone. */
+/* Looks up an address to listen at, or to connect to, by getaddrinfo(). Returns NULL, and `found` is the caller's; or a
+ * text that says why there is none. In one file (deploy/one) only numbers and localhost are found. */
 const char *tcp_look_up(const struct address *address, bool listens, struct addrinfo **found);
 
 /* Listens at the address, whose port is the one that was found afterwards. Returns the socket, which is the caller's;

@@ -16,7 +16,7 @@
 #define STATUS_VARIABLE   "HDSS_STATUS_FILE"
 #define SUMMARY_VARIABLE  "HDSS_SUMMARY_FILE"
 #define PROGRESS_VARIABLE "HDSS_PROGRESS_FILE"
-/* What they say where no path leads to the pipe, as /proc is not mounted: the number under which it is inherited. */
+/* Their value if /proc is not mounted, so that no path leads to the pipe: the number of the inherited descriptor. */
 #define STATUS_DESCRIPTOR "descriptor:%d"
 
 /* A longer summary may not fit into the pipe. */

@@ -22,7 +22,7 @@ struct bell {
 /* Memory that the ranks of a node share. */
 struct bells {
     _Atomic uint32_t mapped; /* ranks that have it */
-    _Atomic uint32_t deaf;   /* a socket was gone though its rank has not left: nobody can rely on being woken */
+    _Atomic uint32_t deaf;   /* 1: the socket of a rank was gone, though the rank is there; sleepers may not be woken */
     char pad[56];
     struct bell bell[]; /* [ranks of the node] */
 };
@@ -45,7 +45,7 @@ void doorbell_fini(struct doorbell *doorbell);
 /* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
 
-/* True from when a rank of this node could not be woken though it has not left, as somebody has removed the sockets. */
+/* True after a rank of this node could not be woken though it is there, as somebody has removed the sockets. */
 bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);

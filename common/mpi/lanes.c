@@ -8,8 +8,9 @@
  * moved behind the copying of what it stands for. So a process that is killed at any instant leaves what it had put in
  * whole, and nothing else. Who waits is woken by its doorbell, as over MPI.
  *
- * After a message the sender sets its bit among those of the receiver, which looks only at the lanes whose bits are
- * set. A sender that is killed in between leaves a message without a bit: lanes_look_at().
+ * Each rank has a bit for each other rank. A sender puts a message into the lane and then sets its bit of the receiver,
+ * which looks only at the lanes whose bits are set. A sender that is killed between the two leaves a message without a
+ * bit: lanes_look_at().
  *
  * Invariant of a lane: taken <= put <= taken + its room. */
 #include "common/mpi/lanes.h"
@@ -60,7 +61,7 @@ struct board {
 
 struct lanes {
     unsigned rank, ranks;
-    unsigned words;        /* that have bits of ranks */
+    unsigned words;        /* of `heard` that are used: one for 64 ranks */
     struct board *board;   /* mapped */
     uint64_t heard[WORDS]; /* the ranks whose lanes may hold messages for this one */
     unsigned turn;         /* the rank of the last message */
@@ -174,7 +175,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
     return lanes;
 }
 
-/* Addresses that a rank has beside this memory. */
+/* Bytes of addresses that a rank needs beside this memory. */
 #define OTHER_ADDRESSES ((size_t)256 << 20)
 
 const char *lanes_limit(unsigned ranks)

@@ -20,11 +20,11 @@ struct lanes;
  * is the caller's; -1 with one line. The lanes are of no rank. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
 
-/* The limit of this process's (`ulimit -v`, `ulimit -f`) that is too low for the memory of so many ranks; NULL: none
- * is. */
+/* Names the limit of this process (`ulimit -v` or `ulimit -f`) that is too low for the memory of so many ranks; NULL:
+ * no limit is. */
 const char *lanes_limit(unsigned ranks);
 
-/* Has the memory be for fewer ranks, before one of them enters. -1 with errno. */
+/* Makes the memory smaller, for fewer ranks, before any rank enters. -1 with errno. */
 int lanes_shrink(struct lanes *lanes, int memory, unsigned ranks);
 
 /* Names the memory in the environment, for the program that is about to become this rank. */
@@ -58,8 +58,8 @@ _Noreturn void lanes_abort(struct lanes *lanes, int status);
 void lanes_pass(struct lanes *lanes);
 bool lanes_have_all_passed(const struct lanes *lanes);
 
-/* Memory of zeros that all ranks share, at a cache line, to the end of the launch: each rank asks for the same sizes in
- * the same order, and gets the same memory. NULL where there is no more. */
+/* Gives memory that all ranks share to the end of the launch, at first zeros, aligned to 64 bytes. Each rank asks for
+ * the same sizes in the same order, and gets the same memory. NULL if none is left. */
 void *lanes_share(struct lanes *lanes, size_t bytes);
 
 /* Bytes without messages, for what ranks exchange before there are any. Return how many found room, or were there. */
@@ -76,7 +76,7 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
  * make sense an empty message comes, and all else that it had there is dropped. */
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size);
 
-/* Has lanes_poll() look for messages of a rank that has ended, which it may have sent without telling of them. */
+/* Makes lanes_poll() look into the lane of a rank that has ended, also if that rank has not set its bit. */
 void lanes_look_at(struct lanes *lanes, unsigned from);
 
 /* Data beside the messages. Return how many bytes found room, or were there. */

@@ -48,7 +48,7 @@ const char *file_write_error(int reason);
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
 
-/* Opens /dev/null to read and write; where there is none, memory that is empty. -1 with errno. */
+/* Opens /dev/null for reading and writing, or an empty file in memory if there is no /dev/null. -1 with errno. */
 int file_open_nothing(void);
 
 /* Brings a file or a folder to the disk; the file's name, that is the folder that it lies in. 0, or -1 with errno. */

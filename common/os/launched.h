@@ -12,7 +12,7 @@
 /* True where an MPI launcher, or the one without MPI, has started this process. */
 bool launched_as_rank(void);
 
-/* True where that is the one without. */
+/* True if the launcher without MPI has started this process. */
 bool launched_without_mpi(void);
 
 /* Launches of their own may join this one: its nodes are not all that there are. */

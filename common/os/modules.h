@@ -14,13 +14,14 @@ int program_folder(char folder[PATH_MAX], struct error *error);
 
 /* --- one file: all programs in one that is linked statically (deploy/one) --- */
 
-/* This process runs such a file. `names`: of the programs that it has beside hdss, ended by NULL; borrowed. */
+/* Notes that this process runs such a file. `names`: the programs in it beside hdss, ended by NULL; borrowed. */
 void one_file_holds(const char *const *names);
 
 /* True in such a file, which loads no shared objects and looks up no names. */
 bool is_one_file(void);
 
-/* The word that comes first if this file is to be the program of that name; NULL: the program is a file of its own. */
+/* The word that has to come first on the command line of this file to make it the program of that name. NULL: the
+ * program is a file of its own. */
 const char *program_word(const char *name);
 
 /* --- programs and modules --- */

@@ -12,11 +12,11 @@ char process_state(int pid);
 /* The process that began it, or took it over. 0 where there is none to be seen. */
 int process_parent(int pid);
 
-/* Called for a process. False: no further one is wanted. */
+/* Is called for each process. It returns false to end the visit. */
 typedef bool process_visitor(pid_t pid, void *context);
 
 /* Calls the visitor for each child of the process, those that have ended but are not waited for among them, in the
- * order in which each of its threads began them. False where the visitor wanted no more, or the process cannot be seen.
+ * order in which each of its threads began them. False if the visitor ended the visit, or the process cannot be seen.
  */
 bool process_visit_children(pid_t parent, process_visitor *visit, void *context);
 

@@ -219,7 +219,7 @@ struct service_count {
     unsigned present;   /* that are or were served here */
     unsigned beginners; /* that are served here and have had no chunk yet */
     unsigned gone;      /* those of `present` that have said goodbye or are lost */
-    unsigned aside;     /* those of `present` that are put aside, and not gone */
+    unsigned aside;     /* those of `present` that get no chunks for now, and are not gone */
 };
 
 /* What the ASSIGNs of one step are made of. */

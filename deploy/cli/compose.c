@@ -236,7 +236,8 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* `program` in the place of `rank`, which is another one for a pod. */
+/* Adds a context of ranks that are dealt out as those of `rank` are. They run `program`, which is another one where a
+ * pod's master leads. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
 {

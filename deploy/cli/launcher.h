@@ -30,11 +30,11 @@ int launcher_choose(const char *given, struct launcher *launcher, struct error *
 /* Takes LAUNCHER_FORK, whose path is written to `path`. -1 with one line. */
 int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct error *error);
 
-/* Refuses to launch from within one of several ranks, where each would launch a run of its own; and by a launcher of
- * MPI from within any. -1 with one line. */
+/* Refuses to launch from within a rank: one of several ranks would launch one run each, and a launcher of MPI cannot be
+ * called in any rank. -1 with one line. */
 int launcher_check_place(const struct launcher *launcher, struct error *error);
 
-/* The family whose words the launcher takes: that of the default carrier where it does not say. */
+/* The family whose command line the launcher understands: that of the default carrier if the launcher does not say. */
 enum mpi_family launcher_words(const struct launcher *launcher);
 
 /* Name and version, as in "Open MPI 4.1.4". */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that hdss-fork is given (deploy/fork), which starts ranks on this machine without MPI: see dialect.h. Ranks
- * may die, and nothing is left of it: the memory that they share has no name. */
+/* The dialect (dialect.h) of hdss-fork (deploy/fork), the launcher that starts ranks on this machine without MPI. It
+ * lets the other ranks go on when one dies. Nothing is cleared away after it: the memory that ranks share has no name.
+ */
 #include "common/mpi/lanes.h"
 #include "common/os/modules.h"
 #include "deploy/cli/dialect.h"

@@ -40,7 +40,7 @@ struct context {
 struct launch_of_ranks {
     struct lanes *lanes; /* owned */
     int memory;
-    int gate[2]; /* a pipe: ranks wait at its end until they are told how many they are */
+    int gate[2]; /* a pipe from which each rank reads how many ranks there are, before it begins */
     unsigned ranks;
     unsigned started, running; /* processes, of which those beyond the ranks end at once */
     pid_t *pids;               /* [started] owned; 0: it has ended */
@@ -275,7 +275,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* With each rank goes what it has started in its process group, while its number cannot be another's. */
+/* Kills what an ended rank has left in its process group, while the group's number cannot belong to another, and takes
+ * the status. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
