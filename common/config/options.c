@@ -77,7 +77,7 @@ static int options_take_value(struct options_reader *reader, const char *after, 
         word->value = after + 1;
         return 0;
     }
-    if (row->value[0] == '[') { /* behind the option only where it cannot be anything else */
+    if (row->value[0] == '[') { /* after the option only if it cannot be anything else */
         bool given = reader->at < reader->argc && strcmp(reader->argv[reader->at], row->accepted) == 0;
         word->value = given ? reader->argv[reader->at++] : NULL;
         return 0;

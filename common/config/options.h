@@ -53,7 +53,7 @@ struct option_row {
     const char *value;    /* name of the value in the help, and words for completion: "none|power", words as they are;
                              "FILE", "FILE.json", "PROGRAM": names of files; "SPEC": techniques, "PLUGIN": those of
                              shared objects; other capitals are for people alone; "[failed]" for a value that can be left
-                             out; NULL for a flag */
+                             out, "[=PROGRAM]" for one that must follow an =; NULL for a flag */
     const char *accepted; /* the values, for errors: "none, power"; NULL for a flag, and where the kind says it */
     const char *summary;  /* for the help, with the default; no newline */
     /* Takes the value into `target`. Returns 0, one of OPTIONS_*, or -1; then with one line in `error`, or with an

@@ -41,7 +41,8 @@ static void add_row(struct text *text, const struct option_row *row)
     char letter[8] = "", head[64];
     if (row->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
-    int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, row->name, row->value != NULL ? " " : "",
+    int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, row->name,
+                          row->value != NULL && strncmp(row->value, "[=", 2) != 0 ? " " : "",
                           row->value != NULL ? row->value : "");
     text_add(text, "%s", head);
     if (length > SUMMARY_COLUMN - 2) {

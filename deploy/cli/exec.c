@@ -24,6 +24,7 @@
 #include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/exec.h"
+#include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <errno.h>
@@ -195,20 +196,29 @@ static void remove_place(const struct exec_run *run, int status)
 
 /* --- the list --- */
 
-static int exec_check_line(const char *line, struct error *error)
+/* A line that a shell may read is left to it from what only a shell can do. */
+static int exec_check_line(const char *line, bool is_for_shell, struct error *error)
 {
     struct cmdline words;
     cmdline_init(&words);
-    words.shell_option = "--shell";
     int result = cmdline_split(&words, line, strlen(line), NULL, error);
+    if (is_for_shell && words.wants_shell)
+        result = 0;
     cmdline_fini(&words);
     return result;
+}
+
+/* True unless each line goes to a shell as it is. */
+static bool looks_at_lines(const struct exec_request *request)
+{
+    return strcmp(request->shell, SHELL_AUTO) == 0 || strcmp(request->shell, SHELL_NO) == 0;
 }
 
 static int exec_check_command(const struct exec_request *request, struct error *error)
 {
     struct error reason;
-    if (request->command[0] == '\0' || request->shell || exec_check_line(request->command, &reason) == 0)
+    const bool may = strcmp(request->shell, SHELL_NO) != 0;
+    if (request->command[0] == '\0' || !looks_at_lines(request) || exec_check_line(request->command, may, &reason) == 0)
         return 0;
     return error_set(error, "%.100s: %s", request->command, reason.text);
 }
@@ -219,11 +229,12 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
     struct error reason;
     char *line = NULL;
     int result = 0;
-    if (run->request.command[0] != '\0' || run->request.shell || row->count == 0)
+    const bool may = strcmp(run->request.shell, SHELL_NO) != 0;
+    if (run->request.command[0] != '\0' || !looks_at_lines(&run->request) || row->count == 0)
         return 0;
     if (asprintf(&line, "%.*s", (int)row->fields[0].length, row->fields[0].text) < 0)
         return error_set(error, "out of memory for a command");
-    if (exec_check_line(line, &reason) < 0)
+    if (exec_check_line(line, may, &reason) < 0)
         result = error_set(error, "argument %" PRIu64 ", %.100s: %s", run->number, line, reason.text);
     free(line);
     return result;
@@ -356,8 +367,8 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
     argv_add_format(words, "command=%s", request->command);
     if (!run->is_complete)
         argv_add(words, "follow=yes");
-    if (request->shell)
-        argv_add(words, "shell=yes");
+    if (strcmp(request->shell, SHELL_AUTO) != 0)
+        argv_add_format(words, "shell=%s", request->shell);
     if (request->timeout_ns > 0)
         argv_add_format(words, "timeout=%.9g", (double)request->timeout_ns / 1e9);
     if (request->tries > 1)

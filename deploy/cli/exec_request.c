@@ -12,6 +12,8 @@
 #include "common/util/text.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/words.h"
+#include "worker/kernels/exec/shell.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -192,6 +194,20 @@ static int exec_take_resume_failed(void *target, const char *value, struct error
     return exec_take_resume(target, "failed", error);
 }
 
+static int exec_take_shell(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    ((struct exec_request *)target)->shell = value != NULL ? value : SHELL_YES;
+    return value == NULL || value[0] != '\0' ? 0 : -1;
+}
+
+static int exec_take_no_shell(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct exec_request *)target)->shell = SHELL_NO;
+    return 0;
+}
+
 /* --- the tables --- */
 
 static const struct option_row argument_rows[] = {
@@ -226,9 +242,13 @@ static const struct option_row task_rows[] = {
      exec_take_jobs},
     {"workers", 0, "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
     {"max-procs", 'P', "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
-    {"shell", 0, NULL, NULL, "hand each line to /bin/sh -c: for pipes, variables, patterns",
-     TAKES_FLAG(struct exec_request, shell)},
-    {"quote", 'q', NULL, NULL, "take each word of the command as it is", TAKES_FLAG(struct exec_request, quotes)},
+    {"shell", 0, "[=PROGRAM]", "the name of a shell",
+     "have a shell, or PROGRAM, read each line (default: lines that need one are read by $SHELL, if it is bash, ksh or "
+     "zsh, else by bash)",
+     exec_take_shell},
+    {"no-shell", 0, NULL, NULL, "have no shell read any line", exec_take_no_shell},
+    {"quote", 'q', NULL, NULL, "take each word of the command as it is, also if it is the only one",
+     TAKES_FLAG(struct exec_request, quotes)},
     {"replace", 'I', "WORD", "a word", "WORD stands for {} in the command", TAKES_WORD(struct exec_request, place),
      .least = 1},
     {"timeout", 0, "TIME", "seconds, or a number with s, m, h or d",
@@ -380,7 +400,11 @@ static const struct absent {
     "{%} "                                                                                                             \
     "for the worker's. Where none of them is in it the arguments are appended. Without a command each argument is "    \
     "one.\n"                                                                                                           \
-    "No shell looks at the command, unless --shell says so.\n"                                                         \
+    "Several words stay words: hdss exec awk '{print $1}' ::: *.txt. A command in one word with a pipe, a variable "   \
+    "or "                                                                                                              \
+    "the like, and words with an operator such as '|' or '>' among them, are a line for a shell: hdss exec 'sort {} "  \
+    "| "                                                                                                               \
+    "uniq -c > {}.n' ::: *.txt.\n"                                                                                     \
     "Examples:\n"                                                                                                      \
     "    hdss exec 'wc -c {}' ::: *.dat\n"                                                                             \
     "    ls *.dat | hdss exec -j 8 --joblog log ./fit {} {.}.fit\n"                                                    \
@@ -412,33 +436,17 @@ void exec_grammar(struct grammar *grammar)
 
 /* --- the command and its arguments --- */
 
-/* A word of the command, with -I's as {}. */
-static void exec_add_word(const struct exec_request *request, struct text *text, const char *word)
-{
-    const size_t length = request->place != NULL ? strlen(request->place) : 0;
-    for (const char *at; length > 0 && (at = strstr(word, request->place)) != NULL; word = at + length)
-        text_add(text, "%.*s{}", (int)(at - word), word);
-    text_add(text, "%s", word);
-}
-
+/* A shell that is asked for reads the words as it would if they had been typed there. */
 static int join_command(struct exec_request *request, int count, char *const *words, struct error *error)
 {
-    struct text text, word;
-    text_init(&text);
-    for (int i = 0; i < count; i++) {
-        text_init(&word);
-        exec_add_word(request, &word, words[i]);
-        char *own = text_take(&word);
-        text_add(&text, "%s", i > 0 ? " " : "");
-        if (own != NULL && request->quotes)
-            text_add_quoted(&text, own);
-        else
-            text_add(&text, "%s", own != NULL ? own : "");
-        text.failed |= own == NULL && words[i][0] != '\0';
-        free(own);
-    }
-    text_add(&text, "%s", "");
-    request->command = text_take(&text);
+    const bool decides = strcmp(request->shell, SHELL_AUTO) == 0;
+    const struct words_options options = {.place = request->place,
+                                          .quotes = request->quotes,
+                                          .operators = decides && !request->quotes,
+                                          .joined = !decides && strcmp(request->shell, SHELL_NO) != 0};
+    request->command = words_line(words, count, &options);
+    if (request->quotes)
+        request->shell = SHELL_NO;
     return request->command != NULL ? 0 : error_set(error, "out of memory for the command");
 }
 
@@ -573,7 +581,7 @@ static int exec_check(const struct exec_request *request, struct error *error)
 {
     if (request->tag && request->tag_text != NULL)
         return error_set(error, "--tag and --tagstring are two ways to begin a line; accepted: one of them");
-    if (request->quotes && request->shell)
+    if (request->quotes && strcmp(request->shell, SHELL_AUTO) != 0 && strcmp(request->shell, SHELL_NO) != 0)
         return error_set(error,
                          "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
     const char *printed = request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
@@ -598,7 +606,7 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
     const struct options options = exec_options();
     struct options_reader reader;
     *request = (struct exec_request){
-        .how.delimiter = '\n', .argument_mark = ARGUMENT_MARK, .file_mark = FILE_MARK, .tries = 1};
+        .how.delimiter = '\n', .argument_mark = ARGUMENT_MARK, .file_mark = FILE_MARK, .shell = SHELL_AUTO, .tries = 1};
     options_reader_init(&reader, &options, argc, argv);
     int result = exec_read_options(request, &reader, error);
     if (result != 0)

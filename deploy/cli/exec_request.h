@@ -29,7 +29,8 @@ struct exec_request {
     unsigned tries;
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
-    bool in_order, tag, quotes, shell, line_buffer, dry_run, bar, eta, quiet, verbose;
+    const char *shell; /* which lines a shell reads: see worker/kernels/exec/shell.h */
+    bool in_order, tag, quotes, line_buffer, dry_run, bar, eta, quiet, verbose;
     bool resumes, again_failed; /* what an earlier run has done is not run again; but for what failed */
     bool reads_input;           /* standard input is a source */
 };

@@ -4,6 +4,7 @@
  * log has is not run. Behind it is the same for a head of a fragment: what is read is what is written. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
+#include "worker/kernels/exec/shell.h"
 #include "deploy/cli/earlier.h"
 #include "worker/kernels/exec/fragments.h"
 
@@ -65,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                         .table = "",
                                         .folder = "",
                                         .count = TASKS_COUNT_UNKNOWN,
-                                        .shell = (bytes[0] & 2) != 0,
+                                        .shell = (bytes[0] & 2) != 0 ? SHELL_YES : SHELL_AUTO,
                                         .follows = true};
     int file = fuzz_file(log, rest - (rest > 0), path), rows = fuzz_file(NULL, 0, list);
     read_fragment(log, rest - (rest > 0));

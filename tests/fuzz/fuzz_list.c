@@ -4,6 +4,7 @@
  * then comes the command, ended by a NUL, and then the list. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
+#include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/tasks.h"
 
@@ -20,7 +21,7 @@ static struct tasks_source source_of(uint8_t kind, const char *command, const ch
                                  .list = list,
                                  .folder = kind & FOLDER ? "in/{//}/{1/.}" : "",
                                  .count = TASKS_COUNT_UNKNOWN,
-                                 .shell = kind & SHELL};
+                                 .shell = kind & SHELL ? SHELL_YES : SHELL_AUTO};
 }
 
 /* The digest of what the tasks are; the first that is refused ends it. */

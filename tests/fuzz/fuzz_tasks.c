@@ -4,6 +4,7 @@
  * many as there are; the first NUL of what follows parts the commands from the table. */
 #include "tests/fuzz/fuzz.h"
 #include "common/util/error.h"
+#include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/tasks.h"
 
@@ -74,7 +75,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         .header = kind & HEADER      ? TABLE_HEADER_YES
                   : kind & NO_HEADER ? TABLE_HEADER_NO
                                      : TABLE_HEADER_AUTO,
-        .shell = kind & SHELL,
+        .shell = kind & SHELL ? SHELL_YES : SHELL_AUTO,
     });
     close(list);
     close(table);

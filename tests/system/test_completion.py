@@ -59,7 +59,7 @@ def test_values_of_options():
 def test_kernels_and_their_parameters():
     for words, expected in ((['man'], ['mandelbrot']), (['mandelbrot', 'wi'], ['width=']), (['mandelbrot', 'width=3', 'wi'], []),
                             (['synthetic', 'mode='], ['mode=busy', 'mode=sleep']), (['exec', 'tasks='], [':files']), (['exec', 'keep=x'], [':folders']),
-                            (['exec', 'command='], []), (['./no.so', ''], []), (['./no'], [':files']), (['--min-chunk', '5', 'exec', 'shell=y'], ['shell=yes'])):
+                            (['exec', 'command='], []), (['./no.so', ''], []), (['./no'], [':files']), (['--min-chunk', '5', 'exec', 'follow=y'], ['follow=yes'])):
         got = offered('hdss', 'run', *words)
         assert got == expected, (words, got)
     assert offered('hdss', 'kernels', 'mandelbrot', 'wi') == ['width='] and offered('worker', 'mand') == []

@@ -197,11 +197,13 @@ def test_no_line_of_a_table_is_lost():
     assert read('p') == 'b.dat\n', read('p')
 
 
-def test_a_shell_only_where_it_is_asked_for():
-    result = check(run_job(0, 1, tasks(['echo a | cat'])), 2)
-    assert result.err == ["supermaster: exec: tasks.txt, line 1: column 8: '|' is for a shell; accepted: shell=yes (hdss exec --shell), or '|' in quotes"], result
-    check(run_job(0, 1, [*tasks(['echo a | cat; echo $HDSS_TASK']), 'shell=yes']))
-    assert read(OUT) == 'a\n1\n'
+def test_lines_that_need_a_shell_have_one():
+    check(run_job(0, 1, tasks(['echo a | cat; echo $HDSS_TASK', '( cd / ; pwd ) &> a.log', '[[ 1 -lt 2 ]] && echo b', "echo 'c | d'", 'diff <(echo 1) <(echo 1) && X=5 env | grep ^X='])))
+    assert read(OUT) == 'a\n1\nb\nc | d\nX=5\n' and read('a.log') == '/\n', read(OUT)
+    result = check(run_job(0, 1, [*tasks(['echo a | cat']), 'shell=no', '--overwrite']), 2)
+    assert result.err == ["supermaster: exec: tasks.txt, line 1: column 8: '|' is for a shell; accepted: a shell (no --no-shell, no shell=no), or '|' in quotes"], result
+    check(run_job(0, 1, [*tasks(['echo $0']), 'shell=sh', '--overwrite']))
+    assert read(OUT).endswith('sh\n')
 
 
 def test_a_command_is_looked_for_where_its_own_path_says():

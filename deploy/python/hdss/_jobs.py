@@ -242,7 +242,7 @@ def exec(commands: Iterable[Union[str, Sequence[str]]], *, set: Union[Set, str, 
     output      file for what they print, in their order; their errors go to the name with .err behind it, and how they
                 ended to that with .log, in the place of .out where that is its end (default: in a folder that goes with the
                 job, see Job.output)
-    shell       lines are handed to /bin/sh
+    shell       a shell reads each line, not only those with pipes, variables and the like
     parameters  those of the kernel exec: timeout=60, retries=2, cores=2, memory='2G' (`hdss kernels exec`)
     """
     if isinstance(commands, dict):

@@ -111,7 +111,7 @@ static const struct {
     {"-N3 echo ::: A B C D E F G H", "echo", "A,B,C|D,E,F|G,H|"},
     {"-n 2 echo ::: A B C", "echo", "A,B|C|"},
     {"-kn2 -j2 echo ::: A B", "echo", "A,B|"},
-    {"-q echo a'b {} ::: A", "'echo' 'a'\\''b' '{}'", "A|"},
+    {"-q echo a'b {} ::: A", "echo 'a'\\''b' {}", "A|"},
     {"-I ,, echo ,,/,, ::: A", "echo {}/{}", "A|"},
     {"-- echo ::: A", "echo", "A|"},
     {"--hosts a:2 echo ::: A", "echo", "A|"},

@@ -6,6 +6,7 @@
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/lines.h"
 #include "worker/kernels/exec/nesting.h"
+#include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <inttypes.h>
@@ -78,10 +79,10 @@ END_TEST
 START_TEST(what_is_for_a_shell_is_refused_with_its_column)
 {
     cmdline_init(&words);
-    ck_assert_str_eq(refusal("a > b"), "column 3: '>' is for a shell; accepted: shell=yes (hdss exec --shell), or "
-                                       "'>' in quotes");
-    const char *const lines[] = {"a|b",    "a &", "a; b", "a < b", "(a)",       "a `b`",  "a $x", "a \"$x\"",
-                                 "a $(b)", "a *", "a ?",  "~/a",   "a \"`b`\"", "a ${x}", "a $1"};
+    ck_assert_str_eq(refusal("a > b"), "column 3: '>' is for a shell; accepted: a shell (no --no-shell, no "
+                                       "shell=no), or '>' in quotes");
+    const char *const lines[] = {"a|b", "a &", "a; b", "a < b",     "(a)",    "a `b`", "a $x",    "a \"$x\"", "a $(b)",
+                                 "a *", "a ?", "~/a",  "a \"`b`\"", "a ${x}", "a $1",  "a {b,c}", "a x{1..3}"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         ck_assert_ptr_nonnull(strstr(refusal(lines[i]), "is for a shell"));
     ck_assert_str_eq(refusal("a 'b c"), "column 3: quotes that do not end");
@@ -134,8 +135,13 @@ static void remove_folder(void)
 
 static int open_tasks(const char *lines, const char *command, const char *table, int64_t count, bool shell)
 {
-    const struct tasks_source source = {
-        .tasks = lines, .command = command, .table = table, .list = "", .folder = "", .count = count, .shell = shell};
+    const struct tasks_source source = {.tasks = lines,
+                                        .command = command,
+                                        .table = table,
+                                        .list = "",
+                                        .folder = "",
+                                        .count = count,
+                                        .shell = shell ? "/bin/sh" : SHELL_NO};
     return tasks_open(&tasks, &source, &error);
 }
 
@@ -258,6 +264,41 @@ static void refuses_for_shell(const char *line, const char *value, const char *t
     ck_assert_msg(strstr(error.text, text) != NULL, "%s", error.text);
     tasks_close(&tasks);
 }
+
+/* The line as the shell of the user's choice and its text, or the words if no shell reads it. */
+static void is_read_as(const char *line, const char *wanted)
+{
+    char text[300];
+    const struct tasks_source source = {
+        .tasks = "", .command = line, .table = "", .list = "", .folder = "", .count = 1, .shell = SHELL_AUTO};
+    ck_assert_msg(tasks_open(&tasks, &source, &error) == 0 && tasks_get(&tasks, 0, &error) == 0, "%s: %s", line,
+                  error.text);
+    snprintf(text, sizeof text, "%s", tasks.words.is_for_shell ? cmdline_at(&tasks.words, 0) : "");
+    for (unsigned i = tasks.words.is_for_shell ? 2 : 0; i < tasks.words.count; i++)
+        snprintf(text + strlen(text), sizeof text - strlen(text), "|%s", cmdline_at(&tasks.words, i));
+    ck_assert_str_eq(text, wanted);
+    tasks_close(&tasks);
+}
+
+START_TEST(a_line_that_needs_a_shell_has_one)
+{
+    setenv("SHELL", "/bin/false", 1);
+    setenv("BASH_FUNC_greet%%", "() { echo; }", 1);
+    char wanted[300];
+    snprintf(wanted, sizeof wanted, "%s|a | b", shell_path(SHELL_AUTO));
+    is_read_as("a | b", wanted);
+    is_read_as("a 'b | c'", "|a|b | c");
+    snprintf(wanted, sizeof wanted, "%s|[[ 1 ]]", shell_path(SHELL_AUTO));
+    is_read_as("[[ 1 ]]", wanted);
+    snprintf(wanted, sizeof wanted, "%s|X=1 greet {#}", shell_path(SHELL_AUTO));
+    strcpy(strstr(wanted, "{#}"), "'1'");
+    is_read_as("X=1 greet {#}", wanted);
+    is_read_as("greeting", "|greeting");
+    unsetenv("BASH_FUNC_greet%%");
+    ck_assert_ptr_nonnull(strstr(shell_path("sh"), "/sh"));
+    ck_assert_str_eq(shell_path("/no/such"), "/no/such");
+}
+END_TEST
 
 START_TEST(nothing_is_put_in_where_quotes_do_not_help)
 {
@@ -385,8 +426,13 @@ END_TEST
 
 static int open_list(const char *command, const char *list, bool shell)
 {
-    const struct tasks_source source = {
-        .tasks = "", .command = command, .table = "", .list = list, .folder = "", .count = ANY_COUNT, .shell = shell};
+    const struct tasks_source source = {.tasks = "",
+                                        .command = command,
+                                        .table = "",
+                                        .list = list,
+                                        .folder = "",
+                                        .count = ANY_COUNT,
+                                        .shell = shell ? "/bin/sh" : SHELL_NO};
     return tasks_open(&tasks, &source, &error);
 }
 
@@ -440,8 +486,8 @@ START_TEST(replacement_strings_are_those_of_gnu_parallel)
         {"e {}", "\t", "e '' ''"},
         {"", "echo {} 'a b'\tc", "echo '{}' 'a b' c"},
         {"", "A=1 env", "A=1 env"},
-        {"", "", "/bin/sh -c ''"},
-        {"", "# nothing", "/bin/sh -c '# nothing'"},
+        {"", "", ""},
+        {"", "# nothing", "# nothing"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         is_task(cases[i].command, false, cases[i].row, cases[i].wanted);
@@ -511,7 +557,7 @@ START_TEST(what_is_wrong_with_a_list_is_named)
         tasks_close(&tasks);
     }
     ck_assert_int_eq(open_list("", write_text("rows", "1\necho a\necho a | b\n\\.\n"), false), 0);
-    check_refused(tasks_check(&tasks, &error), "/rows, line 3: column 8: '|' is for a shell; accepted: shell=yes");
+    check_refused(tasks_check(&tasks, &error), "/rows, line 3: column 8: '|' is for a shell; accepted: a shell");
     tasks_close(&tasks);
 }
 END_TEST
@@ -787,6 +833,7 @@ int main(void)
     tcase_add_test(all, a_number_of_tasks_has_one_line);
     tcase_add_test(all, a_table_has_a_row_for_each_task);
     tcase_add_test(all, what_goes_to_a_shell_cannot_break_out_of_its_word);
+    tcase_add_test(all, a_line_that_needs_a_shell_has_one);
     tcase_add_test(all, nor_out_of_quotes_within_substitutions);
     tcase_add_test(all, nothing_is_put_in_where_quotes_do_not_help);
     tcase_add_test(all, what_is_wrong_is_named_with_its_line);

@@ -46,6 +46,7 @@ void cmdline_clear(struct cmdline *words)
 {
     words->length = 0;
     words->count = words->assignments = 0;
+    words->is_for_shell = words->wants_shell = false;
 }
 
 /* --- words --- */
@@ -142,9 +143,20 @@ static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 
 static int refuse_operator(const struct scan *scan, char c)
 {
-    const char *shell = scan->words->shell_option != NULL ? scan->words->shell_option : "shell=yes (hdss exec --shell)";
-    return error_set(scan->error, "column %zu: '%c' is for a shell; accepted: %s, or '%c' in quotes", scan->at + 1, c,
-                     shell, c);
+    scan->words->wants_shell = true;
+    return error_set(scan->error,
+                     "column %zu: '%c' is for a shell; accepted: a shell (no --no-shell, no shell=no), or '%c' in "
+                     "quotes",
+                     scan->at + 1, c, c);
+}
+
+/* True if the braces that begin here are several words to a shell: {a,b} and {1..9}. */
+static bool is_brace_expansion(const struct scan *scan)
+{
+    const size_t length = place_length(scan);
+    const char *from = scan->line + scan->at;
+    return length > 0 && memchr(from, ' ', length) == NULL &&
+           (memchr(from, ',', length) != NULL || memmem(from, length, "..", 2) != NULL);
 }
 
 static int enter_word(struct scan *scan)
@@ -238,6 +250,7 @@ static int cmdline_take_plain(struct scan *scan, char c)
         return scan->in_word ? cmdline_append(scan, c) : 0;
     case '~': return scan->in_word ? cmdline_append(scan, c) : refuse_operator(scan, c);
     case '$': return cmdline_is_variable(scan) ? refuse_operator(scan, c) : cmdline_append(scan, c);
+    case '{': return is_brace_expansion(scan) ? refuse_operator(scan, c) : cmdline_append(scan, c);
     default: return strchr(OPERATORS, c) != NULL ? refuse_operator(scan, c) : cmdline_append(scan, c);
     }
 }
@@ -415,13 +428,14 @@ static int take_for_shell(struct scan *scan, struct nesting *nesting)
     return 0;
 }
 
-int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
-                      struct error *error)
+int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
+                      const struct places *places, struct error *error)
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
     struct nesting nesting;
     cmdline_clear(words);
-    if (cmdline_add(words, "/bin/sh", error) < 0 || cmdline_add(words, "-c", error) < 0 || begin_word(words, error) < 0)
+    words->is_for_shell = true;
+    if (cmdline_add(words, shell, error) < 0 || cmdline_add(words, "-c", error) < 0 || begin_word(words, error) < 0)
         return -1;
     const char *nul = memchr(line, '\0', length);
     if (nul != NULL)
@@ -474,13 +488,13 @@ static int note_place(void *context, const char *name, size_t length, struct val
     return search->found ? -1 : 0;
 }
 
-bool cmdline_has_place(const char *line, size_t length, const struct places *places, bool shell)
+bool cmdline_has_place(const char *line, size_t length, const struct places *places)
 {
     struct search_for_place search = {places, false};
     const struct places noting = {note_place, &search};
     struct cmdline words;
     cmdline_init(&words);
-    (shell ? cmdline_for_shell : cmdline_split)(&words, line, length, &noting, NULL);
+    cmdline_for_shell(&words, "", line, length, &noting, NULL);
     cmdline_fini(&words);
     return search.found;
 }

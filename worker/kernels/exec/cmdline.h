@@ -2,10 +2,10 @@
 /* The words of a command line, as a POSIX shell takes them apart, and what is put in for {..}.
  *
  * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
- * only a shell can do, such as pipes, variables and file name patterns, is refused where it is not quoted: it would be
- * passed on as it stands, which nobody means. What is put in for a {..} becomes part of its word, whatever it contains;
- * where it is several values each is a word, or joined by blanks within quotes. A {..} that is none stays as it is, and
- * so does \{..}. */
+ * only a shell can do, such as pipes, variables and file name patterns, is refused if it is not quoted, and
+ * `wants_shell` says so: the caller then hands the line to a shell, or tells the user. What is put in for a {..}
+ * becomes part of its word, whatever it contains; where it is several values each is a word, or joined by blanks within
+ * quotes. A {..} that is none stays as it is, and so does \{..}. */
 #pragma once
 
 #include "common/util/error.h"
@@ -39,7 +39,8 @@ struct cmdline {
     unsigned assignments; /* leading words that are assignments: NAME=value */
     char **argv;          /* made by cmdline_argv(); owned */
     unsigned argv_room;
-    const char *shell_option; /* what a user types to have a shell; NULL: shell=yes, or --shell */
+    bool is_for_shell; /* cmdline_for_shell() has made the words */
+    bool wants_shell;  /* cmdline_split() has refused something that a shell would take */
 };
 
 void cmdline_init(struct cmdline *words);
@@ -50,11 +51,11 @@ void cmdline_clear(struct cmdline *words);
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error);
 
-/* Makes the words /bin/sh, -c and the whole line, with what is put in quoted so that the shell takes it for a part of
- * one word: see nesting.h. Refused are a NUL, and a {..} where quotes would not help. -1 with one line that begins with
- * the column. */
-int cmdline_for_shell(struct cmdline *words, const char *line, size_t length, const struct places *places,
-                      struct error *error);
+/* Makes the words `shell` (a path), -c and the whole line. Each value is quoted so that the shell takes it for a part
+ * of one word: see nesting.h. A NUL is refused, and a {..} where quotes would not help. -1 with one line that begins
+ * with the column. */
+int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
+                      const struct places *places, struct error *error);
 
 /* Makes one word of the whole line, in which nothing but {..} has a meaning. -1 with one line that begins with the
  * column. */
@@ -62,7 +63,7 @@ int cmdline_fill(struct cmdline *words, const char *line, size_t length, const s
                  struct error *error);
 
 /* True if the line has a {..} that something is put in for. */
-bool cmdline_has_place(const char *line, size_t length, const struct places *places, bool shell);
+bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
 /* The words from the first that is no assignment, ended by NULL and with a free place before the first. Valid until the
  * words change; NULL when memory is out. */

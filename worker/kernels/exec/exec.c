@@ -67,7 +67,9 @@ static const struct hdss_param params[] = {
               "rows as hdss exec writes them, one for each task; without command= each row is a command line"},
     [FOLLOW] = {"follow", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "",
                 "rows may be added to the list while tasks run, until its last line is \\."},
-    [SHELL] = {"shell", HDSS_PARAM_CHOICE, "no", 0, 0, "no|yes", "", "hand each line to /bin/sh -c"},
+    [SHELL] = {"shell", HDSS_PARAM_TEXT, "auto", 0, 0, NULL, "",
+               "which lines a shell reads: auto: those with pipes, variables and the like; yes, no: each, none; or the "
+               "name of a shell, which reads each"},
     [WORKDIR] = {"workdir", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
                  "folder that tasks run in; {..} is put in as in the command"},
     [ENV] = {"env", HDSS_PARAM_TEXT, "", 0, 0, NULL, "",
@@ -136,7 +138,7 @@ static struct tasks_source source_of(const union hdss_value *values)
         .folder = values[WORKDIR].text,
         .count = values[COUNT].integer,
         .header = (enum table_header)values[HEADER].integer,
-        .shell = values[SHELL].integer != 0,
+        .shell = values[SHELL].text,
         .follows = values[FOLLOW].integer != 0,
     };
 }

@@ -2,6 +2,7 @@
 /* Tasks: see tasks.h. */
 #include "worker/kernels/exec/tasks.h"
 #include "worker/kernels/exec/replace.h"
+#include "worker/kernels/exec/shell.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -82,7 +83,14 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
     return error_set(error, "{%.*s}: %.150s has no such column; accepted: %s1 to %u, or \\{ for a brace",
                      (int)(wanted->name_length < 60 ? wanted->name_length : 60), wanted->name,
                      list ? tasks->source.list : tasks->source.table,
-                     names_of(tasks) != NULL ? "a name of its first line, " : "", head->count);
+                     (list ? tasks->list.is_named : tasks->table.is_named) ? "a name of its first line, " : "",
+                     head->count);
+}
+
+/* True if the first row has the field. */
+static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
+{
+    return replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
 /* Fields of the row. 1, 0 where it is no such replacement string, -1 with one line. */
@@ -94,8 +102,8 @@ static int give_fields(struct tasks *tasks, const char *name, size_t length, str
         return give_all(tasks, wanted.part, values, error);
     if (wanted.field >= 0)
         return give(tasks, replacement_part(wanted.part, tasks->row->fields[wanted.field]), values);
-    if (wanted.field == FIELD_BEYOND && list)
-        return give_text(tasks, "", values);
+    if (wanted.field == FIELD_BEYOND && list && is_within_head(tasks, name, length))
+        return give_text(tasks, "", values); /* the row is shorter than the first one */
     if (tasks_is_name(name, length, "rank") || tasks_is_name(name, length, "node"))
         return 0;
     if (list && length > 1 && name[0] == '=')
@@ -175,7 +183,7 @@ static int complete_command(struct tasks *tasks, struct error *error)
     const char *command = tasks->source.command;
     size_t length = strlen(command);
     tasks->row = &tasks->list.head; /* any row does */
-    bool has_place = cmdline_has_place(command, length, &places, tasks->source.shell);
+    bool has_place = cmdline_has_place(command, length, &places);
     tasks->row = NULL;
     if (has_place || !tasks_is_given(command))
         return 0;
@@ -216,6 +224,7 @@ int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct er
     *tasks = (struct tasks){.source = *source, .count = is_counted ? (uint64_t)source->count : 1};
     tasks->lines.file = tasks->table.lines.file = tasks->list.lines.file = -1;
     cmdline_init(&tasks->words);
+    tasks->shell = shell_path(source->shell != NULL ? source->shell : SHELL_NO);
     tasks_set_worker(tasks, 0, 0, 1);
     if (tasks_make_room(tasks, 1, error) == 0 && check_source(source, error) == 0 &&
         tasks_open_files(tasks, error) == 0)
@@ -335,19 +344,23 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Takes the line apart; an empty row is an empty command of a shell. */
+/* Takes the line apart, or has a shell read it if it is for one. An empty row is an empty command of a shell. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
+    const char *wish = tasks->source.shell != NULL ? tasks->source.shell : SHELL_NO;
+    const bool decides = strcmp(wish, SHELL_AUTO) == 0, never = strcmp(wish, SHELL_NO) == 0;
     struct cmdline *words = &tasks->words;
-    if (tasks->source.shell)
-        return cmdline_for_shell(words, line->text, line->length, places, error);
-    if (cmdline_split(words, line->text, line->length, places, error) < 0)
+    if (!decides && !never)
+        return cmdline_for_shell(words, tasks->shell, line->text, line->length, places, error);
+    const int result = cmdline_split(words, line->text, line->length, places, error);
+    if (result < 0 && !(decides && words->wants_shell))
         return -1;
-    if (words->count > words->assignments)
-        return 0;
-    return places == NULL ? cmdline_for_shell(words, line->text, line->length, NULL, error)
-                          : error_set(error, "no command");
+    if (result == 0 && words->count == words->assignments && places != NULL)
+        return error_set(error, "no command");
+    const bool needs_shell = result < 0 || words->count == words->assignments ||
+                             (decides && shell_has(cmdline_at(words, words->assignments)));
+    return needs_shell ? cmdline_for_shell(words, tasks->shell, line->text, line->length, places, error) : 0;
 }
 
 static int take_folder(struct tasks *tasks, struct error *error)
@@ -465,7 +478,7 @@ const char *tasks_text(const struct tasks *tasks, char *text, size_t size)
 {
     struct show show = {text, size, 0};
     const struct cmdline *words = &tasks->words;
-    if (tasks->source.shell && words->count > 0) {
+    if (words->is_for_shell && words->count > 0) {
         show_word(&show, cmdline_at(words, words->count - 1), false);
     } else {
         for (unsigned i = 0; i < words->count; i++) {

@@ -26,8 +26,8 @@ struct tasks_source {
     const char *folder;  /* the folder that tasks run in, in which something may be put in; "": the worker's */
     int64_t count;       /* TASKS_COUNT_UNKNOWN: not given */
     enum table_header header;
-    bool shell;   /* lines are for /bin/sh */
-    bool follows; /* rows may be added to the list at any time */
+    const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: none */
+    bool follows;      /* rows may be added to the list at any time */
 };
 
 struct tasks {
@@ -35,7 +35,8 @@ struct tasks {
     struct lines lines;
     struct table table;
     struct list list;
-    char *line; /* the command for the rows of a list; NULL: the source's. Owned */
+    const char *shell; /* path of the shell that reads lines; static */
+    char *line;        /* the command for the rows of a list; NULL: the source's. Owned */
     uint64_t count;
     uint64_t digest; /* digest of the files; of a list that may grow, only of its first line */
     bool grows;      /* there may be more tasks than `count` */

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: MIT */
+/* Words of a command: see words.h. */
+#include "deploy/cli/words.h"
+
+#include "common/util/text.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Characters that stand for themselves in a line, {..} among them. */
+#define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
+
+/* --- quotes --- */
+
+/* True if a line may have the word without quotes: then each value of its {..} becomes a word. */
+static bool words_is_plain(const char *word)
+{
+    const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
+    return word[0] != '\0' && word[0] != '#' && strspn(word, WORDS_PLAIN) == strlen(word) && !expands;
+}
+
+/* Adds the word in quotes. A backslash before a brace stays outside: there it keeps the brace from being a place. */
+static void add_quoted(struct text *text, const char *word)
+{
+    const char *brace;
+    while ((brace = strstr(word, "\\{")) != NULL) {
+        char *before = strndup(word, (size_t)(brace - word));
+        text->failed |= before == NULL;
+        text_add_quoted(text, before != NULL ? before : "");
+        text_add(text, "\\{");
+        free(before);
+        word = brace + 2;
+    }
+    text_add_quoted(text, word);
+}
+
+static void add_word(struct text *text, const char *word)
+{
+    if (words_is_plain(word))
+        text_add(text, "%s", word);
+    else
+        add_quoted(text, word);
+}
+
+/* Length of NAME= at the beginning of a word, or 0. */
+static size_t assignment_length(const char *word)
+{
+    size_t length = 0;
+    while (word[length] == '_' || isalpha((unsigned char)word[length]) ||
+           (length > 0 && isdigit((unsigned char)word[length])))
+        length++;
+    return length > 0 && word[length] == '=' ? length + 1 : 0;
+}
+
+/* --- operators --- */
+
+/* Programs that take operators of a shell as their own words, behind an option or anywhere. */
+static const struct taker {
+    const char *program, *option;
+} takers[] = {
+    {"awk", "-F"},  {"gawk", "-F"}, {"mawk", "-F"},  {"cut", "-d"},    {"paste", "-d"},
+    {"sort", "-t"}, {"join", "-t"}, {"xargs", "-d"}, {"column", "-s"}, {"column", "-o"},
+    {"tr", NULL},   {"expr", NULL}, {"test", NULL},  {"[", NULL},      {"find", NULL},
+};
+
+static const char *program_name(const char *word)
+{
+    const char *slash = strrchr(word, '/');
+    return slash != NULL ? slash + 1 : word;
+}
+
+/* True if the words from `begin` to `at` are the name of a program of the grep family and options. */
+static bool is_pattern(char *const *words, int begin, int at)
+{
+    const char *name = program_name(words[begin]);
+    const size_t length = strlen(name);
+    if (strcmp(name, "rg") != 0 && (length < 4 || strcmp(name + length - 4, "grep") != 0))
+        return false;
+    for (int i = begin + 1; i < at; i++)
+        if (words[i][0] != '-')
+            return false;
+    return true;
+}
+
+/* True if the program, the word `begin`, takes the word `at` for itself. */
+static bool is_taken(char *const *words, int begin, int at)
+{
+    const char *name = program_name(words[begin]);
+    for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
+        if (strcmp(takers[i].program, name) == 0 &&
+            (takers[i].option == NULL || strcmp(takers[i].option, words[at - 1]) == 0))
+            return true;
+    return is_pattern(words, begin, at);
+}
+
+static bool is_among(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* True for an operator between two commands. */
+static bool ends_command(const char *word)
+{
+    static const char *const between[] = {"|", "||", "|&", "&", "&&", ";", "("};
+    return is_among(word, between, sizeof between / sizeof *between);
+}
+
+/* Length of the redirection that begins the word, without the name of its file, or 0. */
+static size_t redirection_length(const char *word)
+{
+    static const char *const redirections[] = {"&>>", "&>", ">>", ">&", ">|", "<<<", "<&", "<>", ">", "<"};
+    const size_t digits = strspn(word, "0123456789");
+    for (size_t i = 0; i < sizeof redirections / sizeof *redirections; i++) {
+        const size_t length = digits + strlen(redirections[i]);
+        if (strncmp(word + digits, redirections[i], length - digits) == 0)
+            return word[length] == '('                                   ? strlen(word)
+                   : word[length + strcspn(word + length, "<>")] == '\0' ? length
+                                                                         : 0;
+    }
+    return 0;
+}
+
+/* Length of the operator that begins the word `at` of a command that begins with the word `begin`, or 0. What needs a
+ * word after it is none without one. */
+static size_t operator_at(char *const *words, int count, int begin, int at)
+{
+    static const char *const last[] = {"&", ";", ")"};
+    const char *word = words[at];
+    const bool may_be_last = is_among(word, last, sizeof last / sizeof *last), is_last = at + 1 == count;
+    if (at == begin || is_taken(words, begin, at))
+        return 0;
+    if (ends_command(word) || strcmp(word, ")") == 0)
+        return !is_last || may_be_last ? strlen(word) : 0;
+    const size_t length = redirection_length(word);
+    return is_last && length == strlen(word) && word[length - 1] != ')' ? 0 : length;
+}
+
+/* --- the line --- */
+
+/* The word with {} for what -I names. */
+static char *with_braces(const char *word, const char *place)
+{
+    struct text text;
+    const size_t length = place != NULL ? strlen(place) : 0;
+    text_init(&text);
+    for (const char *at; length > 0 && (at = strstr(word, place)) != NULL; word = at + length)
+        text_add(&text, "%.*s{}", (int)(at - word), word);
+    text_add(&text, "%s", word);
+    return text_take(&text);
+}
+
+/* Joins words that stay words. */
+static void join_words(struct text *text, char *const *words, int count, const struct words_options *options)
+{
+    bool assigns = !options->quotes;
+    for (int at = 0, begin = 0; at < count; at++) {
+        const char *word = words[at];
+        const size_t raw = options->operators ? operator_at(words, count, begin, at) : 0;
+        const size_t name = assigns ? assignment_length(word) : 0;
+        assigns = name > 0;
+        text_add(text, "%s%.*s", at > 0 ? " " : "", (int)(raw + name), word);
+        if (word[raw + name] != '\0' || raw + name == 0)
+            add_word(text, word + raw + name);
+        if (raw > 0 && ends_command(word))
+            begin = at + 1;
+    }
+}
+
+char *words_line(char *const *words, int count, const struct words_options *options)
+{
+    struct text text;
+    char **own = calloc((size_t)count + 1, sizeof *own);
+    text_init(&text);
+    text.failed |= own == NULL;
+    for (int i = 0; i < count && own != NULL; i++) {
+        own[i] = with_braces(words[i], options->place);
+        text.failed |= own[i] == NULL;
+    }
+    if (!text.failed && (options->joined || (count == 1 && !options->quotes)))
+        for (int i = 0; i < count; i++)
+            text_add(&text, "%s%s", i > 0 ? " " : "", own[i]);
+    else if (!text.failed)
+        join_words(&text, own, count, options);
+    for (int i = 0; i < count && own != NULL; i++)
+        free(own[i]);
+    free(own);
+    return text_take(&text);
+}

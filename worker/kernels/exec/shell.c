@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: MIT */
+/* Shells: see shell.h. */
+#include "worker/kernels/exec/shell.h"
+#include "worker/kernels/exec/search.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static bool is_one_of(const char *name, const char *const *names)
+{
+    for (; *names != NULL; names++)
+        if (strcmp(name, *names) == 0)
+            return true;
+    return false;
+}
+
+static bool shell_is_program(const char *path)
+{
+    return access(path, X_OK) == 0;
+}
+
+/* The first place of the program in PATH, or NULL. */
+static const char *find_program(const char *name)
+{
+    static char found[PATH_MAX];
+    struct search search;
+    const char *place = NULL;
+    if (search_init(&search, getenv("PATH")) < 0)
+        return NULL;
+    const char *const *paths = search_paths(&search, name);
+    for (; paths != NULL && *paths != NULL && place == NULL; paths++)
+        if (shell_is_program(*paths) && (size_t)snprintf(found, sizeof found, "%s", *paths) < sizeof found)
+            place = found;
+    search_fini(&search);
+    return place;
+}
+
+/* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
+static const char *users_shell(void)
+{
+    static const char *const large[] = {"bash", "ksh", "ksh93", "mksh", "zsh", NULL};
+    const char *path = getenv("SHELL"), *slash = path != NULL ? strrchr(path, '/') : NULL;
+    return slash != NULL && is_one_of(slash + 1, large) && shell_is_program(path) ? path : NULL;
+}
+
+static const char *default_shell(void)
+{
+    static const char *shell;
+    if (shell == NULL)
+        shell = users_shell();
+    if (shell == NULL)
+        shell = shell_is_program("/bin/bash") ? "/bin/bash" : find_program("bash");
+    if (shell == NULL)
+        shell = "/bin/sh";
+    return shell;
+}
+
+const char *shell_path(const char *wish)
+{
+    const char *found = NULL;
+    if (strcmp(wish, SHELL_AUTO) == 0 || strcmp(wish, SHELL_NO) == 0 || strcmp(wish, SHELL_YES) == 0)
+        return default_shell();
+    if (strchr(wish, '/') == NULL)
+        found = find_program(wish);
+    return found != NULL ? found : wish;
+}
+
+bool shell_exports(const char *name)
+{
+    char variable[300];
+    const int length = snprintf(variable, sizeof variable, "BASH_FUNC_%s%%%%", name);
+    return name[0] != '\0' && length < (int)sizeof variable && getenv(variable) != NULL;
+}
+
+bool shell_has(const char *name)
+{
+    static const char *const words[] = {
+        "!",    ".",     "[[",      "alias",    "bg",     "builtin",  "case",  "cd",    "command", "declare", "eval",
+        "exec", "exit",  "export",  "fg",       "for",    "function", "hash",  "if",    "let",     "local",   "mapfile",
+        "popd", "pushd", "read",    "readonly", "return", "select",   "set",   "shift", "shopt",   "source",  "time",
+        "trap", "type",  "typeset", "ulimit",   "umask",  "unalias",  "unset", "until", "wait",    "while",   NULL};
+    return is_one_of(name, words) || shell_exports(name);
+}

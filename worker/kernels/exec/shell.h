@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* Which program reads a command line that is for a shell, and which lines are for one. */
+#pragma once
+
+#include <stdbool.h>
+
+#define SHELL_AUTO "auto" /* a line that needs one */
+#define SHELL_NO   "no"   /* no line */
+#define SHELL_YES  "yes"  /* each line */
+
+/* The path of the shell for `wish`, one of the words above, or the name or path of a program. Without a name it is
+ * $SHELL if that is bash, ksh or zsh, else bash, else /bin/sh. The path is static. */
+const char *shell_path(const char *wish);
+
+/* True if only a shell can run the command `name`: a keyword or builtin without a program, such as `cd` and `[[`, or a
+ * function that bash has exported. */
+bool shell_has(const char *name);
+
+/* True if bash has exported a function of that name. */
+bool shell_exports(const char *name);
