@@ -151,10 +151,14 @@ static void stop(struct child *child)
 {
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
-    else
+    else {
         send_signal(child, child->launcher.pid, SIGTSTP);
+        below_signal(child->world, child->launcher.pid, SIGSTOP); /* tasks, too, which no terminal reaches */
+    }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
+    if (!child->how->has_pods) /* also what a launcher has left that was killed meanwhile: it has come to us */
+        below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
     child->watch.changed_ms += child->now_ms - stopped_ms; /* meanwhile it saw nothing of the ranks */
 }

@@ -154,3 +154,26 @@ void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, in
 {
     visit_ranks(world, launcher, depth, visit_signalling, &(struct signalling){world, signal_number, false});
 }
+
+struct signalling_all {
+    struct launch_world *world;
+    int signal_number;
+    unsigned depth;
+};
+
+/* A process is stopped before those below it, so that it begins no more of them. */
+static bool visit_signalling_all(pid_t child, void *context)
+{
+    enum { DEPTH_MAX = 64 };
+    const struct signalling_all *here = context;
+    struct signalling_all next = {here->world, here->signal_number, here->depth + 1};
+    here->world->kill(here->world, child, here->signal_number);
+    if (next.depth < DEPTH_MAX)
+        here->world->visit_children(here->world, child, visit_signalling_all, &next);
+    return true;
+}
+
+void below_signal(struct launch_world *world, pid_t launcher, int signal_number)
+{
+    world->visit_children(world, launcher, visit_signalling_all, &(struct signalling_all){world, signal_number, 0});
+}

@@ -31,5 +31,8 @@ void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned dept
 /* Lets those go on that are stopped. */
 void ranks_rouse(struct launch_world *world, pid_t launcher, unsigned depth);
 
+/* Sends a signal to each process below `launcher`: the ranks, and what they have started. */
+void below_signal(struct launch_world *world, pid_t launcher, int signal_number);
+
 /* Sends a signal to each of them. */
 void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, int signal_number);

@@ -420,7 +420,7 @@ START_TEST(a_terminal_stops_the_launcher_too_unless_pods_go_on)
     ck_assert_int_eq(play(&scene), EXIT_STATUS_DONE);
     ck_assert(scene.script.is_stopped_self);
     ck_assert_uint_eq(sent(&scene, BY_LAUNCHER, SIGTSTP), 1 - (unsigned)_i);
-    ck_assert_uint_eq(sent(&scene, BY_LAUNCHER, SIGCONT), 1);
+    ck_assert_uint_eq(sent(&scene, BY_LAUNCHER, SIGCONT), 2 - (unsigned)_i);
     free(scene.text);
 }
 END_TEST
