@@ -24,6 +24,7 @@
 #include "worker/kernels/exec/after.h"
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/exec.h"
+#include "worker/kernels/exec/search.h"
 #include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/tasks.h"
 
@@ -54,6 +55,8 @@ struct exec_run {
     char output[PATH_BYTES]; /* where the job's results go */
     bool is_complete;        /* all tasks are in the list */
     bool is_asked;           /* the run was asked to stop */
+    bool is_gone;            /* the reader of the output has gone */
+    bool gives_up;           /* the first tasks could not be started */
     bool is_remote;          /* ranks may be on other machines */
     bool has_more;           /* rows that can be read at once */
     struct rows held;        /* with --delay: the next row; none: it is not known */
@@ -212,6 +215,51 @@ static int exec_check_line(const char *line, bool is_for_shell, struct error *er
 static bool looks_at_lines(const struct exec_request *request)
 {
     return strcmp(request->shell, SHELL_AUTO) == 0 || strcmp(request->shell, SHELL_NO) == 0;
+}
+
+/* True if PATH has the program. */
+static bool is_in_path(const char *name)
+{
+    struct search search;
+    bool found = false;
+    if (search_init(&search, getenv("PATH")) < 0)
+        return true;
+    const char *const *paths = search_paths(&search, name);
+    for (; !found && paths != NULL && *paths != NULL; paths++)
+        found = access(*paths, X_OK) == 0;
+    search_fini(&search);
+    return found;
+}
+
+/* What is to be typed for a file that was named in the place of a program. */
+static int refuse_program(const char *name, struct error *error)
+{
+    struct stat status;
+    if (stat(name, &status) < 0 || !S_ISREG(status.st_mode))
+        return error_set(error, "%.100s: no such program in PATH; accepted: the name of one, or a path such as ./NAME",
+                         name);
+    return access(name, X_OK) == 0
+               ? error_set(error, "%.100s is in this folder, and not in PATH; accepted: ./%.100s", name, name)
+               : error_set(error, "%.100s is no program; accepted: -a %.100s for the commands or arguments in it", name,
+                           name);
+}
+
+/* The program of a command without a shell is looked for here before anything is started, if tasks look at the same
+ * places. */
+static int check_program(const struct exec_run *run, struct error *error)
+{
+    struct cmdline words;
+    int result = 0;
+    cmdline_init(&words);
+    const char *command = run->request.command;
+    if (!run->is_remote && looks_at_lines(&run->request) &&
+        cmdline_split(&words, command, strlen(command), NULL, NULL) == 0 && words.count > words.assignments) {
+        const char *name = cmdline_at(&words, words.assignments);
+        if (words.assignments == 0 && name[strcspn(name, "/{")] == '\0' && !shell_has(name) && !is_in_path(name))
+            result = refuse_program(name, error);
+    }
+    cmdline_fini(&words);
+    return result;
 }
 
 static int exec_check_command(const struct exec_request *request, struct error *error)
@@ -523,6 +571,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .live = own.live[0] != '\0' ? own.live : NULL,
         .joblog = request->joblog,
         .joblog_appends = request->resumes,
+        .tells = request->tells,
         .tag_of = tags ? exec_tag_of : NULL,
         .files_of = request->results != NULL ? exec_files_of : NULL,
         .context = run,
@@ -613,11 +662,18 @@ static int feed(struct exec_run *run, struct error *error)
     return result == SOURCES_END ? complete_list(run, error) : task_list_flush(&run->list, error);
 }
 
-/* True if nobody reads the output any more, as behind `| head`. That is not told as an error. */
+/* True if the reader of the output has gone, as after `| head`. That is not told as an error. */
 static bool reader_is_gone(const struct exec_run *run)
 {
     struct pollfd polled = {.fd = run->out};
     return poll(&polled, 1, 0) > 0 && (polled.revents & POLLERR) != 0;
+}
+
+/* True if the first tasks could not be started: then the others cannot either, as a rule. */
+static bool is_hopeless(const struct exec_run *run)
+{
+    enum { FIRST_TASKS = 3 };
+    return !run->request.says_halt && run->follow.done >= FIRST_TASKS && run->follow.not_started == run->follow.done;
 }
 
 /* The first row is there before the ranks are: the delay of the second one counts from their beginning. */
@@ -630,9 +686,11 @@ static enum launch_wish exec_look_aside(void *context, enum launch_stage stage)
         feed(run, &run->error);
     const uint64_t all = run->is_complete ? run->list.rows : 0;
     const bool halts = halt_look(&run->request.halt, run->follow.done, run->follow.failed, all) != HALT_NO;
-    if (run->error.text[0] != '\0' && reader_is_gone(run))
+    run->is_gone |= reader_is_gone(run);
+    if (run->is_gone)
         return LAUNCH_KILLS;
-    return halts || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
+    run->gives_up |= is_hopeless(run);
+    return halts || run->gives_up || run->error.text[0] != '\0' ? LAUNCH_DRAINS : LAUNCH_GOES_ON;
 }
 
 /* The earlier of two times to wait, of which -1 is never. */
@@ -668,6 +726,7 @@ static unsigned exec_wait_for(void *context, struct pollfd *polled)
                        (has_room(run) || run->request.delay_ns > 0);
     unsigned count = 0;
     polled[count++] = (struct pollfd){.fd = follow_blocked_on(&run->follow), .events = POLLOUT};
+    polled[count++] = (struct pollfd){.fd = run->out, .events = 0}; /* its reader goes */
     if (reads)
         polled[count++] = (struct pollfd){.fd = sources_descriptor(run->request.sources), .events = POLLIN};
     return count;
@@ -695,7 +754,8 @@ static void say_stopped(const struct exec_run *run)
 {
     char done[HUMAN_MAX], all[HUMAN_MAX];
     const bool is_all = run->is_complete && run->follow.done == run->list.rows;
-    if (!run->is_asked || is_all || run->request.halt.state != HALT_NO || run->error.text[0] != '\0')
+    if (!run->is_asked || is_all || run->request.halt.state != HALT_NO || run->error.text[0] != '\0' || run->is_gone ||
+        run->gives_up)
         return;
     say(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s", human_count(done, run->follow.done),
         run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
@@ -724,15 +784,22 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
     char text[HALT_TEXT_MAX];
     if (follow_end(&run->follow, &run->error) < 0 || run->error.text[0] != '\0') {
         status = EXIT_STATUS_FAILED;
-        if (!reader_is_gone(run))
+        if (!run->is_gone && !reader_is_gone(run))
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
-               (!run->is_complete || run->follow.done != run->list.rows) &&
+               (!run->is_complete || run->follow.done != run->list.rows) && !run->gives_up &&
                !(status == EXIT_STATUS_TASKS &&
                  exec_has_order(run))) { /* what waits for a task that fails is not run */
         error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
+    }
+    if (error->text[0] == '\0' && run->gives_up && run->follow.done < run->list.rows) {
+        error_set(error,
+                  "the first %" PRIu64 " tasks could not be started, and the others were not tried; accepted: "
+                  "--halt never to try all",
+                  run->follow.done);
+        status = EXIT_STATUS_TASKS;
     }
     if (error->text[0] == '\0' && run->request.halt.state != HALT_NO) {
         say(stderr, "hdss exec: %s", halt_text(&run->request.halt, text));
@@ -790,13 +857,15 @@ static int begin_earlier(struct exec_run *run, struct error *error)
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
     run->is_remote = exec_is_remote(&run->request);
-    if (exec_check_command(&run->request, error) < 0 || sources_begin(run->request.sources, error) < 0 ||
-        exec_check_order(run, error) < 0 || make_place(run, error) < 0 || begin_earlier(run, error) < 0 ||
-        begin_list(run, error) < 0)
+    if (exec_check_command(&run->request, error) < 0 || check_program(run, error) < 0 ||
+        sources_begin(run->request.sources, error) < 0 || exec_check_order(run, error) < 0 ||
+        make_place(run, error) < 0 || begin_earlier(run, error) < 0 || begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;
     if (run->is_complete && run->list.rows == 0) {
         fputs(run->number > 0 ? "hdss exec: all tasks are done, so there is nothing to do\n"
-                              : "hdss exec: there are no arguments, so there is nothing to do\n",
+                              : "hdss exec: there are no arguments, so there is nothing to do; accepted: ::: ARG..., "
+                                ":::: FILE..., or a "
+                                "list on standard input\n",
               stderr);
         return EXIT_STATUS_DONE;
     }
@@ -827,6 +896,8 @@ int command_exec(int argc, char **argv)
     struct error error = {0};
     exec_take_signals();
     int result = exec_request_read(&run.request, argc, argv, &error), status = EXIT_STATUS_USAGE;
+    if (result == 0 && run.request.nice != 0 && nice(run.request.nice) < 0 && errno == EPERM)
+        result = error_set(&error, "--nice %d: %s; accepted: 0 to 19", run.request.nice, strerror(errno));
     if (result == 0)
         status = exec_tasks(&run, &error);
     else if (result > 0)

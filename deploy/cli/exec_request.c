@@ -24,7 +24,10 @@
 #define ARGUMENT_MARK ":::"
 #define FILE_MARK     "::::"
 
-enum { WORKERS_MAX = 1 << 20, TRIES_MAX = 1001, PER_TASK_MAX = 100000 };
+#define EXEC_TIME_ACCEPTED "seconds, or numbers with ms, s, m, h or d, as 1h30m"
+
+/* ALL_WORKERS: what -j 0 stands for, which begins all tasks at once. */
+enum { ALL_WORKERS = 256, WORKERS_MAX = 1 << 20, TRIES_MAX = 1001, PER_TASK_MAX = 100000 };
 
 /* --- values of options --- */
 
@@ -80,6 +83,7 @@ static int exec_take_trim(void *target, const char *value, struct error *error)
 /* Takes N, N%, +N and -N. */
 static int exec_take_jobs(void *target, const char *value, struct error *error)
 {
+    (void)error;
     struct exec_request *request = target;
     const unsigned cores = cores_usable();
     const bool is_signed = value[0] == '+' || value[0] == '-', is_share = value[strcspn(value, "%")] == '%';
@@ -95,34 +99,20 @@ static int exec_take_jobs(void *target, const char *value, struct error *error)
                      : value[0] == '-' ? cores - number
                                        : number;
     if (number == 0 && !is_signed)
-        return error_set(error, "'%.100s' is not there: it would begin all tasks at once; accepted: N, N%%, +N or -N",
-                         value);
+        workers = ALL_WORKERS;
     if (workers > WORKERS_MAX)
         return -1;
     request->workers = workers < 1 ? 1 : (unsigned)workers;
     return 0;
 }
 
-/* Takes seconds, or with a unit minutes, hours or days, or M:S and so on. */
 static int exec_parse_time(const char *value, uint64_t *time_ns)
 {
-    static const char units[] = "smhd";
-    static const double seconds[] = {1, 60, 3600, 86400};
-    char digits[40];
-    double number;
-    uint64_t whole;
-    const size_t length = strlen(value);
-    const char *unit = length > 0 ? strchr(units, value[length - 1]) : NULL;
-    snprintf(digits, sizeof digits, "%.*s", (int)(length - (unit != NULL)), value);
-    if (number_parse_real(digits, &number) == 0)
-        number *= unit != NULL ? seconds[unit - units] : 1;
-    else if (duration_parse(value, &whole) == 0)
-        number = (double)whole;
-    else
+    static const uint64_t most_ns = UINT64_C(10000000) * 1000000000;
+    uint64_t parsed_ns;
+    if (duration_parse_ns(value, &parsed_ns) < 0 || parsed_ns > most_ns)
         return -1;
-    if (number < 0 || number > 1e7)
-        return -1;
-    *time_ns = (uint64_t)(number * 1e9);
+    *time_ns = parsed_ns;
     return 0;
 }
 
@@ -144,6 +134,7 @@ static int exec_take_delay(void *target, const char *value, struct error *error)
 
 static int exec_take_halt(void *target, const char *value, struct error *error)
 {
+    ((struct exec_request *)target)->says_halt = true;
     return halt_parse(&((struct exec_request *)target)->halt, value, error);
 }
 
@@ -208,6 +199,29 @@ static int exec_take_no_shell(void *target, const char *value, struct error *err
     return 0;
 }
 
+static int exec_take_nice(void *target, const char *value, struct error *error)
+{
+    (void)error;
+    double number;
+    const bool is_good = number_parse_real(value, &number) == 0 && number == (double)(int)number && number <= 19;
+    ((struct exec_request *)target)->nice = is_good ? (int)number : 0;
+    return is_good && number >= -20 ? 0 : -1;
+}
+
+static int exec_take_spread(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct exec_request *)target)->spreads = true;
+    return 0;
+}
+
+static int exec_take_fill(void *target, const char *value, struct error *error)
+{
+    (void)value, (void)error;
+    ((struct exec_request *)target)->how.slots = 1;
+    return 0;
+}
+
 /* --- the tables --- */
 
 static const struct option_row argument_rows[] = {
@@ -218,6 +232,10 @@ static const struct option_row argument_rows[] = {
     {"colsep", 'C', "SEP", "a string, or a regular expression",
      "take each argument apart into {1}, {2}, .. at SEP, a string or a regular expression",
      TAKES_WORD(struct exec_request, how.separator), .least = 1},
+    {"csv", 0, NULL, NULL,
+     "the lines of files are CSV (RFC 4180), with fields {1}, {2}, ..; --colsep C for another "
+     "separator than a comma",
+     TAKES_FLAG(struct exec_request, how.csv)},
     {"header", 0, ":", ":", "the first argument of each source names its columns, for {name}", exec_take_header},
     {"trim", 0, "n|l|r|lr|rl", "n, l, r, lr, rl",
      "cut blanks off the left or the right of arguments (default n, with --colsep lr)", exec_take_trim},
@@ -229,6 +247,9 @@ static const struct option_row argument_rows[] = {
     {"max-args", 'n', "N", NULL, "N arguments a task (default 1)",
      TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
     {"max-replace-args", 'N', "N", NULL, "the same", TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
+    {"xargs", 0, NULL, NULL, "as many arguments a task as a command line holds", exec_take_fill},
+    {"spread", 'm', NULL, NULL, "the same, but at least one task for each worker", exec_take_spread},
+    {"shuf", 0, NULL, NULL, "the tasks in a random order", TAKES_FLAG(struct exec_request, how.shuffles)},
     {"arg-sep", 0, "WORD", "a word", "the mark before arguments (default " ARGUMENT_MARK ")",
      TAKES_WORD(struct exec_request, argument_mark), .least = 1},
     {"arg-file-sep", 0, "WORD", "a word", "the mark before files of arguments (default " FILE_MARK ")",
@@ -237,8 +258,9 @@ static const struct option_row argument_rows[] = {
 };
 
 static const struct option_row task_rows[] = {
-    {"jobs", 'j', "N|N%|+N|-N", "a number from 1, a share of the cores, +N or -N",
-     "workers: so many tasks run at a time; N% of the cores, or N more or fewer (default: one for each core)",
+    {"jobs", 'j', "N|N%|+N|-N", "a number, a share of the cores, +N or -N",
+     "workers: so many tasks run at a time; N% of the cores, or N more or fewer; 0 for 256 (default: one for each "
+     "core)",
      exec_take_jobs},
     {"workers", 0, "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
     {"max-procs", 'P', "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
@@ -251,12 +273,12 @@ static const struct option_row task_rows[] = {
      TAKES_FLAG(struct exec_request, quotes)},
     {"replace", 'I', "WORD", "a word", "WORD stands for {} in the command", TAKES_WORD(struct exec_request, place),
      .least = 1},
-    {"timeout", 0, "TIME", "seconds, or a number with s, m, h or d",
-     "end a task that runs longer, and count it as failed", exec_take_timeout},
+    {"timeout", 0, "TIME", EXEC_TIME_ACCEPTED, "end a task that runs longer, and count it as failed",
+     exec_take_timeout},
     {"retries", 0, "N", NULL, "run a task that fails again, N times in all (default 1)",
      TAKES_INTEGER(struct exec_request, tries, 0, TRIES_MAX)},
-    {"delay", 0, "TIME", "seconds, or a number with s, m, h or d",
-     "let so much time pass between two tasks that are given to the workers", exec_take_delay},
+    {"delay", 0, "TIME", EXEC_TIME_ACCEPTED, "let so much time pass between two tasks that are given to the workers",
+     exec_take_delay},
     {"halt", 0, "WHEN,WHY=VALUE", HALT_ACCEPTED,
      "end early: now, or soon, when what runs is done; once so many tasks, or so many in 100, have failed, succeeded, "
      "or "
@@ -270,6 +292,8 @@ static const struct option_row task_rows[] = {
      TAKES_WORD(struct exec_request, gpus), .least = 1},
     {"workdir", 0, "FOLDER", "the name of a folder", "run the tasks there", TAKES_WORD(struct exec_request, workdir),
      .least = 1},
+    {"nice", 0, "N", "a number from -20 to 19", "the priority of this command, its workers and tasks, as of nice(1)",
+     exec_take_nice},
     {"env", 0, "NAME[=VALUE]", "the name of a variable, or NAME=VALUE",
      "give tasks the variable, also on other machines; may be given more than once", exec_take_env},
     {"dry-run", 0, NULL, NULL, "print the commands, one a line; run nothing", TAKES_FLAG(struct exec_request, dry_run)},
@@ -285,6 +309,8 @@ static const struct option_row output_rows[] = {
      TAKES_WORD(struct exec_request, tag_text)},
     {"line-buffer", 0, NULL, NULL, "print the lines of a task as it writes them, each whole, not when it has ended",
      TAKES_FLAG(struct exec_request, line_buffer)},
+    {"show-commands", 't', NULL, NULL, "print each command, on standard error, before what it has printed",
+     TAKES_FLAG(struct exec_request, tells)},
     {"joblog", 0, "FILE", "the name of a file", "write a line for each task that has ended, as GNU parallel does",
      TAKES_WORD(struct exec_request, joblog), .least = 1},
     {"results", 0, "TEMPLATE", "a folder, or a name with {}", "also write what each task prints to files of its own",
@@ -340,47 +366,36 @@ static const struct absent {
     {"round-robin", 0, "it goes with --pipe, which is not there either"},
     {"cat", 0, "it goes with --pipe, which is not there either"},
     {"fifo", 0, "it goes with --pipe, which is not there either"},
-    {"xargs", 'm', "use -n N for N arguments a task"},
-    {"", 'X', "use -n N for N arguments a task"},
     {"", 'i', "use -I WORD"},
     {"max-chars", 's', "use -n N for N arguments a task"},
     {"max-lines", 'L', "use -n N for N arguments a task"},
     {"", 'l', "use -n N for N arguments a task"},
-    {"ungroup", 'u', "use --line-buffer"},
-    {"group", 0, "it is what is done without it"},
     {"files", 0, "use --results TEMPLATE"},
     {"tmux", 0, "nothing stands in for it"},
     {"semaphore", 0, "use GNU parallel's sem"},
     {"sem", 0, "use GNU parallel's sem"},
     {"fg", 0, "use GNU parallel's sem"},
     {"bg", 0, "use a shell's &"},
-    {"load", 0, "use -j N"},
-    {"noswap", 0, "use -j N"},
-    {"memfree", 0, "use -j N"},
-    {"memsuspend", 0, "use -j N"},
+    {"", 'X', "use -m, and {} as a word of its own"},
+    {"load", 0, "use -j 50% for half of the cores"},
+    {"noswap", 0, "use --memory 1G for what a task needs"},
+    {"memfree", 0, "use --memory 1G for what a task needs"},
+    {"memsuspend", 0, "use --memory 1G for what a task needs"},
     {"limit", 0, "use -j N"},
-    {"nice", 0, "begin the line with `nice -n N`"},
-    {"shuf", 0, "use `shuf` before it"},
     {"rpl", 0, "{} {.} {/} {//} {/.} {#} {%} {N} and {name} are there"},
-    {"plus", 0, "{} {.} {/} {//} {/.} {#} {%} {N} and {name} are there"},
     {"extensionreplace", 0, "use {.}"},
     {"er", 0, "use {.}"},
     {"basenamereplace", 0, "use {/}"},
     {"bnr", 0, "use {/}"},
     {"profile", 'J', "write the options out"},
     {"interactive", 'p', "look at --dry-run"},
-    {"progress", 0, "use --bar"},
     {"retry-failed", 0, "use --resume-failed, with the same command and arguments"},
     {"tmpdir", 0, "set TMPDIR"},
     {"tempdir", 0, "set TMPDIR"},
     {"sqlmaster", 0, "use --joblog FILE"},
     {"sqlworker", 0, "use --joblog FILE"},
     {"sqlandworker", 0, "use --joblog FILE"},
-    {"csv", 0, "use --colsep ,"},
     {"compress", 0, "what tasks write is not compressed"},
-    {"will-cite", 0, "nobody asks for it"},
-    {"citation", 0, "nobody asks for it"},
-    {"no-notice", 0, "nobody asks for it"},
     {"color", 0, "use --tag"},
     {"latest-line", 0, "use --bar"},
     {"seqreplace", 0, "use {#}"},
@@ -390,6 +405,25 @@ static const struct absent {
     {"termseq", 0, "use --timeout; SIGKILL follows SIGTERM after two seconds"},
     {"use-cpus-instead-of-cores", 0, "use -j N"},
     {"use-cores-instead-of-threads", 0, "it is what is done without it"},
+};
+
+/* Other spellings of options that are there, and words that change nothing (`ours` is NULL). */
+static const struct spelling {
+    const char *theirs, *ours;
+} spellings[] = {
+    {"--lb", "--line-buffer"},
+    {"--linebuffer", "--line-buffer"},
+    {"--ungroup", "--line-buffer"},
+    {"-u", "--line-buffer"},
+    {"--wd", "--workdir"},
+    {"--dryrun", "--dry-run"},
+    {"--progress", "--bar"},
+    {"--keeporder", "--keep-order"},
+    {"--group", NULL},
+    {"--plus", NULL},
+    {"--will-cite", NULL},
+    {"--citation", NULL},
+    {"--no-notice", NULL},
 };
 
 #define NOTES                                                                                                          \
@@ -513,6 +547,12 @@ static int exec_read_words(struct exec_request *request, int count, char *const 
     int end = 0;
     while (end < count && mark_of(request, words[end], &linked) == MARK_NONE)
         end++;
+    if (request->spreads)
+        request->how.slots = request->workers > 0 ? request->workers : cores_usable();
+    for (int i = 1; end == count && i < count; i++)
+        if (strcmp(words[i], "::") == 0)
+            return error_set(error, "'::' marks nothing; accepted: %s before arguments, %s before files of them",
+                             request->argument_mark, request->file_mark);
     request->sources = sources_new(&request->how);
     if (request->sources == NULL)
         return error_set(error, "out of memory for the arguments");
@@ -539,6 +579,24 @@ static int refuse_absent(const char *word, struct error *error)
     return 0;
 }
 
+/* Puts the name of our option for another spelling of it. 1: the word changes nothing, and is to be left out. */
+static int respell(struct exec_request *request, char **word)
+{
+    const size_t length = strcspn(*word, "=");
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++) {
+        const struct spelling *one = &spellings[i];
+        if (strlen(one->theirs) != length || strncmp(one->theirs, *word, length) != 0)
+            continue;
+        if (one->ours == NULL)
+            return 1;
+        argv_add_format(&request->spelled, "%s%s", one->ours, *word + length);
+        if (!request->spelled.failed)
+            *word = request->spelled.items[request->spelled.count - 1];
+        return 0;
+    }
+    return 0;
+}
+
 static bool is_passed_on(const char *name)
 {
     for (size_t i = 0; i < PASSED; i++)
@@ -548,11 +606,16 @@ static bool is_passed_on(const char *name)
 }
 
 /* Options of ours are taken, others go on. 0: the command begins at reader->at. */
-static int exec_read_options(struct exec_request *request, struct options_reader *reader, struct error *error)
+static int exec_read_options(struct exec_request *request, struct options_reader *reader, char **argv,
+                             struct error *error)
 {
     struct options_word word;
     bool linked;
     while (reader->letters != NULL || reader->at < reader->argc) {
+        if (reader->letters == NULL && respell(request, &argv[reader->at]) > 0) {
+            reader->at++;
+            continue;
+        }
         const char *next = reader->letters == NULL ? reader->argv[reader->at] : "";
         if (mark_of(request, next, &linked) != MARK_NONE)
             return 0;
@@ -586,11 +649,15 @@ static int exec_check(const struct exec_request *request, struct error *error)
                          "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
     const char *printed = request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
                           : request->line_buffer                    ? "--line-buffer goes"
+                          : request->tells                          ? "--show-commands goes"
                           : request->joblog != NULL                 ? "--joblog goes"
                           : request->results != NULL                ? "--results goes"
                           : request->halt.when != HALT_NO           ? "--halt goes"
                           : request->delay_ns > 0                   ? "--delay goes"
                                                                     : NULL;
+    if (request->how.slots + request->spreads > 0 && request->how.per_row > 0)
+        return error_set(error,
+                         "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them");
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",
                          printed);
@@ -608,7 +675,7 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
     *request = (struct exec_request){
         .how.delimiter = '\n', .argument_mark = ARGUMENT_MARK, .file_mark = FILE_MARK, .shell = SHELL_AUTO, .tries = 1};
     options_reader_init(&reader, &options, argc, argv);
-    int result = exec_read_options(request, &reader, error);
+    int result = exec_read_options(request, &reader, argv, error);
     if (result != 0)
         return result;
     if (exec_check(request, error) < 0 || exec_read_words(request, argc - reader.at, argv + reader.at, error) < 0)
@@ -623,6 +690,7 @@ void exec_request_fini(struct exec_request *request)
     argv_fini(&request->words);
     argv_fini(&request->files);
     argv_fini(&request->env);
+    argv_fini(&request->spelled);
     sources_free(request->sources);
     free(request->command);
 }

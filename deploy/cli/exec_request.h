@@ -19,6 +19,7 @@ struct exec_request {
     struct sources_options how; /* of the sources */
     struct argv files;          /* of -a */
     struct argv env;
+    struct argv spelled;                   /* words of the command line in our spelling */
     const char *argument_mark, *file_mark; /* ::: and :::: */
     const char *place;                     /* -I: what stands for {} in the command; NULL: {} */
     const char *tag_text, *joblog, *results, *workdir;
@@ -27,12 +28,16 @@ struct exec_request {
     const char *cores, *memory, *gpus; /* what a task needs, for the kernel; NULL: not given */
     unsigned workers;                  /* 0: not given */
     unsigned tries;
+    int nice;
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
     const char *shell; /* which lines a shell reads: see worker/kernels/exec/shell.h */
     bool in_order, tag, quotes, line_buffer, dry_run, bar, eta, quiet, verbose;
     bool resumes, again_failed; /* what an earlier run has done is not run again; but for what failed */
     bool reads_input;           /* standard input is a source */
+    bool says_halt;             /* --halt is given */
+    bool spreads;               /* the arguments are shared out among the workers */
+    bool tells;                 /* commands are printed */
 };
 
 /* 0, one of OPTIONS_*, or -1 with one line. To be freed by exec_request_fini() in any case. */

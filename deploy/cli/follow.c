@@ -140,8 +140,10 @@ static void count_failed(struct follow *follow, const struct follow_place *place
     struct task_row row;
     follow->failed++;
     find_bytes(follow, place, &bytes);
-    if (task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[TASK_STREAM_LOG], log_length(&bytes)))
-        reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
+    if (!task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[TASK_STREAM_LOG], log_length(&bytes)))
+        return;
+    follow->not_started += task_text_is(row.end, "not-started");
+    reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
 }
 
 static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
@@ -265,6 +267,25 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
     return result;
 }
 
+/* Puts the command of the task. */
+static int print_command(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    struct task_row row;
+    uint32_t end = 0;
+    if (!follow->options.tells ||
+        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+        return 1;
+    const uint32_t length = (uint32_t)row.command.length;
+    int result = follow->task.told > length
+                     ? 1
+                     : print_put(follow, &follow->err, row.command.at, length, &follow->task.told, error);
+    if (result > 0 && follow->task.told == length) {
+        result = print_put(follow, &follow->err, "\n", 1, &end, error);
+        follow->task.told += end;
+    }
+    return result;
+}
+
 /* Puts bytes of the stream at hand, from where it is. */
 static int print_bytes(struct follow *follow, const unsigned char *from, uint32_t length, struct error *error)
 {
@@ -278,6 +299,8 @@ static int print_bytes(struct follow *follow, const unsigned char *from, uint32_
 static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     const unsigned stream = follow->task.stream;
+    if (stream == TASK_STREAM_ERR && follow->task.is_left_out)
+        return 1;
     if (stream == TASK_STREAM_LOG)
         return print_log(follow, bytes, error);
     const uint32_t shown = follow->task.shown[stream];
@@ -313,6 +336,15 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes)
     live_forget(&follow->live, task->iteration);
 }
 
+/* Of the tasks that could not be started only the first ones say why: with the others it is the same, as a rule. */
+static bool is_one_too_many(struct follow *follow, const struct task_bytes *bytes)
+{
+    enum { SHOWN_MAX = 3 };
+    struct task_row row;
+    return task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)) &&
+           task_text_is(row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
+}
+
 /* Begins to print the task at the front of the queue. */
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
@@ -323,6 +355,7 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     follow->task = (struct follow_task){.is_open = true, .place = *place, .iteration = first + place->index};
     find_bytes(follow, place, &bytes);
     find_shown(follow, &bytes);
+    follow->task.is_left_out = is_one_too_many(follow, &bytes);
     return write_files(follow, &bytes, error);
 }
 
@@ -345,6 +378,9 @@ static int print_task(struct follow *follow, struct error *error)
     if (results_tail_load(follow->tail, task->place.entry, &first, error) < 0)
         return -1;
     find_bytes(follow, &task->place, &bytes);
+    const int told = print_command(follow, &bytes, error);
+    if (told <= 0)
+        return told;
     for (; task->stream < TASK_STREAMS; task->stream++, task->at = 0, task->tag_at = 0) {
         int result = print_stream(follow, &bytes, error);
         if (result <= 0)

@@ -27,6 +27,7 @@ struct follow_options {
     const char *live;   /* folder with what tasks write while they run, which is printed then; NULL: none */
     const char *joblog; /* NULL: none */
     bool joblog_appends;
+    bool tells; /* the command of each task is printed on `err`, before what it has printed */
     /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
     /* Path of a task's files, see task_files.h; -1 with one line. NULL: there are none. */
@@ -57,9 +58,11 @@ struct follow_task {
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
-    uint32_t at;     /* bytes of that stream that are printed */
-    bool is_in_line; /* the tag of the line is printed */
-    uint32_t tag_at; /* bytes of the tag that are printed */
+    uint32_t at;      /* bytes of that stream that are printed */
+    bool is_in_line;  /* the tag of the line is printed */
+    bool is_left_out; /* its errors are not printed */
+    uint32_t tag_at;  /* bytes of the tag that are printed */
+    uint32_t told;    /* bytes of the command that are printed */
 };
 
 /* The place in a block up to which lengths were added. */
@@ -89,6 +92,8 @@ struct follow {
     struct sigaction before; /* of SIGPIPE */
     /* for the caller */
     uint64_t done, failed; /* tasks that were found, printed or not; done counts those that failed, too */
+    uint64_t not_started;  /* of those that failed */
+    uint64_t shown_not_started;
     struct reasons reasons;
 };
 

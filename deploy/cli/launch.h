@@ -58,7 +58,7 @@ struct launch_side {
     /* True if the last look() has printed where a progress line may have stood, and has ended its line; NULL: never. */
     bool (*has_printed)(void *context);
 };
-#define LAUNCH_SIDE_DESCRIPTORS 2
+#define LAUNCH_SIDE_DESCRIPTORS 3
 
 struct launch_world;
 

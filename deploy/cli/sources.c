@@ -3,12 +3,15 @@
 #include "deploy/cli/sources.h"
 
 #include "common/util/grow.h"
+#include "common/util/text.h"
 #include "deploy/cli/separator.h"
 #include "deploy/cli/values.h"
 
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 struct source {
     const char *path;      /* NULL: it is words */
@@ -16,7 +19,9 @@ struct source {
     unsigned count, taken; /* of words */
     bool linked;           /* it belongs to the group of the source before */
     bool is_open, has_ended;
+    bool is_taken; /* `record` is a value that was returned */
     struct values values;
+    struct text record; /* CSV: a value with newlines in quotes, as far as it was read */
     struct rows fields; /* the value at hand, as one row that is never completed */
     bool has_value;
     struct rows kept; /* with sources_options.link: its values */
@@ -41,7 +46,12 @@ struct sources {
     unsigned gathered;   /* values in it */
     bool has_first;      /* it is complete */
     size_t linked_at;    /* with sources_options.link: the row that is due */
-    struct field *row;   /* the row that was returned last */
+    struct rows all;     /* with `slots` or `shuffles`: all rows */
+    size_t *order;       /* of them; owned */
+    size_t all_at;       /* the one in `order` that is due */
+    size_t all_per_row;  /* so many of them make a row */
+    bool has_all;
+    struct field *row; /* the row that was returned last */
     size_t row_capacity;
 };
 
@@ -68,11 +78,14 @@ void sources_free(struct sources *sources)
             values_close(&source->values);
         rows_fini(&source->fields);
         rows_fini(&source->kept);
+        text_fini(&source->record);
     }
     for (size_t i = 0; i < sources->group_count; i++)
         rows_fini(&sources->group[i].rows);
     rows_fini(&sources->names);
     rows_fini(&sources->first);
+    rows_fini(&sources->all);
+    free(sources->order);
     separator_fini(&sources->separator);
     free(sources->source);
     free(sources->group);
@@ -106,9 +119,50 @@ int sources_add_file(struct sources *sources, const char *path, bool linked, str
 
 /* --- a source --- */
 
-/* The next value as it stands: one of enum values_result, or -1 with one line. */
-static int source_read(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
+/* True if the quotes in the text are closed. */
+static bool is_whole_record(const char *text)
 {
+    size_t quotes = 0;
+    for (; *text != '\0'; text++)
+        quotes += *text == '"';
+    return quotes % 2 == 0;
+}
+
+/* The next record of CSV, which goes on over the newlines in its quotes. As source_read(). */
+static int source_read_record(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
+{
+    int result;
+    if (source->is_taken) {
+        text_fini(&source->record);
+        source->is_taken = false;
+    }
+    while ((result = values_next(&source->values, waits, text, length, error)) == VALUES_ONE) {
+        const bool is_more = source->record.length > 0;
+        if (!is_more && is_whole_record(*text))
+            return VALUES_ONE;
+        text_add(&source->record, "%s%s", is_more ? "\n" : "", *text);
+        if (source->record.failed)
+            return sources_no_memory(error);
+        if (is_whole_record(source->record.data))
+            break;
+    }
+    if (result == VALUES_END && source->record.length > 0)
+        return error_set(error, "%.200s: quotes that do not end; accepted: \"..\", and \"\" for a quote in them",
+                         source->path);
+    if (result != VALUES_ONE)
+        return result;
+    *text = source->record.data;
+    *length = source->record.length;
+    source->is_taken = true;
+    return VALUES_ONE;
+}
+
+/* The next value as it stands: one of enum values_result, or -1 with one line. */
+static int source_read(struct source *source, bool csv, bool waits, const char **text, size_t *length,
+                       struct error *error)
+{
+    if (source->path != NULL && csv)
+        return source_read_record(source, waits, text, length, error);
     if (source->path != NULL)
         return values_next(&source->values, waits, text, length, error);
     if (source->taken == source->count)
@@ -132,12 +186,48 @@ static struct field trimmed(const struct sources *sources, const char *text, siz
     return (struct field){text, length};
 }
 
+/* Takes a record of CSV apart. A field in quotes ends at the quote that no other follows. */
+static int split_record(char separator, const char *text, const char *end, struct rows *rows, struct error *error)
+{
+    char *field = malloc((size_t)(end - text) + 1);
+    bool goes_on = field != NULL;
+    while (goes_on) {
+        size_t length = 0;
+        bool quoted = text < end && *text == '"';
+        text += quoted;
+        for (; text < end && (quoted || *text != separator); text++) {
+            if (quoted && *text == '"' && text[1] == '"')
+                text++;
+            else if (quoted && *text == '"') {
+                quoted = false;
+                continue;
+            }
+            field[length++] = *text;
+        }
+        if (!rows_add(rows, field, length))
+            break;
+        goes_on = text < end;
+        text++;
+        if (!goes_on) {
+            free(field);
+            return 0;
+        }
+    }
+    free(field);
+    return sources_no_memory(error);
+}
+
 /* Takes a value apart, into the row that is being made. */
 static int sources_split(const struct sources *sources, const char *text, size_t length, struct rows *rows,
                          struct error *error)
 {
-    const char *end = text + length;
+    const char *end = text + length, *csv = sources->options.separator;
     size_t found, separator;
+    if (sources->options.csv)
+        return split_record(csv == NULL               ? ','
+                            : strcmp(csv, "\\t") == 0 ? '\t'
+                                                      : csv[0],
+                            text, end - (length > 0 && end[-1] == '\r'), rows, error);
     while (sources->options.separator != NULL && separator_find(&sources->separator, text, &found, &separator)) {
         struct field field = trimmed(sources, text, found);
         if (!rows_add(rows, field.text, field.length))
@@ -159,7 +249,7 @@ static int source_next(const struct sources *sources, struct source *source, boo
         return VALUES_END;
     int result;
     do
-        result = source_read(source, waits, &text, &length, error);
+        result = source_read(source, sources->options.csv, waits, &text, &length, error);
     while (result == VALUES_ONE && sources->options.skips_empty && length == 0);
     if (result == VALUES_ONE && sources->options.end != NULL && strcmp(text, sources->options.end) == 0)
         result = VALUES_END;
@@ -280,9 +370,16 @@ static int sources_keep(struct sources *sources, struct error *error)
 int sources_begin(struct sources *sources, struct error *error)
 {
     struct error reason;
+    if (sources->options.csv && sources->options.separator != NULL && strlen(sources->options.separator) > 1 &&
+        strcmp(sources->options.separator, "\\t") != 0)
+        return error_set(error, "--colsep '%.60s': accepted with --csv: one character, or \\t",
+                         sources->options.separator);
     if (sources->options.separator != NULL &&
         separator_init(&sources->separator, sources->options.separator, &reason) < 0)
         return error_set(error, "--colsep: %s", reason.text);
+    if (sources->options.slots > 0 && sources->count > 1)
+        return error_set(error, "-m and --xargs take arguments of one source; accepted: one :::, ::::, -a or standard "
+                                "input");
     if (sources->options.per_row > 1 && sources->count > 1)
         return error_set(error, "-n %u takes arguments of one source; accepted: one :::, ::::, -a or standard input",
                          sources->options.per_row);
@@ -385,7 +482,8 @@ static int product_row(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error)
+/* The next row, in the order of the sources. */
+static int next_in_order(struct sources *sources, bool waits, struct arguments *row, struct error *error)
 {
     if (sources->options.link)
         return next_linked(sources, row, error);
@@ -401,6 +499,74 @@ int sources_next(struct sources *sources, bool waits, struct arguments *row, str
     int result = product_row(sources, row, error);
     product_advance(sources);
     return result;
+}
+
+/* --- rows that need all others --- */
+
+static void shuffle(size_t *order, size_t count)
+{
+    srand48((long)time(NULL) ^ getpid());
+    for (size_t i = count; i > 1; i--) {
+        const size_t other = (size_t)(drand48() * (double)i), kept = order[other];
+        order[other] = order[i - 1];
+        order[i - 1] = kept;
+    }
+}
+
+/* Reads all rows and finds their order. */
+static int read_all(struct sources *sources, struct error *error)
+{
+    struct arguments row;
+    struct rows *all = &sources->all;
+    int result;
+    while ((result = next_in_order(sources, true, &row, error)) == SOURCES_ROW) {
+        bool kept = true;
+        for (unsigned i = 0; i < row.count; i++)
+            kept = kept && rows_add(all, row.fields[i].text, row.fields[i].length);
+        if (!kept || !rows_end(all))
+            return sources_no_memory(error);
+    }
+    sources->order = malloc((all->count + 1) * sizeof *sources->order);
+    if (sources->order == NULL)
+        return sources_no_memory(error);
+    for (size_t i = 0; i < all->count; i++)
+        sources->order[i] = i;
+    if (sources->options.shuffles)
+        shuffle(sources->order, all->count);
+    const size_t slots = sources->options.slots;
+    sources->all_per_row = slots > 0 ? (all->count + slots - 1) / slots : 1;
+    sources->has_all = true;
+    return result;
+}
+
+/* Takes the next of all rows, or as many as make one and fit on a command line. */
+static int next_of_all(struct sources *sources, struct arguments *row, struct error *error)
+{
+    enum { LINE_BYTES = 100000 };
+    size_t bytes = 0, taken = 0;
+    row->count = 0;
+    if (!sources->has_all && read_all(sources, error) < 0)
+        return -1;
+    for (; taken < sources->all_per_row && sources->all_at < sources->all.count; taken++) {
+        const size_t at = sources->order[sources->all_at], fields = rows_fields(&sources->all, at);
+        for (size_t i = 0; i < fields; i++)
+            bytes += rows_field(&sources->all, at, i).length + 1;
+        if (taken > 0 && bytes > LINE_BYTES)
+            break;
+        if (sources_make_room(sources, row->count + fields, error) < 0)
+            return -1;
+        for (size_t i = 0; i < fields; i++)
+            sources->row[row->count++] = rows_field(&sources->all, at, i);
+        sources->all_at++;
+    }
+    row->fields = sources->row;
+    return taken > 0 ? SOURCES_ROW : SOURCES_END;
+}
+
+int sources_next(struct sources *sources, bool waits, struct arguments *row, struct error *error)
+{
+    const bool needs_all = sources->options.slots > 0 || sources->options.shuffles;
+    return needs_all ? next_of_all(sources, row, error) : next_in_order(sources, waits, row, error);
 }
 
 int sources_descriptor(const struct sources *sources)

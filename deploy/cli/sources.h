@@ -4,7 +4,8 @@
  * A source yields values: words of the command line, or what a delimiter ends in a file or on standard input. With a
  * column separator a value has several fields, else one. Sources that are linked belong to one group and are read side
  * by side; the groups make a cross product, in which the last varies the fastest. The first group is read as it goes,
- * so that it may have any length; the values of the others are kept. The meaning is that of GNU parallel. */
+ * so that it may have any length; the values of the others are kept. With `slots` and `shuffles` all is read before the
+ * first row. The meaning is that of GNU parallel. */
 #pragma once
 
 #include "common/util/error.h"
@@ -24,6 +25,9 @@ struct sources_options {
     bool link;              /* all sources are one group, in which the shorter ones begin again */
     enum sources_trim trim; /* by default with a separator on both sides, else not */
     unsigned per_row;       /* values of the only source that make a row; 0: one */
+    unsigned slots;         /* the values of the only source make as few rows as can be, but so many; 0: see per_row */
+    bool csv;               /* files are CSV, RFC 4180 */
+    bool shuffles;          /* the rows come in a random order */
 };
 
 /* The fields of a task. Valid until the next one is read. */

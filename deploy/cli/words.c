@@ -55,13 +55,33 @@ static size_t assignment_length(const char *word)
 
 /* --- operators --- */
 
-/* Programs that take operators of a shell as their own words, behind an option or anywhere. */
+/* Programs that take operators of a shell as their own words. */
 static const struct taker {
-    const char *program, *option;
+    const char *program;
+    const char *option;    /* after this option; NULL: see below */
+    unsigned first;        /* as one of so many first words that are no options; 0: anywhere */
+    const char *operators; /* those; NULL: any */
 } takers[] = {
-    {"awk", "-F"},  {"gawk", "-F"}, {"mawk", "-F"},  {"cut", "-d"},    {"paste", "-d"},
-    {"sort", "-t"}, {"join", "-t"}, {"xargs", "-d"}, {"column", "-s"}, {"column", "-o"},
-    {"tr", NULL},   {"expr", NULL}, {"test", NULL},  {"[", NULL},      {"find", NULL},
+    {"awk", "-F"},
+    {"gawk", "-F"},
+    {"mawk", "-F"},
+    {"cut", "-d"},
+    {"paste", "-d"},
+    {"sort", "-t"},
+    {"join", "-t"},
+    {"xargs", "-d"},
+    {"column", "-s"},
+    {"column", "-o"},
+    {"grep", .first = 1},
+    {"egrep", .first = 1},
+    {"fgrep", .first = 1},
+    {"zgrep", .first = 1},
+    {"rg", .first = 1},
+    {"tr", .first = 2},
+    {"expr", .operators = "| & < > ( )"},
+    {"test", .operators = "< > ( )"},
+    {"[", .operators = "< > ( )"},
+    {"find", .operators = "( ) ;"},
 };
 
 static const char *program_name(const char *word)
@@ -70,17 +90,23 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* True if the words from `begin` to `at` are the name of a program of the grep family and options. */
-static bool is_pattern(char *const *words, int begin, int at)
+/* The words from `begin` to `at` that are no options. */
+static unsigned count_operands(char *const *words, int begin, int at)
 {
-    const char *name = program_name(words[begin]);
-    const size_t length = strlen(name);
-    if (strcmp(name, "rg") != 0 && (length < 4 || strcmp(name + length - 4, "grep") != 0))
-        return false;
+    unsigned count = 0;
     for (int i = begin + 1; i < at; i++)
-        if (words[i][0] != '-')
-            return false;
-    return true;
+        count += words[i][0] != '-';
+    return count;
+}
+
+static bool takes(const struct taker *taker, char *const *words, int begin, int at)
+{
+    const char *found = taker->operators != NULL ? strstr(taker->operators, words[at]) : NULL;
+    if (taker->option != NULL)
+        return strcmp(taker->option, words[at - 1]) == 0;
+    if (taker->first > 0)
+        return count_operands(words, begin, at) < taker->first;
+    return found != NULL && words[at][1] == '\0';
 }
 
 /* True if the program, the word `begin`, takes the word `at` for itself. */
@@ -88,10 +114,9 @@ static bool is_taken(char *const *words, int begin, int at)
 {
     const char *name = program_name(words[begin]);
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
-        if (strcmp(takers[i].program, name) == 0 &&
-            (takers[i].option == NULL || strcmp(takers[i].option, words[at - 1]) == 0))
+        if (strcmp(takers[i].program, name) == 0 && takes(&takers[i], words, begin, at))
             return true;
-    return is_pattern(words, begin, at);
+    return false;
 }
 
 static bool is_among(const char *word, const char *const *words, size_t count)
@@ -136,7 +161,8 @@ static size_t operator_at(char *const *words, int count, int begin, int at)
     if (ends_command(word) || strcmp(word, ")") == 0)
         return !is_last || may_be_last ? strlen(word) : 0;
     const size_t length = redirection_length(word);
-    return is_last && length == strlen(word) && word[length - 1] != ')' ? 0 : length;
+    const bool lacks_file = length > 0 && length == strlen(word) && word[length - 1] != ')';
+    return is_last && lacks_file ? 0 : length;
 }
 
 /* --- the line --- */

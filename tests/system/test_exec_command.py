@@ -312,6 +312,47 @@ def test_tasks_end_with_the_reader_of_their_output():
     assert printed('--resume', *words) == 'b\nc\n' and len(pids_in('ran')) == 4
 
 
+def test_a_reader_that_goes_ends_the_command():
+    """Also while no task prints anything."""
+    words = [HDSS, 'exec', '-k', '-j2', 'echo {}; test {} -lt 3 || sleep 1000', ':::', *map(str, range(100))]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), text=True) as process:
+        assert process.stdout.readline() == '0\n'
+        process.stdout.close()
+        assert process.wait(TIMEOUT_S) == 1 and process.stderr.read() == '', process
+
+
+def test_a_terminal_stops_the_tasks():
+    """They count up; stopped they do not, and afterwards they go on."""
+    words = [HDSS, 'exec', '-j2', '--shell=bash', 'while ! test -e enough; do echo >> count.{}; done', ':::', 'a', 'b']
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment(), start_new_session=True)
+    try:
+        wait_until(lambda: os.path.exists('count.a') and os.path.exists('count.b'), 'the tasks')
+        os.kill(process.pid, signal.SIGTSTP)
+        wait_until(lambda: states_below(process.pid) == {'T'}, 'all tasks to be stopped')
+        os.kill(process.pid, signal.SIGCONT)
+        wait_until(lambda: 'T' not in states_below(process.pid), 'all tasks to go on')
+        open('enough', 'w', encoding='ascii').close()
+        assert process.wait(TIMEOUT_S) == 0
+    finally:
+        process.stdout.close()
+        process.stderr.close()
+
+
+def states_below(pid):
+    """The states of the tasks, which are scripts of bash, among the processes that this one has started."""
+    with open(f'/proc/{pid}/stat', encoding='ascii', errors='replace') as file:
+        name, rest = file.read().rsplit(')', 1)
+    states = {rest.split()[0]} if name.endswith('(bash') else set()
+    for thread in os.listdir(f'/proc/{pid}/task'):
+        with open(f'/proc/{pid}/task/{thread}/children', encoding='ascii') as file:
+            for child in file.read().split():
+                try:
+                    states |= states_below(int(child))
+                except (FileNotFoundError, ProcessLookupError):
+                    pass
+    return states
+
+
 # --- what is wrong ---
 
 WRONG = [
@@ -323,7 +364,6 @@ WRONG = [
     (['echo', '{7}', ':::', 'a'], '', 2, '{7}: the list of arguments has no such column; accepted: 1 to 1, or \\{ for a brace'),
     (['echo', '::::', 'nosuch'], '', 2, 'nosuch: No such file or directory'),
     (['echo', ':::+', 'a'], '', 2, ':::+ links'),
-    (['-j', '0', 'echo', ':::', 'a'], '', 2, 'accepted: N, N%, +N or -N'),
     (['--resume', 'echo', ':::', 'a'], '', 2, 'accepted: --joblog FILE --resume, or --output FILE --resume'),
     (['--retry-failed', 'echo', ':::', 'a'], '', 2, "GNU parallel's --retry-failed is not there: use --resume-failed"),
     (['--output', 'x', '--joblog', 'y', 'echo', ':::', 'a'], '', 2, 'FILE.log is a task log'),
@@ -334,15 +374,25 @@ WRONG = [
     (['--results', '/dev/null', 'echo', ':::', 'a'], '', 1, '/dev/null'),
     (['echo'], '', 0, 'there are no arguments, so there is nothing to do'),
     (['echo'], 'a\0b\n', 2, 'a NUL byte; accepted: -0'),
-    (['nosuchprogram', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),
+    (['nosuchprogram', ':::', 'a', 'b'], '', 2, 'nosuchprogram: no such program in PATH'),
+    (['./nosuch', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),
+    (['abc'], '', 2, 'abc is no program; accepted: -a abc for the commands'),
+    (['run.sh', ':::', 'a'], '', 2, 'run.sh is in this folder, and not in PATH; accepted: ./run.sh'),
+    (['echo', '::', 'a'], '', 2, "'::' marks nothing; accepted: ::: before arguments"),
 ]
 
 
 def test_what_is_wrong_is_said_in_a_line():
+    for name, mode in (('abc', 0o644), ('run.sh', 0o755)):
+        with open(name, 'w', encoding='ascii') as file:
+            file.write('#!/bin/sh\n')
+        os.chmod(name, mode)
     for words, stdin, status, text in WRONG:
         run = execute(*words, stdin=stdin)
         assert run.status == status and run.out == '' and text in run.raw_err, (words, run)
         assert status == 3 or len(run.err) == 1, (words, run)
+    run = execute('./nosuch', ':::', *map(str, range(20000)))
+    assert run.status == 3 and 3 < len(run.err) <= 5 and 'not tried; accepted: --halt never to try all' in run.raw_err, run
 
 
 def test_a_terminal_has_no_arguments():
@@ -355,7 +405,7 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
+          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,

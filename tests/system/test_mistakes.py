@@ -79,7 +79,7 @@ KERNELS = (
     ('Mandelbrot', "unknown kernel 'Mandelbrot'; did you mean mandelbrot? accepted: *"),
     ('--Workers=2 mandelbrot', 'unknown option --Workers; did you mean --workers?'),
     ('--iterations 10 mandelbrot', "--iterations '10': accepted: FIRST:COUNT, two integers from 0, such as 0:100"),
-    ('--time-limit 1x mandelbrot', "--time-limit '1x': accepted: auto, none, or seconds, 30m, 2h, 1d, M:S, H:M:S or D-H:M:S"),
+    ('--time-limit 1x mandelbrot', "--time-limit '1x': accepted: auto, none, or seconds, 30m, 2h, 1h30m, 1d, M:S, H:M:S or D-H:M:S"),
 )
 
 

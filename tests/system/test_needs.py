@@ -150,7 +150,7 @@ def test_what_a_node_does_not_have_is_refused_before_anything_starts():
     cases = {'table=t.tsv': 'task 2: needs 1.001G of memory; this node has 1G of memory',
              'table=u.tsv': "task 1: cores 'many': accepted: a number of cores, such as 2",
              'cores=5': 'task 1: needs 5 cores; this node has 4 cores', 'gpus=2': 'task 1: needs 2 GPUs; this node has 1 GPU',
-             'memory=1.5G': "memory '1.5G': accepted: bytes, or a number with K, M, G or T behind it, such as 512M"}
+             'memory=1.5G': "memory '1.5G': accepted: bytes, or a number with K, M, G or T behind it, such as 512M or 2GB"}
     for word, line in cases.items():
         result = check(run_failing(['exec', 'command=touch ran', word]), 2)
         assert result.err[-1].endswith(f': exec: {line}') and not os.path.exists('ran'), result

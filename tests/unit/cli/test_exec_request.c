@@ -30,13 +30,14 @@ static void make_files(void)
     write_file("abc_", "A_B_C_", 6);
     write_file("abc0", "A\0B\0C\0", 6);
     write_file("tsv", "f1\tf2\nA\tB\nC\tD\n", 14);
+    write_file("csv", "a,\"x, y\"\r\n\"l1\nl2\",\"\"\"z\"\"\"\r\n,\n", 29);
     write_file("gaps", "1\n\n2\n", 5);
     write_file("empty", "", 0);
 }
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"abc", "def", "abc_", "abc0", "tsv", "gaps", "empty", "list"};
+    static const char *const names[] = {"abc", "def", "abc_", "abc0", "tsv", "csv", "gaps", "empty", "list"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     ck_assert_int_eq(chdir("/"), 0);
@@ -110,6 +111,11 @@ static const struct {
     {"--header : echo ::: f1 A B ::: f2 C D", "echo", "A,C|A,D|B,C|B,D|"},
     {"-N3 echo ::: A B C D E F G H", "echo", "A,B,C|D,E,F|G,H|"},
     {"-n 2 echo ::: A B C", "echo", "A,B|C|"},
+    {"--xargs echo ::: A B C", "echo", "A,B,C|"},
+    {"-m -j 2 echo ::: A B C", "echo", "A,B|C|"},
+    {"-j 0 -u --will-cite --lb echo ::: A", "echo", "A|"},
+    {"--csv echo :::: csv", "echo", "a,x, y|l1\nl2,\"z\"|,|"},
+    {"--csv --colsep ; echo ::: a;\"b;c\"", "echo", "a,b;c|"},
     {"-kn2 -j2 echo ::: A B", "echo", "A,B|"},
     {"-q echo a'b {} ::: A", "echo 'a'\\''b' {}", "A|"},
     {"-I ,, echo ,,/,, ::: A", "echo {}/{}", "A|"},
@@ -138,17 +144,22 @@ static const struct {
     {"--sshlogin x", "GNU parallel's --sshlogin is not there: use --hosts NAME:CORES,..."},
     {"-S x", "GNU parallel's -S is not there: use --hosts NAME:CORES,..."},
     {"-Sx", "GNU parallel's -S is not there: use --hosts NAME:CORES,..."},
-    {"-u echo", "GNU parallel's -u is not there: use --line-buffer"},
+    {"-X echo", "GNU parallel's -X is not there: use -m, and {} as a word of its own"},
+    {"echo :: a", "'::' marks nothing; accepted: ::: before arguments, :::: before files of them"},
+    {"--csv --colsep xy echo :::: tsv", "--colsep 'xy': accepted with --csv: one character, or \\t"},
+    {"-m -n 2 echo ::: a", "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them"},
+    {"-m echo ::: a ::: b",
+     "-m and --xargs take arguments of one source; accepted: one :::, ::::, -a or standard input"},
+    {"--nice 20 echo", "--nice '20': accepted: a number from -20 to 19"},
     {"--nosuch", "unknown option --nosuch; --help shows what there is"},
     {"--keep-ordr", "unknown option --keep-ordr; did you mean --keep-order?"},
-    {"-j x", "--jobs 'x': accepted: a number from 1, a share of the cores, +N or -N"},
-    {"-j", "--jobs needs a value: accepted: a number from 1, a share of the cores, +N or -N"},
+    {"-j x", "--jobs 'x': accepted: a number, a share of the cores, +N or -N"},
+    {"-j", "--jobs needs a value: accepted: a number, a share of the cores, +N or -N"},
     {"-j 99999999999999999999999 echo",
-     "--jobs '99999999999999999999999': accepted: a number from 1, a share of the cores, +N or -N"},
-    {"-j 0 echo", "--jobs: '0' is not there: it would begin all tasks at once; accepted: N, N%, +N or -N"},
+     "--jobs '99999999999999999999999': accepted: a number, a share of the cores, +N or -N"},
     {"--halt now", "--halt 'now': accepted: " HALT_ACCEPTED},
-    {"--timeout 2x", "--timeout '2x': accepted: seconds, or a number with s, m, h or d"},
-    {"--delay x", "--delay 'x': accepted: seconds, or a number with s, m, h or d"},
+    {"--timeout 2x", "--timeout '2x': accepted: seconds, or numbers with ms, s, m, h or d, as 1h30m"},
+    {"--delay x", "--delay 'x': accepted: seconds, or numbers with ms, s, m, h or d, as 1h30m"},
     {"--delay 1 --output all echo ::: a",
      "--delay goes with what is printed, and --output FILE prints nothing; FILE.log is a task log"},
     {"--trim x", "--trim 'x': accepted: n, l, r, lr, rl"},

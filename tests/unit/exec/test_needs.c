@@ -42,11 +42,13 @@ START_TEST(test_amounts_are_read)
     ck_assert_uint_eq(memory_of("0"), 0);
     ck_assert_uint_eq(memory_of("1000"), 1000);
     ck_assert_uint_eq(memory_of("2K"), 2048);
+    ck_assert_uint_eq(memory_of("1MB"), 1u << 20);
+    ck_assert_uint_eq(memory_of("1kib"), 1024);
     ck_assert_uint_eq(memory_of("512M"), 512u << 20);
     ck_assert_uint_eq(memory_of("3g"), UINT64_C(3) << 30);
     ck_assert_uint_eq(memory_of("1T"), UINT64_C(1) << 40);
     static const char *const bad[] = {
-        "", "M", "1MB", "-1", "1.5G", "1 G", "2X", "99999999999999999999", "9999999999T", "0x10"};
+        "", "M", "1MiX", "1iB", "B", "-1", "1.5G", "1 G", "2X", "99999999999999999999", "9999999999T", "0x10"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
         ck_assert_msg(memory_of(bad[i]) == UINT64_MAX, "%s", bad[i]);
     uint64_t cores;

@@ -472,7 +472,7 @@ START_TEST(replacement_strings_are_those_of_gnu_parallel)
         {"e {#} {%} {rank} {node}", "x", "e 1 4 9 2"},
         {"e {2} {1} {-1} {-2}", "x\ty", "e y x y x"},
         {"e {1.} {2/} {2//} {2/.} {-1/}", "x.y\ta/b.c", "e x b.c a b b.c"},
-        {"e {3} {-3} {3.}", "x\ty", "e '' '' ''"},
+        {"e {..} {...} {+.} {+..} {/..} {+/}", "d/a.b.c.x\ty", "e d/a.b y d/a y x '' c.x '' a.b y d ."},
         {"e", "a b", "e 'a b'"},
         {"e", "a\tb", "e a b"},
         {"e {}", "a b\tc", "e 'a b' c"},

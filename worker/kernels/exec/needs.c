@@ -18,7 +18,7 @@ static int refuse_need(enum need need, const char *text, size_t length, struct e
 {
     static const char *const accepted[NEEDS] = {
         "a number of cores, such as 2",
-        "bytes, or a number with K, M, G or T behind it, such as 512M",
+        "bytes, or a number with K, M, G or T behind it, such as 512M or 2GB",
         "a number of GPUs, such as 1",
     };
     return error_set(error, "%s '%.*s': accepted: %s", names[need], (int)(length < 60 ? length : 60), text,
@@ -42,12 +42,15 @@ int need_parse(enum need need, const char *text, size_t length, uint64_t *amount
             return refuse_need(need, text, length, error);
         value = 10 * value + digit;
     }
-    if (at > 0 && at + 1 == length && need == NEED_MEMORY) {
+    size_t unit = length - at;
+    if (unit > 1 && toupper((unsigned char)text[length - 1]) == 'B') /* KB, KiB */
+        unit -= 1 + (unit == 3 && text[length - 2] == 'i');
+    if (at > 0 && unit == 1 && need == NEED_MEMORY) {
         int shift = unit_shift(text[at]);
         if (shift < 0 || value > most >> shift)
             return refuse_need(need, text, length, error);
         value <<= shift;
-        at++;
+        at = length;
     }
     if (at == 0 || at < length)
         return refuse_need(need, text, length, error);

@@ -13,8 +13,12 @@ static enum part part_of_ending(const char *text, size_t length, size_t *ending)
     static const struct {
         const char *ending;
         enum part part;
-    } parts[] = {
-        {"//", PART_FOLDER}, {"/.", PART_BASENAME_NO_EXTENSION}, {"/", PART_BASENAME}, {".", PART_NO_EXTENSION}};
+    } parts[] = {{"+...", PART_EXTENSIONS_3},   {"+..", PART_EXTENSIONS_2},
+                 {"+.", PART_EXTENSION},        {"+/", PART_FOLDER},
+                 {"/...", PART_BASENAME_NO_3},  {"/..", PART_BASENAME_NO_2},
+                 {"...", PART_NO_EXTENSIONS_3}, {"..", PART_NO_EXTENSIONS_2},
+                 {"//", PART_FOLDER},           {"/.", PART_BASENAME_NO_EXTENSION},
+                 {"/", PART_BASENAME},          {".", PART_NO_EXTENSION}};
     for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
         *ending = strlen(parts[i].ending);
         if (length >= *ending && memcmp(text + length - *ending, parts[i].ending, *ending) == 0)
@@ -84,6 +88,20 @@ static struct piece basename_of(struct piece field)
     return (struct piece){field.text + before, field.length - before};
 }
 
+static struct piece without_extensions(struct piece field, unsigned count)
+{
+    while (count-- > 0)
+        field = without_extension(field);
+    return field;
+}
+
+/* What the last `count` extensions are, without the dot before them. */
+static struct piece extensions_of(struct piece field, unsigned count)
+{
+    const size_t before = without_extensions(field, count).length, begin = before + (before < field.length);
+    return (struct piece){field.text + begin, field.length - begin};
+}
+
 /* All before the last slash, "." where there is none. */
 static struct piece folder_once(struct piece field)
 {
@@ -112,6 +130,13 @@ struct piece replacement_part(enum part part, struct piece field)
     case PART_BASENAME: return basename_of(field);
     case PART_FOLDER: return folder_of(field);
     case PART_BASENAME_NO_EXTENSION: return without_extension(basename_of(field));
+    case PART_NO_EXTENSIONS_2: return without_extensions(field, 2);
+    case PART_NO_EXTENSIONS_3: return without_extensions(field, 3);
+    case PART_BASENAME_NO_2: return without_extensions(basename_of(field), 2);
+    case PART_BASENAME_NO_3: return without_extensions(basename_of(field), 3);
+    case PART_EXTENSION: return extensions_of(field, 1);
+    case PART_EXTENSIONS_2: return extensions_of(field, 2);
+    case PART_EXTENSIONS_3: return extensions_of(field, 3);
     }
     return field;
 }

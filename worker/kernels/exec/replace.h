@@ -8,7 +8,20 @@
 
 #include <stdbool.h>
 
-enum part { PART_WHOLE, PART_NO_EXTENSION, PART_BASENAME, PART_FOLDER, PART_BASENAME_NO_EXTENSION };
+enum part {
+    PART_WHOLE,
+    PART_NO_EXTENSION,
+    PART_BASENAME,
+    PART_FOLDER,
+    PART_BASENAME_NO_EXTENSION,
+    PART_NO_EXTENSIONS_2, /* without the last two extensions, and so on */
+    PART_NO_EXTENSIONS_3,
+    PART_BASENAME_NO_2,
+    PART_BASENAME_NO_3,
+    PART_EXTENSION,
+    PART_EXTENSIONS_2,
+    PART_EXTENSIONS_3,
+};
 
 struct replacement {
     enum part part;
