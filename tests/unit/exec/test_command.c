@@ -572,13 +572,22 @@ START_TEST(an_environment_has_nothing_of_the_run)
     char *const *vector = environment_vector(&environment);
     ck_assert_str_eq(vector[0], "A=4");
     ck_assert_str_eq(vector[1], "B=2");
-    ck_assert_str_eq(vector[2], "C=3");
-    ck_assert_ptr_null(vector[3]);
+    ck_assert_str_eq(vector[2], "OMPI_MCA_hwloc_base_binding_policy=none");
+    ck_assert_str_eq(vector[3], "PRTE_MCA_hwloc_default_binding_policy=none");
+    ck_assert_str_eq(vector[4], "SLURM_CPU_BIND=none");
+    ck_assert_str_eq(vector[5], "C=3");
+    ck_assert_ptr_null(vector[6]);
     ck_assert_int_eq(environment_begin(&environment, 0), 0);
     ck_assert_str_eq(environment_vector(&environment)[0], "A=1");
     environment_fini(&environment);
     ck_assert_int_eq(environment_init(&environment, (char *const *)mine, true), 0);
-    ck_assert_uint_eq(environment.own_count, 6); /* the launcher's, and none by which the ranks say how the run goes */
+    ck_assert_uint_eq(environment.own_count, 9); /* the launcher's, and none by which the ranks say how the run goes */
+    environment_fini(&environment);
+    const char *const users[] = {"OMPI_MCA_hwloc_base_binding_policy=core", "SLURM_CPU_BIND=cores", NULL};
+    ck_assert_int_eq(environment_init(&environment, (char *const *)users, false), 0); /* no launcher has started it */
+    ck_assert_str_eq(environment_value(&environment, "OMPI_MCA_hwloc_base_binding_policy"), "core");
+    ck_assert_str_eq(environment_value(&environment, "SLURM_CPU_BIND"), "cores");
+    ck_assert_uint_eq(environment.own_count, 3);
     environment_fini(&environment);
 }
 END_TEST
@@ -642,7 +651,7 @@ END_TEST
 
 START_TEST(an_environment_has_what_the_user_gives)
 {
-    static const char *const mine[] = {"A=1", "OMPI_X=2", "BASH_FUNC_f%%=() { x, }", NULL};
+    static const char *const mine[] = {"A=1", "OMPI_X=2", "BASH_FUNC_f%%=() { x, }", "PMI_RANK=0", NULL};
     char *const *worker = (char *const *)mine;
     struct environment environment;
     struct error error;
@@ -652,9 +661,9 @@ START_TEST(an_environment_has_what_the_user_gives)
     char *const *vector = environment_vector(&environment);
     ck_assert_str_eq(vector[0], "A=");
     ck_assert_str_eq(vector[1], "BASH_FUNC_f%%=() { x, }");
-    ck_assert_str_eq(vector[2], "OMPI_X=2");
-    ck_assert_str_eq(vector[3], "B=x,y\\z\\n=");
-    ck_assert_ptr_null(vector[4]);
+    ck_assert_str_eq(vector[5], "OMPI_X=2");
+    ck_assert_str_eq(vector[6], "B=x,y\\z\\n=");
+    ck_assert_ptr_null(vector[7]);
     ck_assert_str_eq(environment_value(&environment, "B"), "x,y\\z\\n=");
     ck_assert_ptr_null(environment_value(&environment, "OMPI"));
     environment_fini(&environment);

@@ -96,6 +96,10 @@ void allotment_tell(struct allotment *allotment, struct environment *environment
         snprintf(allotment->settings[i], sizeof allotment->settings[i], "%s=%" PRIu64, names[i], amount[i]);
         environment_set(environment, allotment->settings[i]);
     }
+    if (amount[NEED_CORES] > 0 && environment_value(environment, "OMP_NUM_THREADS") == NULL) {
+        snprintf(allotment->threads, sizeof allotment->threads, "OMP_NUM_THREADS=%" PRIu64, amount[NEED_CORES]);
+        environment_set(environment, allotment->threads);
+    }
     if (allotment->source.is_counted[NEED_GPUS])
         tell_gpus(allotment, environment);
 }

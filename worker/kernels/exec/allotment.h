@@ -7,7 +7,7 @@
 #include "worker/kernels/exec/needs.h"
 #include "worker/kernels/exec/resources.h"
 
-#define ALLOTMENT_SETTINGS    5
+#define ALLOTMENT_SETTINGS    6
 #define ALLOTMENT_SETTING_MAX 3000
 
 enum allotment_result { ALLOTMENT_WAITS, ALLOTMENT_THERE, ALLOTMENT_REFUSED };
@@ -19,6 +19,7 @@ struct allotment {
     struct claim claim;
     struct needs needs;                      /* of the task at hand */
     char (*settings)[ALLOTMENT_SETTING_MAX]; /* owned */
+    char threads[40];
 };
 
 /* `path`: of claim_path(). `any_core`: see resources_init(). -1 with one line, and nothing owned. */

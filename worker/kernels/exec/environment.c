@@ -5,12 +5,24 @@
 #include "common/job/status.h"
 #include "common/job/surroundings.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* Variables of Open MPI and its run-time system, of PMI and PMIx, and of MPICH's launcher. */
 static const char *const of_launchers[] = {
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
+};
+
+/* A process that has one of these was started by a launcher of MPI, as a rank. */
+static const char *const of_mpi_ranks[] = {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "PMI_FD=", NULL};
+
+/* Launchers of MPI in a task would bind its ranks from the first core of the node on, as those in other tasks do. */
+static const char *const unbinding[] = {
+    "OMPI_MCA_hwloc_base_binding_policy=none",
+    "PRTE_MCA_hwloc_default_binding_policy=none",
+    "SLURM_CPU_BIND=none",
+    NULL,
 };
 
 /* Variables by which `hdss run` and the ranks talk. They are of no use to anybody else: a task that wrote to the file
@@ -39,17 +51,32 @@ bool environment_is_of_one_machine(void)
     return components != NULL && strcmp(components, QUICK_HWLOC_VALUE) == 0;
 }
 
+/* Adds the settings of names that are not set. */
+static void add_defaults(struct environment *environment, const char *const *settings)
+{
+    for (; *settings != NULL; settings++) {
+        char name[80];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(*settings, "="), *settings);
+        if (environment_value(environment, name) == NULL)
+            environment->own[environment->own_count++] = (char *)*settings;
+    }
+}
+
 int environment_init(struct environment *environment, char *const *of_worker, bool all)
 {
     unsigned count = 0;
-    while (of_worker[count] != NULL)
-        count++;
-    *environment = (struct environment){.own = calloc(count + 1, sizeof *environment->own)};
+    bool is_mpi_rank = false;
+    for (; of_worker[count] != NULL; count++)
+        is_mpi_rank |= begins_with_any(of_worker[count], of_mpi_ranks);
+    all |= !is_mpi_rank; /* then they are the user's */
+    const size_t more = sizeof unbinding / sizeof *unbinding;
+    *environment = (struct environment){.own = calloc(count + more + 1, sizeof *environment->own)};
     if (environment->own == NULL)
         return -1;
     for (unsigned i = 0; i < count; i++)
         if (!begins_with_any(of_worker[i], of_ranks) && (all || !begins_with_any(of_worker[i], of_launchers)))
             environment->own[environment->own_count++] = of_worker[i];
+    add_defaults(environment, unbinding);
     return 0;
 }
 

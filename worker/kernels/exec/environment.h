@@ -25,9 +25,9 @@ struct environment {
     unsigned count, room;
 };
 
-/* Takes the worker's. The variables by which `hdss run` and the ranks talk are left out, and, unless `all`, those with
- * which an MPI launcher tells a process which rank it is: a task that is an MPI program would take itself for this
- * worker. -1 when memory is out. */
+/* Takes the worker's. The variables by which `hdss run` and the ranks talk are left out, and, unless `all` or no MPI
+ * launcher has started the worker, those of such launchers: a task that is an MPI program would take itself for this
+ * worker. Launchers in tasks are told to bind no rank, unless the user has said how. -1 when memory is out. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
 /* Has tasks inherit or have variables besides, as a user names them: "NAME,NAME2=VALUE", in which \, is a comma and
  * \\ a backslash. A NAME alone is the worker's own variable, of a launcher or not. To be called once. -1 with one line.
