@@ -87,10 +87,11 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
                      head->count);
 }
 
-/* True if the first row has the field. */
+/* True if the first row has the field, or the list is one of a set, whose rows come later and may have more. */
 static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
 {
-    return replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
+    return (tasks->source.follows && tasks->list.head.count == 1 && !tasks->list.is_named) ||
+           replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
 /* Fields of the row. 1, 0 where it is no such replacement string, -1 with one line. */
