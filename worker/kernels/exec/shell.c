@@ -48,9 +48,7 @@ static const char *users_shell(void)
 
 static const char *default_shell(void)
 {
-    static const char *shell;
-    if (shell == NULL)
-        shell = users_shell();
+    const char *shell = users_shell();
     if (shell == NULL)
         shell = shell_is_program("/bin/bash") ? "/bin/bash" : find_program("bash");
     if (shell == NULL)

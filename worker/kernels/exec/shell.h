@@ -9,7 +9,8 @@
 #define SHELL_YES  "yes"  /* each line */
 
 /* The path of the shell for `wish`, one of the words above, or the name or path of a program. Without a name it is
- * $SHELL if that is bash, ksh or zsh, else bash, else /bin/sh. The path is static. */
+ * $SHELL if that is bash, ksh or zsh, else bash, else /bin/sh. The text lasts until the next call or a change of the
+ * environment. */
 const char *shell_path(const char *wish);
 
 /* True if only a shell can run the command `name`: a keyword or builtin without a program, such as `cd` and `[[`, or a

@@ -225,10 +225,12 @@ int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct er
     *tasks = (struct tasks){.source = *source, .count = is_counted ? (uint64_t)source->count : 1};
     tasks->lines.file = tasks->table.lines.file = tasks->list.lines.file = -1;
     cmdline_init(&tasks->words);
-    tasks->shell = shell_path(source->shell != NULL ? source->shell : SHELL_NO);
+    tasks->shell = strdup(shell_path(source->shell != NULL ? source->shell : SHELL_NO));
     tasks_set_worker(tasks, 0, 0, 1);
-    if (tasks_make_room(tasks, 1, error) == 0 && check_source(source, error) == 0 &&
-        tasks_open_files(tasks, error) == 0)
+    if (tasks->shell == NULL)
+        error_set(error, "out of memory for the name of a shell");
+    else if (tasks_make_room(tasks, 1, error) == 0 && check_source(source, error) == 0 &&
+             tasks_open_files(tasks, error) == 0)
         return 0;
     tasks_close(tasks);
     return -1;
@@ -244,6 +246,8 @@ void tasks_close(struct tasks *tasks)
     cmdline_fini(&tasks->folder);
     free(tasks->line);
     free(tasks->pieces);
+    free(tasks->shell);
+    tasks->shell = NULL;
     tasks->line = NULL;
     tasks->pieces = NULL;
 }

@@ -35,8 +35,8 @@ struct tasks {
     struct lines lines;
     struct table table;
     struct list list;
-    const char *shell; /* path of the shell that reads lines; static */
-    char *line;        /* the command for the rows of a list; NULL: the source's. Owned */
+    char *shell; /* path of the shell that reads lines; owned */
+    char *line;  /* the command for the rows of a list; NULL: the source's. Owned */
     uint64_t count;
     uint64_t digest; /* digest of the files; of a list that may grow, only of its first line */
     bool grows;      /* there may be more tasks than `count` */
