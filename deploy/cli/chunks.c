@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss chunks: the chunk sequence of a technique, without a run, as a table; those of several as a picture. */
+/* hdss chunks: the chunk sequences of techniques, without a run, as a table or a picture. */
 #include "deploy/cli/colour.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -10,6 +10,7 @@
 #include "deploy/cli/series.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -49,6 +50,79 @@ static int print_series(const struct chunks_request *request, const char *spec)
     return status;
 }
 
+/* --- several techniques side by side --- */
+
+/* The widths of the columns: of the names, and of the largest number. */
+static int column_width(const struct chunks_request *request, const char *spec)
+{
+    const int number = snprintf(NULL, 0, "%" PRIu64, request->setup.config.iterations), name = (int)strlen(spec);
+    return name > number ? name : number;
+}
+
+static void print_heading(const struct chunks_request *request, bool is_csv)
+{
+    printf(is_csv ? "chunk" : "%*s", column_width(request, "chunk"), "chunk");
+    for (unsigned k = 0; k < request->spec_count; k++)
+        if (is_csv)
+            printf(strchr(request->specs[k], ',') != NULL ? ",\"%s\"" : ",%s", request->specs[k]);
+        else
+            printf("  %*s", column_width(request, request->specs[k]), request->specs[k]);
+    putchar('\n');
+}
+
+/* Prints the next chunk of each series. False if none has one. */
+static bool print_step(const struct chunks_request *request, struct series *series, uint64_t step, bool is_csv)
+{
+    struct chunk chunk;
+    uint64_t counts[PLOT_SERIES_MAX] = {0};
+    unsigned columns = 0; /* up to the last series that has a chunk */
+    for (unsigned k = 0; k < request->spec_count; k++)
+        if (series_next(&series[k], &chunk)) {
+            counts[k] = chunk.count;
+            columns = k + 1;
+        }
+    if (columns == 0)
+        return false;
+    if (is_csv)
+        columns = request->spec_count;
+    printf("%*" PRIu64, is_csv ? 0 : column_width(request, "chunk"), step);
+    for (unsigned k = 0; k < columns; k++) {
+        char number[24] = "";
+        if (counts[k] > 0)
+            snprintf(number, sizeof number, "%" PRIu64, counts[k]);
+        printf("%s%*s", is_csv ? "," : "  ", is_csv ? 0 : column_width(request, request->specs[k]), number);
+    }
+    putchar('\n');
+    return true;
+}
+
+/* A column for the chunk sizes of each technique. */
+static int print_table(const struct chunks_request *request)
+{
+    const bool is_csv = request->writer != NULL && strcmp(request->writer->name, "csv") == 0;
+    static struct series series[PLOT_SERIES_MAX];
+    struct error error = {0};
+    unsigned count = 0;
+    while (count < request->spec_count &&
+           series_init(&series[count], &request->setup, request->specs[count], &error) == 0)
+        count++;
+    int status = EXIT_STATUS_DONE;
+    if (count < request->spec_count)
+        status = chunks_command_wrong_use(&error);
+    else
+        print_heading(request, is_csv);
+    for (uint64_t step = 1; status == EXIT_STATUS_DONE && print_step(request, series, step, is_csv); step++)
+        continue;
+    for (unsigned k = 0; k < count; k++) {
+        if (status == EXIT_STATUS_DONE && series[k].sched.failure != NULL) {
+            error_set(&error, "%s: %s", request->specs[k], series[k].sched.failure);
+            status = chunks_command_failed(&error);
+        }
+        series_fini(&series[k]);
+    }
+    return fflush(stdout) != 0 || ferror(stdout) ? write_failed() : status;
+}
+
 /* Every spec, before the first of them is computed. */
 static int check_specs(const struct chunks_request *request, struct error *error)
 {
@@ -80,7 +154,7 @@ static int chunks_command_answer(const struct chunks_request *request)
 {
     int status = request->plot != NULL ? draw_series(request) : EXIT_STATUS_DONE;
     if (status == EXIT_STATUS_DONE && (request->plot == NULL || request->writer != NULL))
-        status = print_series(request, request->specs[0]);
+        status = request->spec_count > 1 ? print_table(request) : print_series(request, request->specs[0]);
     return status;
 }
 

@@ -14,6 +14,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static int read_integer(const char *text, uint64_t minimum, uint64_t maximum, uint64_t *value)
 {
@@ -72,9 +73,9 @@ static const struct option_row rows[] = {
 };
 
 const struct options chunks_options = {
-    .usage = "hdss chunks SPEC --iterations N --workers P [OPTION]...\n"
-             "hdss chunks SPEC... --iterations N --workers P --plot FILE [OPTION]...",
-    .about = "Prints the chunks that a technique cuts a loop into, in the order of the requests. SPEC is NAME or "
+    .usage = "hdss chunks SPEC... --iterations N --workers P [OPTION]...",
+    .about = "Prints the chunks that a technique cuts a loop into, in the order of the requests; of several techniques "
+             "the sizes side by side. SPEC is NAME or "
              "NAME:PARAM=VALUE,...; `hdss techniques` lists what there is. A technique that learns is told of each "
              "chunk when its worker asks again: it took count / power seconds.",
     .sections = {{"Options", rows}, {"Help", options_common}},
@@ -95,14 +96,11 @@ static int check_spec_count(const struct chunks_request *request, struct error *
 {
     if (request->spec_count == 0)
         return error_set(error, "no technique given: hdss chunks SPEC --iterations N --workers P");
-    if (request->spec_count > 1 && request->plot == NULL)
-        return error_set(error, "'%s' is one argument too many: one technique is accepted, several with --plot",
-                         request->specs[1]);
-    if (request->spec_count > 1 && request->writer != NULL)
-        return error_set(error, "--format %s with %u techniques is not accepted: one, or --plot alone",
-                         request->writer->name, request->spec_count);
+    if (request->spec_count > 1 && request->writer != NULL && strcmp(request->writer->name, "json") == 0)
+        return error_set(error, "--format json with %u techniques is not accepted: text, csv, or one technique",
+                         request->spec_count);
     if (request->spec_count > PLOT_SERIES_MAX)
-        return error_set(error, "%u techniques in one picture are not accepted: up to %d", request->spec_count,
+        return error_set(error, "%u techniques at once are not accepted: up to %d", request->spec_count,
                          PLOT_SERIES_MAX);
     return 0;
 }

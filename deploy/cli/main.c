@@ -28,7 +28,10 @@ static int show_help(void)
            "  -h, --help             show this page\n"
            "  -V, --version          show the version\n"
            "\n"
-           "Example: hdss run --masters 2 --workers 4 mandelbrot width=2048 height=2048\n");
+           "Examples:\n"
+           "    hdss exec wc -c ::: *.dat\n"
+           "    hdss run python:mine.f --output f.npy\n"
+           "    salloc -N 2 hdss exec ./fit ::: *.dat\n");
     return commands_end_page("hdss");
 }
 

@@ -338,7 +338,7 @@ static int explain_kernel(const char *word, struct error *error)
         return error_set(error, "%.60s is a file of functions; type: hdss run python:%.*s.FUNCTION", word, stem, name);
     if (strcmp(word, "python") == 0 || strcmp(word, "python3") == 0)
         return error_set(error, "a function in Python is written python:MODULE.FUNCTION");
-    if (is_source(word))
+    if (is_source(word) && strncmp(word, "python:", 7) != 0)
         return error_set(error, "%.60s is a source; compile it to a shared object and type: hdss run ./%.*s.so", word,
                          stem, name);
     if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) != 0 && !ends_in(word, ".so"))

@@ -62,15 +62,25 @@ def test_every_computed_sequence():
     assert check_file(HDSS, computed) >= 370
 
 
+def test_several_stand_side_by_side():
+    loop = ['--iterations', '9', '--workers', '2']
+    sizes = [[line.split()[3] for line in run([HDSS, 'chunks', spec, *loop]).out.splitlines()[1:-1]] for spec in ('gss', 'tss:first=3,last=1')]
+    table = [line.split() for line in run([HDSS, 'chunks', 'gss', 'tss:first=3,last=1', *loop]).out.splitlines()]
+    assert table[0] == ['chunk', 'gss', 'tss:first=3,last=1'] and len(table) == 5, table
+    assert [row[1] for row in table[1:]] == sizes[0] and [row[2] for row in table[1:4]] == sizes[1], (table, sizes)
+    lines = run([HDSS, 'chunks', 'gss', 'tss:first=3,last=1', *loop, '--format', 'csv']).out.splitlines()
+    assert lines[0] == 'chunk,gss,"tss:first=3,last=1"' and lines[4] == '4,1,' and [line.split(',')[1] for line in lines[1:]] == sizes[0], lines
+
+
 def test_wrong_use():
     for words, part in ([['chunks', 'nope', '--iterations', 5, '--workers', 2], 'nope'], [['chunks', 'gss', '--workers', 2], '--iterations'],
                         [['chunks', 'gss', '--iterations', 'x', '--workers', 2], 'x'], [['chunks', 'gss', '--iterations', 5, '--workers', 0], '0'],
                         [['chunks', 'dfss', '--iterations', 5, '--workers', 2, '--form', 'closed'], 'closed'], [['chuncks'], 'chunks'],
                         [['chunks', 'tap', *LOOP, '--form', 'closed'], 'mu'], [['chunks', 'gss', *LOOP, '--form', 'closed', '--weighting', 'power'], 'weighting'],
-                        [['chunks', 'gss', 'tss', *LOOP], '--plot'], [['chunks', *LOOP, '--plot', 'a.png'], 'SPEC'],
+                        [['chunks', 'gss', 'tss', *LOOP, '--format', 'json'], 'text, csv, or one'], [['chunks', *LOOP, '--plot', 'a.png'], 'SPEC'],
                         [['chunks', 'gss', *LOOP, '--plot', 'a.pdf'], '.svg'], [['chunks', 'gss', *LOOP, '--plot', '.png'], '.png'],
                         [['chunks', 'gss', *LOOP, '--plot'], '--plot'], [['chunks', 'gss', 'nope', *LOOP, '--plot', 'a.png'], 'nope'],
-                        [['chunks', 'gss', 'tss', *LOOP, '--plot', 'a.png', '--format', 'csv'], '--format'],
+                        [['chunks', 'gss', 'tss', *LOOP, '--plot', 'a.png', '--format', 'json'], '--format'],
                         [['chunks', *['gss'] * 65, *LOOP, '--plot', 'a.png'], '65'],
                         [['kernels', 'nope'], 'mandelbrot'], [['techniques', 'nope'], 'nope'],
                         [['run', '--workers', 'x', 'synthetic'], '--workers']):
