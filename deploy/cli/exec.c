@@ -853,6 +853,18 @@ static int begin_earlier(struct exec_run *run, struct error *error)
                : earlier_begin(&run->earlier, path, &source, error);
 }
 
+/* Says what becomes of a command that a line leaves in the background. */
+static void note_background(const struct exec_request *request)
+{
+    size_t length = strlen(request->command);
+    while (length > 0 && strchr(" \t\n", request->command[length - 1]) != NULL)
+        length--;
+    const bool ends_so = length > 1 && request->command[length - 1] == '&' && request->command[length - 2] != '&' &&
+                         request->command[length - 2] != '\\';
+    if (ends_so && strcmp(request->shell, SHELL_NO) != 0)
+        say_note("hdss exec", "the command ends in '&': what it leaves running is ended with its task");
+}
+
 /* Returns the exit status; the error is empty where the run itself has said what is wrong. */
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
@@ -873,6 +885,7 @@ static int exec_tasks(struct exec_run *run, struct error *error)
         return show_commands(run, error) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_USAGE;
     if (run->request.output == NULL && begin_follow(run, error) < 0)
         return EXIT_STATUS_USAGE;
+    note_background(&run->request);
     int status = launch_tasks(run, error);
     return run->follows ? end_follow(run, status, error) : status;
 }

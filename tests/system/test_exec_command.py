@@ -391,6 +391,9 @@ def test_what_is_wrong_is_said_in_a_line():
         run = execute(*words, stdin=stdin)
         assert run.status == status and run.out == '' and text in run.raw_err, (words, run)
         assert status == 3 or len(run.err) == 1, (words, run)
+    run = execute('sleep {} &', ':::', '1000')
+    assert run.status == 0 and run.err[0] == "hdss exec: the command ends in '&': what it leaves running is ended with its task", run
+    assert run.err[1].startswith('hdss: task 1: what it had left in the background was killed'), run
     run = execute('./nosuch', ':::', *map(str, range(20000)))
     assert run.status == 3 and 3 < len(run.err) <= 5 and 'not tried; accepted: --halt never to try all' in run.raw_err, run
 
