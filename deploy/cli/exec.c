@@ -431,6 +431,8 @@ static void add_kernel(const struct exec_run *run, struct argv *words)
         argv_add_format(words, "workdir=%s", request->workdir);
     if (own.live[0] != '\0')
         argv_add_format(words, "live=%s", own.live);
+    if (own.folder.path[0] != '\0')
+        argv_add_format(words, "spill=%s", own.folder.path);
     if (request->env.count > 0)
         exec_add_env(request, words);
 }
@@ -569,6 +571,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .in_order = request->in_order,
         .clears_line = request->bar || request->eta,
         .live = own.live[0] != '\0' ? own.live : NULL,
+        .spilled = own.folder.path,
         .joblog = request->joblog,
         .joblog_appends = request->resumes,
         .tells = request->tells,

@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -201,14 +202,14 @@ static int print_flush(struct follow *follow, struct outlet *outlet, struct erro
 }
 
 /* Puts bytes on an outlet, whatever the other one has before them. Moves *at on. 1 when all are there. */
-static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint32_t length, uint32_t *at,
+static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint64_t length, uint64_t *at,
                      struct error *error)
 {
     struct outlet *other = outlet == &follow->out ? &follow->err : &follow->out;
     int result = outlet_is_empty(other) || *at == length ? 1 : print_flush(follow, other, error);
     while (result > 0 && *at < length) {
         const size_t taken = outlet_put(outlet, (const char *)bytes + *at, length - *at);
-        *at += (uint32_t)taken;
+        *at += taken;
         if (taken == 0)
             result = print_flush(follow, outlet, error);
     }
@@ -216,25 +217,25 @@ static int print_put(struct follow *follow, struct outlet *outlet, const void *b
 }
 
 /* Puts bytes of a stream, with the tag before each line. */
-static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint32_t length,
+static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint64_t length,
                         struct error *error)
 {
     struct follow_task *task = &follow->task;
     const char *tag = follow->options.tag_of(follow->options.context, task->iteration);
-    const uint32_t tag_length = (uint32_t)strlen(tag);
+    const uint64_t tag_length = strlen(tag);
     int result = 1;
     while (result > 0 && task->at < length) {
         if (task->tag_at < tag_length)
             result = print_put(follow, outlet, tag, tag_length, &task->tag_at, error);
         if (result > 0 && task->tag_at == tag_length) {
-            uint32_t tab = 0;
+            uint64_t tab = 0;
             result = print_put(follow, outlet, "\t", 1, &tab, error);
             task->tag_at += tab;
         }
         if (result <= 0)
             break;
         const unsigned char *newline = memchr(from + task->at, '\n', length - task->at);
-        const uint32_t end = newline != NULL ? (uint32_t)(newline - from) + 1 : length;
+        const uint64_t end = newline != NULL ? (uint64_t)(newline - from) + 1 : length;
         result = print_put(follow, outlet, from, end, &task->at, error);
         if (result > 0)
             task->tag_at = 0;
@@ -257,7 +258,7 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
     while (result > 0 && task->at <= length) {
         const bool ends = task->at == length;
         const size_t taken = outlet_put(&follow->log, ends ? "\n" : line + task->at, ends ? 1 : length - task->at);
-        task->at += (uint32_t)taken;
+        task->at += taken;
         if (taken > 0)
             continue;
         result = print_flush(follow, &follow->out, error); /* a line follows what its task has printed */
@@ -271,11 +272,11 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
 static int print_command(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     struct task_row row;
-    uint32_t end = 0;
+    uint64_t end = 0;
     if (!follow->options.tells ||
         !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
         return 1;
-    const uint32_t length = (uint32_t)row.command.length;
+    const uint64_t length = row.command.length;
     int result = follow->task.told > length
                      ? 1
                      : print_put(follow, &follow->err, row.command.at, length, &follow->task.told, error);
@@ -287,7 +288,7 @@ static int print_command(struct follow *follow, const struct task_bytes *bytes, 
 }
 
 /* Puts bytes of the stream at hand, from where it is. */
-static int print_bytes(struct follow *follow, const unsigned char *from, uint32_t length, struct error *error)
+static int print_bytes(struct follow *follow, const unsigned char *from, uint64_t length, struct error *error)
 {
     struct follow_task *task = &follow->task;
     struct outlet *outlet = task->stream == TASK_STREAM_OUT ? &follow->out : &follow->err;
@@ -303,9 +304,69 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
         return 1;
     if (stream == TASK_STREAM_LOG)
         return print_log(follow, bytes, error);
-    const uint32_t shown = follow->task.shown[stream];
+    struct follow_task *task = &follow->task;
+    uint64_t shown = task->shown[stream];
+    if (task->spilled[stream].bytes != NULL) {
+        const unsigned char *spilled = task->spilled[stream].bytes;
+        const uint64_t length = task->spilled[stream].length;
+        const int result = task->spilled_is_put ? 1 : print_bytes(follow, spilled + shown, length - shown, error);
+        if (result <= 0)
+            return result;
+        if (!task->spilled_is_put)
+            task->at = 0;
+        task->spilled_is_put = true;
+        shown = 0;
+    }
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
+
+/* --- what was spilled --- */
+
+/* Maps the file of a stream of which the log says more bytes than the parts have, and removes its name. */
+static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
+{
+    char path[PATH_MAX];
+    struct stat status;
+    snprintf(path, sizeof path, "%s/%" PRIu64 "%s", follow->options.spilled, number,
+             stream == TASK_STREAM_OUT ? ".out" : ".err");
+    const int file = open(path, O_RDONLY | O_CLOEXEC);
+    void *bytes = MAP_FAILED;
+    if (file >= 0 && fstat(file, &status) == 0 && status.st_size > 0)
+        bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (bytes == MAP_FAILED)
+        error_set(error, "%.300s: the output of task %" PRIu64 ": %s", path, number, strerror(errno));
+    if (file >= 0)
+        close(file);
+    if (bytes == MAP_FAILED)
+        return -1;
+    madvise(bytes, (size_t)status.st_size, MADV_SEQUENTIAL);
+    unlink(path);
+    follow->task.spilled[stream].bytes = bytes;
+    follow->task.spilled[stream].length = (uint64_t)status.st_size;
+    return 0;
+}
+
+/* Finds what of the task is not in the parts. -1 with one line. */
+static int find_spilled(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+{
+    struct task_row row;
+    if (follow->options.spilled == NULL || follow->options.spilled[0] == '\0' ||
+        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+        return 0;
+    if (row.out > bytes->length[TASK_STREAM_OUT] && map_spilled(follow, row.number, TASK_STREAM_OUT, error) < 0)
+        return -1;
+    return row.err > bytes->length[TASK_STREAM_ERR] ? map_spilled(follow, row.number, TASK_STREAM_ERR, error) : 0;
+}
+
+static void unmap_spilled(struct follow *follow)
+{
+    for (unsigned s = 0; s < 2; s++)
+        if (follow->task.spilled[s].bytes != NULL)
+            munmap(follow->task.spilled[s].bytes, (size_t)follow->task.spilled[s].length);
+    memset(follow->task.spilled, 0, sizeof follow->task.spilled);
+}
+
+/* --- a task --- */
 
 static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
@@ -318,8 +379,14 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
         return -1;
     if (!task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
         row.number = task + 1;
-    return task_files_write(path, row.number, bytes->at[TASK_STREAM_OUT], bytes->length[TASK_STREAM_OUT],
-                            bytes->at[TASK_STREAM_ERR], bytes->length[TASK_STREAM_ERR], error);
+    const void *at[2] = {bytes->at[TASK_STREAM_OUT], bytes->at[TASK_STREAM_ERR]};
+    size_t length[2] = {bytes->length[TASK_STREAM_OUT], bytes->length[TASK_STREAM_ERR]};
+    for (unsigned s = 0; s < 2; s++)
+        if (follow->task.spilled[s].bytes != NULL) {
+            at[s] = follow->task.spilled[s].bytes;
+            length[s] = (size_t)follow->task.spilled[s].length;
+        }
+    return task_files_write(path, row.number, at[0], length[0], at[1], length[1], error);
 }
 
 /* Finds what was printed of the task while it ran, in the try that counts. */
@@ -331,8 +398,10 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes)
         !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
         return;
     const struct live_try *try = live_find(&follow->live, task->iteration, row.worker, row.started_s);
-    for (unsigned s = 0; try != NULL && s < 2; s++)
-        task->shown[s] = try->shown[s] < bytes->length[s] ? (uint32_t)try->shown[s] : bytes->length[s];
+    for (unsigned s = 0; try != NULL && s < 2; s++) {
+        const uint64_t all = task->spilled[s].bytes != NULL ? task->spilled[s].length : bytes->length[s];
+        task->shown[s] = try->shown[s] < all ? try->shown[s] : all;
+    }
     live_forget(&follow->live, task->iteration);
 }
 
@@ -354,6 +423,8 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
         return -1;
     follow->task = (struct follow_task){.is_open = true, .place = *place, .iteration = first + place->index};
     find_bytes(follow, place, &bytes);
+    if (find_spilled(follow, &bytes, error) < 0)
+        return -1;
     find_shown(follow, &bytes);
     follow->task.is_left_out = is_one_too_many(follow, &bytes);
     return write_files(follow, &bytes, error);
@@ -381,12 +452,13 @@ static int print_task(struct follow *follow, struct error *error)
     const int told = print_command(follow, &bytes, error);
     if (told <= 0)
         return told;
-    for (; task->stream < TASK_STREAMS; task->stream++, task->at = 0, task->tag_at = 0) {
+    for (; task->stream < TASK_STREAMS; task->stream++, task->at = 0, task->tag_at = 0, task->spilled_is_put = false) {
         int result = print_stream(follow, &bytes, error);
         if (result <= 0)
             return result;
     }
     task->is_open = false;
+    unmap_spilled(follow);
     follow->queue.next++;
     if (is_last_of_good(results_tail_block(follow->tail), task->place.index))
         results_tail_release(follow->tail);
@@ -613,6 +685,7 @@ static void take_no_notice(int number)
 
 static void follow_free(struct follow *follow)
 {
+    unmap_spilled(follow);
     if (follow->tail != NULL)
         results_tail_end(follow->tail);
     if (follow->log.fd >= 0)

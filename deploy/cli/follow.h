@@ -20,12 +20,13 @@
 #include <stdint.h>
 
 struct follow_options {
-    const char *output; /* the job's --output */
-    int out, err;       /* descriptors for what tasks print; -1: it is not printed */
-    bool in_order;      /* in the order of the tasks, not as they finish */
-    bool clears_line;   /* a progress line may stand on the terminal of standard error */
-    const char *live;   /* folder with what tasks write while they run, which is printed then; NULL: none */
-    const char *joblog; /* NULL: none */
+    const char *output;  /* the job's --output */
+    int out, err;        /* descriptors for what tasks print; -1: it is not printed */
+    bool in_order;       /* in the order of the tasks, not as they finish */
+    bool clears_line;    /* a progress line may stand on the terminal of standard error */
+    const char *live;    /* folder with what tasks write while they run, which is printed then; NULL: none */
+    const char *spilled; /* folder with NUMBER.out and NUMBER.err of what is too long for the parts; NULL: none */
+    const char *joblog;  /* NULL: none */
     bool joblog_appends;
     bool tells; /* the command of each task is printed on `err`, before what it has printed */
     /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
@@ -54,15 +55,20 @@ struct follow_task {
     bool is_open;
     bool is_live; /* the fragment in live->bytes, of `length` bytes */
     uint32_t length;
-    uint32_t shown[2]; /* bytes of its streams that were printed while it ran */
+    uint64_t shown[2]; /* bytes of its streams that were printed while it ran */
+    struct {
+        void *bytes; /* a mapping; NULL: there is none */
+        uint64_t length;
+    } spilled[2];        /* what is before the bytes in the parts */
+    bool spilled_is_put; /* that of the stream at hand */
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
-    uint32_t at;      /* bytes of that stream that are printed */
+    uint64_t at;      /* bytes of that stream, or of what was spilled, that are printed */
     bool is_in_line;  /* the tag of the line is printed */
     bool is_left_out; /* its errors are not printed */
-    uint32_t tag_at;  /* bytes of the tag that are printed */
-    uint32_t told;    /* bytes of the command that are printed */
+    uint64_t tag_at;  /* bytes of the tag that are printed */
+    uint64_t told;    /* bytes of the command that are printed */
 };
 
 /* The place in a block up to which lengths were added. */

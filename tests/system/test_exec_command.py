@@ -123,6 +123,24 @@ def test_tasks_are_printed_whole_and_nothing_else():
     assert printed('-k', '--tagstring', '{#}:{2/} $|', 'echo', ':::', 'a', 'b', ':::', 'c/d') == '1:d $|\ta c/d\n2:d $|\tb c/d\n'
 
 
+def test_output_has_no_bound():
+    """Of 18 MB on both streams; in order, with tags, in files and while it is written, too. Nothing is left of what was spilled."""
+    long = 'seq 2500000; seq 2500000 >&2; echo end; : {}'
+    expected = ''.join(f'{i}\n' for i in range(1, 2500001)) + 'end\n'
+    own = {'TMPDIR': os.path.abspath('t')}
+    os.mkdir('t')
+    for words in (['-k', '-j2'], ['--line-buffer', '-j1']):
+        run = execute(*words, long, ':::', 'a', env=own)
+        assert run.status == 0 and run.out == expected and run.raw_err == expected[:-4], (run.status, len(run.out), len(run.raw_err))
+    run = execute('--tag', '--results', 'r', 'seq 2500000; false {}', ':::', 'a', env=own)
+    assert run.status == 3 and run.out == 'a\t' + expected[:-5].replace('\n', '\na\t') + '\n', len(run.out)
+    with open('r/1/a/stdout', encoding='ascii') as file:
+        assert file.read() == expected[:-4]
+    run = execute('head -c 70000000 /dev/zero; : {}', ':::', 'a', env=own)
+    assert run.status == 0 and run.out == '\0' * 70000000, len(run.out)
+    assert os.listdir('t') == []
+
+
 def test_order_and_shell():
     assert printed('-j2', '-k', '--shell', 'sleep {}; echo $((1+1)) {} | cat', ':::', '0.3', '0', '0.1') == '2 0.3\n2 0\n2 0.1\n'
     assert printed('-q', 'sh', '-c', 'echo "$0  $1"', '{}', 'x', ':::', 'a  b') == 'a  b  x\n'
@@ -408,7 +426,7 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
+          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,

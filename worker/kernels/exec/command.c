@@ -178,12 +178,24 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
     capture->length += count;
 }
 
+/* Moves what is kept to the file, where the rest goes, too. */
+static void command_spill(struct command *command, struct capture *capture)
+{
+    unlinkat(command->folder, capture->name, 0); /* of an earlier try */
+    command_write_file(command, capture, capture->bytes, capture->length);
+    capture->length = 0;
+    capture->is_spilled = true;
+}
+
 static void command_take_output(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     uint64_t limit = command->limits.bytes, room = capture->received < limit ? limit - capture->received : 0;
     size_t taken = count < room ? count : (size_t)room;
     capture->received += count;
-    if (taken > 0 && capture->name != NULL)
+    const uint64_t most = command->limits.spill_bytes;
+    if (capture->name != NULL && most > 0 && !capture->is_spilled && capture->length + taken > most)
+        command_spill(command, capture);
+    if (taken > 0 && capture->name != NULL && (most == 0 || capture->is_spilled))
         command_write_file(command, capture, bytes, taken);
     else if (taken > 0 && capture->error == 0)
         command_keep(capture, bytes, taken);
@@ -239,8 +251,9 @@ static void begin_capture(struct command *command, struct capture *capture, cons
     capture->length = 0;
     capture->received = 0;
     capture->error = 0;
+    capture->is_spilled = false;
     capture->name = command->folder >= 0 ? name : NULL;
-    if (capture->name != NULL)
+    if (capture->name != NULL && command->limits.spill_bytes == 0)
         unlinkat(command->folder, name, 0);
 }
 

@@ -46,14 +46,16 @@ struct capture {
     int file;         /* -1: nothing has come yet */
     char *bytes;      /* owned */
     size_t length, capacity;
+    bool is_spilled;   /* all of it is in the file, none in `bytes` */
     uint64_t received; /* bytes received in all; those above the limit were dropped */
     int error;         /* errno of the file that could not be written; bytes after that were dropped */
 };
 
 struct command_limits {
-    uint64_t time_ns;  /* 0: none */
-    uint64_t grace_ns; /* between SIGTERM and SIGKILL */
-    uint64_t bytes;    /* bytes kept of each stream */
+    uint64_t time_ns;     /* 0: none */
+    uint64_t grace_ns;    /* between SIGTERM and SIGKILL */
+    uint64_t bytes;       /* bytes kept of each stream */
+    uint64_t spill_bytes; /* a stream that is longer goes to its file; 0: each does from its beginning on */
 };
 
 enum command_state { COMMAND_IDLE, COMMAND_RUNNING, COMMAND_STOPPING, COMMAND_LINGERING };

@@ -45,6 +45,7 @@ enum param {
     GPUS,
     KEEP,
     LIVE,
+    SPILL,
     TIMEOUT,
     RETRIES,
     MAX_OUTPUT,
@@ -84,12 +85,16 @@ static const struct hdss_param params[] = {
     [LIVE] = {"live", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
               "folder in which workers show whole lines of their tasks while these run, as hdss exec --line-buffer "
               "reads them; not with keep="},
+    [SPILL] =
+        {"spill", HDSS_PARAM_TEXT, "", 0, 0, NULL, "folder",
+         "folder in which output and errors of more than 16 MiB become files, NUMBER.out and NUMBER.err, as hdss exec "
+         "reads them; not with keep="},
     [TIMEOUT] = {"timeout", HDSS_PARAM_REAL, "0", 0, 1e7, NULL, "s",
                  "a task that runs longer is ended with its process group; 0: it may run as long as it likes"},
     [RETRIES] = {"retries", HDSS_PARAM_INTEGER, "0", 0, 1000, NULL, "", "times that a task that fails is run again"},
     [MAX_OUTPUT] = {"max_output", HDSS_PARAM_INTEGER, "-1", -1, 1 << 29, NULL, "bytes",
                     "what is kept of a task's output, and of its errors; the rest is dropped, with a note among the "
-                    "errors; -1: 64 MiB, and a task that writes more has failed"},
+                    "errors; -1: 64 MiB, with spill= all, and a task that writes more has failed"},
     [INHERIT] = {"inherit", HDSS_PARAM_CHOICE, "nothing", 0, 0, "nothing|mpi|cores|all", "",
                  "what tasks have of their worker: the variables of the MPI launcher, the cores it is bound to"},
     {NULL},
@@ -101,6 +106,8 @@ static const struct hdss_param params[] = {
 #define GRACE_NS 2000000000u
 /* What is kept of a task's output where nobody has said how much. */
 #define OUTPUT_BYTES (UINT64_C(64) << 20)
+/* What is kept of it in memory where the rest can go to a file. */
+#define SPILL_BYTES (UINT64_C(16) << 20)
 
 struct exec_kernel {
     struct tasks tasks;
@@ -288,7 +295,9 @@ static bool wants_all_output(const union hdss_value *values)
 
 static uint64_t output_bytes(const union hdss_value *values)
 {
-    return wants_all_output(values) ? OUTPUT_BYTES : (uint64_t)values[MAX_OUTPUT].integer;
+    return !wants_all_output(values)       ? (uint64_t)values[MAX_OUTPUT].integer
+           : values[SPILL].text[0] != '\0' ? UINT64_MAX
+                                           : OUTPUT_BYTES;
 }
 
 /* The folder of keep=, or -1: none is wanted, or there is none. */
@@ -463,6 +472,11 @@ static int exec_kernel_check(const union hdss_value *values, const struct hdss_l
 {
     (void)loop;
     const char *folder = values[KEEP].text;
+    if (folder[0] != '\0' && values[SPILL].text[0] != '\0') {
+        snprintf(error, HDSS_ERROR_MAX,
+                 "keep= makes files of all output, spill= of what is long; accepted: one of them");
+        return -1;
+    }
     if (exec_look(values, error) < 0 || check_needs_here(values, error) < 0)
         return -1;
     bool there = folder[0] == '\0' || mkdir(folder, 0777) == 0 || errno == EEXIST;
@@ -522,11 +536,15 @@ static int exec_kernel_precedence(const union hdss_value *values, struct hdss_pr
 
 static int open_command(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
-    const struct command_limits limits = {
-        .time_ns = (uint64_t)(values[TIMEOUT].real * 1e9), .grace_ns = GRACE_NS, .bytes = output_bytes(values)};
-    int folder = open_folder(values[KEEP].text);
-    if (values[KEEP].text[0] != '\0' && folder < 0)
-        return error_set(error, "keep=%.200s: %s", values[KEEP].text, strerror(errno));
+    const bool spills = values[SPILL].text[0] != '\0';
+    const struct command_limits limits = {.time_ns = (uint64_t)(values[TIMEOUT].real * 1e9),
+                                          .grace_ns = GRACE_NS,
+                                          .bytes = output_bytes(values),
+                                          .spill_bytes = spills ? SPILL_BYTES : 0};
+    const char *path = values[spills ? SPILL : KEEP].text;
+    int folder = open_folder(path);
+    if (path[0] != '\0' && folder < 0)
+        return error_set(error, "%s=%.200s: %s", spills ? "spill" : "keep", path, strerror(errno));
     k->wants_all_output = wants_all_output(values);
     if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0)
         return 0;
@@ -782,6 +800,8 @@ static int put_note(const struct yield *yield, enum task_stream stream, const st
 static int put_capture(const struct yield *yield, unsigned stream)
 {
     const struct capture *capture = &yield->k->command.captures[stream];
+    if (capture->is_spilled)
+        yield->k->put[stream] += capture->received;
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
@@ -893,6 +913,8 @@ static int exec_kernel_put_all(const struct yield *yield)
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];
+    if (capture->is_spilled) /* what follows comes at the end */
+        return;
     const size_t from = k->shown[stream], more = capture->length - from;
     const char *newline = more > 0 ? memrchr(capture->bytes + from, '\n', more) : NULL;
     const size_t end = all ? capture->length : newline != NULL ? (size_t)(newline - capture->bytes) + 1 : from;
