@@ -162,7 +162,7 @@ static int prepare(struct program *program)
 /* Shares the job, or that there is none. False where there is none: all leave with `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
-    char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led) : NULL;
+    char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led, &argc) : NULL;
     program->word = runtime_share_job(program->runtime, argc, words != NULL ? words : argv, status, &program->words);
     free(words);
     return program->word != NULL;

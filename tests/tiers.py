@@ -99,7 +99,7 @@ SMOKE = {
 
 # The system tests of an area: a changed file whose path begins so has the gate run them whole, within AREA_SECONDS.
 AREAS = {
-    "supermaster/set": ["set", "set_losses", "set_kinds", "open", "until_eof"],
+    "supermaster/set": ["set", "set_daily", "set_losses", "set_kinds", "open", "until_eof"],
     "supermaster": ["lines", "faults", "losses", "resume", "restarts", "set_losses"],
     "master": ["faults", "nodes"],
     "worker/dca": ["flat", "flat_ends"],

@@ -547,8 +547,10 @@ static int check_names(const struct job *job, struct error *error)
 
 void job_take_output(struct job *job, const struct hdss_loop *loop)
 {
-    if (job->output[0] == '\0' && loop->streams > 0)
-        snprintf(job->output, sizeof job->output, "%s", loop->output);
+    if (job->output[0] != '\0' || loop->streams == 0)
+        return;
+    snprintf(job->output, sizeof job->output, "%s", loop->output);
+    job->output_is_default = job->output[0] != '\0';
 }
 
 bool job_reports_to_output(const struct job *job)

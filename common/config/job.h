@@ -41,6 +41,7 @@ struct job {
     uint64_t first, count;         /* --iterations; count is UINT64_MAX where it was not given */
     char power_file[JOB_PATH_MAX]; /* path for RUN_POWER_FILE, list for RUN_POWER_LIST */
     char output[JOB_PATH_MAX];     /* empty: no output */
+    bool output_is_default;        /* its kernel has named it */
     char report[JOB_PATH_MAX];     /* empty: no report */
     char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
     char trace[JOB_PATH_MAX];      /* --trace; empty: there is none */

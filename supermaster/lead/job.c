@@ -80,7 +80,9 @@ struct led_job {
     mode_t mask;
     char **environment;  /* borrowed; NULL: that of the process */
     struct asker *asker; /* of a set; owned */
-    int argc;            /* the job's words */
+    struct led_number number;
+    char output_word[sizeof "--output=" + JOB_PATH_MAX]; /* for the other ranks; empty: they name it alike */
+    int argc;                                            /* the job's words */
     char **argv;
     struct timespec list_changed;             /* time_of_list() when the list was read */
     char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
@@ -117,6 +119,11 @@ void led_job_place(struct led_job *led, int folder, mode_t mask, char **environm
     led->mask = mask;
     led->environment = environment;
     led->asker = ask_new(ASK_IN_SET_NS, is_patient ? ASK_IN_SET_NS : 0);
+}
+
+void led_job_number(struct led_job *led, const struct led_number *number)
+{
+    led->number = *number;
 }
 
 bool led_job_is_loading(const struct led_job *led)
@@ -347,6 +354,33 @@ static struct timespec time_of_list(const struct job_setup *setup)
     return list != NULL && stat(list, &file) == 0 ? file.st_mtim : (struct timespec){0};
 }
 
+static bool is_output_there(const char *output)
+{
+    static const char *const endings[] = {"", JOB_JOURNAL_ENDING, ".parts"};
+    char path[JOB_PATH_MAX + 16];
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+        if (snprintf(path, sizeof path, "%s%s", output, endings[i]) > 0 && access(path, F_OK) == 0)
+            return true;
+    return false;
+}
+
+/* Puts the job's number before the ending of the name that its kernel has given the output. */
+static void number_output(struct led_job *led)
+{
+    struct job *job = &led->root.setup.job;
+    const struct led_number *number = &led->number;
+    const char *given = number->default_name != NULL ? number->default_name : job->output;
+    const char *slash = strrchr(given, '/'), *ending = strrchr(slash != NULL ? slash : given, '.');
+    const int stem = (int)(ending != NULL ? (size_t)(ending - given) : strlen(given));
+    char name[JOB_PATH_MAX], name_with_set[JOB_PATH_MAX];
+    snprintf(name, sizeof name, "%.*s-%" PRIu32 "%s", stem, given, number->id, given + stem);
+    snprintf(name_with_set, sizeof name_with_set, "%.*s-%s-%" PRIu32 "%s", stem, given, number->set, number->id,
+             given + stem);
+    const bool has_set = is_output_there(name_with_set) || (!number->has_run && is_output_there(name));
+    snprintf(job->output, sizeof job->output, "%s", has_set ? name_with_set : name);
+    snprintf(led->output_word, sizeof led->output_word, "--output=%s", job->output);
+}
+
 int led_job_read(struct led_job *led, int argc, char **argv)
 {
     led->argc = argc;
@@ -358,6 +392,8 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     environ = before;
     if (result == 0)
         led->list_changed = time_of_list(&led->root.setup);
+    if (result == 0 && led->number.id > 0 && led->root.setup.job.output_is_default)
+        number_output(led);
     return result;
 }
 
@@ -712,7 +748,7 @@ int led_job_end(struct led_job *led, int status)
 
 /* --- for the others --- */
 
-char **led_job_words(const struct led_job *led)
+char **led_job_words(const struct led_job *led, int *count)
 {
     const struct job_setup *setup = &led->root.setup;
     struct findings found = {
@@ -729,10 +765,13 @@ char **led_job_words(const struct led_job *led)
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     found.loop = loop;
     char *text = findings_text(&found), **words = NULL;
-    const size_t array = (size_t)led->argc * sizeof *words, bytes = text != NULL ? strlen(text) + 1 : 0;
+    const int added = led->output_word[0] != '\0';
+    const size_t array = (size_t)(led->argc + added) * sizeof *words, bytes = text != NULL ? strlen(text) + 1 : 0;
     if (text != NULL && (words = malloc(array + bytes)) != NULL) {
         words[0] = memcpy((char *)words + array, text, bytes);
-        memcpy(words + 1, led->argv + 1, array - sizeof *words);
+        words[added] = added ? (char *)led->output_word : words[0];
+        memcpy(words + 1 + added, led->argv + 1, (size_t)(led->argc - 1) * sizeof *words);
+        *count = led->argc + added;
     }
     free(text);
     free(loop);
@@ -778,12 +817,13 @@ static char **add_session(struct announcement *about)
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
                      bool is_for_pods)
 {
-    char **words = led_job_words(led);
-    about->words = words != NULL ? words : led->argv;
-    about->word_count = (unsigned)led->argc;
+    int count = 0;
+    char **words = led_job_words(led, &count);
+    about->words = words;
+    about->word_count = (unsigned)count;
     char **variables = add_session(about);
     const size_t size = announcement_size(about);
-    unsigned char *bytes = variables != NULL && size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
+    unsigned char *bytes = words != NULL && variables != NULL && size <= ANNOUNCEMENT_MAX ? malloc(size) : NULL;
     int result = -1;
     if (bytes != NULL) {
         announcement_pack(about, bytes);

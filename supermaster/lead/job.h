@@ -29,6 +29,19 @@ struct root *led_job_root(struct led_job *led);
  * wait. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
+/* A job of a set. */
+struct led_number {
+    const char *set;          /* its name */
+    uint32_t id;              /* 0: not in a set */
+    bool has_run;             /* before, in an earlier set: its output may be there */
+    const char *default_name; /* of its output, in the place of the kernel's; NULL: the kernel's */
+};
+
+/* Gives the job its number in its set. A name that its kernel gives the output has that number, so that jobs in one
+ * folder do not meet: exec-12.out, or exec-SET-12.out where that is another set's. The texts are borrowed. Before
+ * led_job_read(). */
+void led_job_number(struct led_job *led, const struct led_number *number);
+
 /* led_job_is_loading(): true if the job's words could not be read yet, because its kernel is still being loaded. The
  * caller reads the words again once led_job_has_loaded() is true. led_job_loading_socket() is readable by then. */
 bool led_job_is_loading(const struct led_job *led);
@@ -67,11 +80,11 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * begin; HELLO_STATUS_HELP with one line if nothing is left to do. `topology` is borrowed for the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* The command line for the other ranks, of as many words as led_job_read() got. Its word 0 has the findings: with them
+/* The command line for the other ranks, of `*count` words. Its word 0 has the findings: with them
  * a rank that reads files finds out whether they are the same, and a rank that does not run a user's kernel or cut by a
  * user's technique need not load it. The array is the caller's to free, the words are borrowed. NULL when memory is
- * out: the other ranks then get the words of led_job_read(), and find out for themselves. */
-char **led_job_words(const struct led_job *led);
+ * out: the other ranks of a run then get the words of led_job_read(), and find out for themselves. */
+char **led_job_words(const struct led_job *led, int *count);
 
 /* Announces the job, whose words it adds to what is said `about` it, to all ranks under its number; `is_for_pods`: also
  * to those of pods. Returns an exit status; what is wrong has been said. After led_job_prepare(). */

@@ -134,11 +134,17 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 /* --- beginnings --- */
 
 /* Has the job be in its folder, and print to its files. */
-static void place(struct set_job *job)
+static void place(const struct set *set, struct set_job *job)
 {
+    const struct queue_job *queued = job->queued;
+    const struct led_number number = {.set = set->options.name,
+                                      .id = queued->id,
+                                      .has_run = queued->has_run,
+                                      .default_name = submission_takes_rows(&queued->submission) ? "exec.out" : NULL};
     root_use_streams(led_job_root(job->led), job->out, job->err);
-    led_job_place(job->led, job->folder, job->queued->submission.umask, job->queued->submission.environment, false);
-    if (job->queued->submission.is_open)
+    led_job_place(job->led, job->folder, queued->submission.umask, queued->submission.environment, false);
+    led_job_number(job->led, &number);
+    if (queued->submission.is_open)
         led_job_expect_more(job->led);
 }
 
@@ -163,14 +169,14 @@ static int resume(const struct set *set, struct set_job *job)
     job_words_fini(&job->words);
     job->led = led;
     job->words = words;
-    place(job);
+    place(set, job);
     led_job_take_kernel(job->led, before);
     led_job_free(before);
     return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
 /* Goes to the job's folder. Returns an exit status; what is wrong has been said. */
-static int enter(struct set_job *job)
+static int enter(const struct set *set, struct set_job *job)
 {
     struct error error;
     const char *folder = job->queued->submission.folder;
@@ -179,7 +185,7 @@ static int enter(struct set_job *job)
         error_set(&error, "the folder %.300s: %s", folder, strerror(errno));
         return fail(job, EXIT_STATUS_USAGE, error.text);
     }
-    place(job);
+    place(set, job);
     return EXIT_STATUS_DONE;
 }
 
@@ -385,7 +391,7 @@ void set_look_at_loading(struct set *set)
 void set_begin_job(struct set *set, struct queue_job *queued)
 {
     struct set_job *job = job_new(set, queued);
-    const int status = job != NULL ? enter(job) : EXIT_STATUS_FAILED;
+    const int status = job != NULL ? enter(set, job) : EXIT_STATUS_FAILED;
     if (status == EXIT_STATUS_DONE)
         begin_or_load(set, queued, job);
     else

@@ -245,8 +245,10 @@ static int take_earlier(struct queue_journal *journal, bool resume, int64_t now_
         return 0;
     }
     const unsigned at_once = queue->at_once;
+    const uint32_t newest = queue->newest;
     queue_fini(queue);
     queue_init(queue, at_once);
+    queue->newest = newest; /* no number is given twice: what jobs have left is named by it */
     return 0;
 }
 

@@ -16,16 +16,9 @@
 /* Words that the set adds, and the NULL behind all. */
 #define WORDS_MORE 8
 
-/* Of an open job: options before those of the job, which win, or the iterations that it was given. -1 when memory is
- * out. */
-static int add_options(struct job_words *words, const struct job_additions *additions)
+/* The iterations that an open job was given. -1 when memory is out. */
+static int add_iterations(struct job_words *words, const struct job_additions *additions)
 {
-    static char output[] = "--output", name[] = "exec.out";
-    if (additions->list != NULL) { /* that of the kernel would stand beside its list */
-        words->argv[words->argc++] = output;
-        words->argv[words->argc++] = name;
-        return 0;
-    }
     words->found = findings_text(&(struct findings){.grows = true, .is_counted = true, .added = additions->added});
     words->argv[0] = words->found;
     return words->found != NULL ? 0 : -1;
@@ -54,8 +47,8 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     if (words->argv == NULL)
         return -1;
     words->argv[words->argc++] = program;
-    if (is_open)
-        result = add_options(words, additions);
+    if (is_open && additions->list == NULL)
+        result = add_iterations(words, additions);
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
@@ -97,15 +90,12 @@ const char *submission_kernel(const struct submission *submission)
 }
 
 /* True where a technique that may cut the job's chunks is a class in Python. To be known before it is loaded. */
-static bool names_python_technique(const struct job_words *words)
+static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";
-    struct job job;
-    if (job_parse(&job, words->argc, words->argv, NULL) != 0)
-        return false;
-    bool found = job.plugin != NULL && strncmp(job.plugin, python, strlen(python)) == 0;
-    for (unsigned i = 0; i < job.spec.candidates; i++)
-        found |= strncmp(job.spec.candidate_text[i], python, strlen(python)) == 0;
+    bool found = job->plugin != NULL && strncmp(job->plugin, python, strlen(python)) == 0;
+    for (unsigned i = 0; i < job->spec.candidates; i++)
+        found |= strncmp(job->spec.candidate_text[i], python, strlen(python)) == 0;
     return found;
 }
 
@@ -115,7 +105,9 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     struct error unread;
     error = error_or(error, &unread);
     struct root *root = led_job_root(led);
-    if (names_python_technique(words))
+    struct job job;
+    const bool is_read = job_parse(&job, words->argc, words->argv, NULL) == 0; /* else led_job_read() says why not */
+    if (is_read && names_python_technique(&job))
         return error_set(error,
                          "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
                          "technique of HDSS or a shared object, or `hdss run` without --set");
@@ -135,6 +127,9 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
         return error_set(error,
                          "--metrics-file: is for a run of its own; accepted: `hdss up --metrics-file`, for all jobs of "
                          "a set");
+    if (root->setup.job.output_is_default && job_resumes(&root->setup.job))
+        return error_set(error, "--resume: each job of a set has an output of its own, such as exec-12.out; accepted: "
+                                "with --output FILE");
     return job_setup_check_for_set(&root->setup, error);
 }
 

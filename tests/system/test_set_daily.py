@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: MIT
+"""Sets as people use them day by day: what they type without a look at the manual works, or is answered by a line that does."""
+import contextlib
+import os
+
+from launch import HDSS, main, run
+from sets import here, job, refused, submission, post, up, well
+
+
+@contextlib.contextmanager
+def a_set(*words):
+    """A set of the name main, and its end whatever comes."""
+    here()
+    up(*words)
+    try:
+        yield
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
+def read(path):
+    with open(path, encoding='utf-8') as file:
+        return file.read()
+
+
+def test_a_loop_of_submissions_in_one_folder():
+    with a_set():
+        for number in range(1, 26):
+            assert well(['submit', 'exec', '--', 'echo', str(number)]) == f'main/{number}\n'
+        post([submission(['exec', 'command=echo {#}', 'count=2'])] * 75)
+        run([HDSS, 'wait', *map(str, range(1, 101))])
+        for number in range(1, 101):
+            assert read(f'exec-{number}.out') == (f'{number}\n' if number < 26 else '1\n2\n'), (number, job(str(number)))
+        assert job('7')['status'] == 0 and '  output       exec-101.out\n' in well(['submit', '--wait', 'exec', '--', 'true'])
+        refused(['submit', '--resume', 'exec', '--', 'true'], '--resume: each job of a set has an output of its own', 'with --output FILE')
+
+
+def test_no_number_is_given_twice():
+    """The numbers go on when the set is started anew, and a set of another name finds a name of its own."""
+    with a_set():
+        well(['submit', '--wait', 'exec', '--', 'echo', 'one'])
+    up()
+    try:
+        assert '  output       exec-2.out\n' in well(['submit', '--wait', 'exec', '--', 'echo', 'two'])
+        assert well(['up', '--workers', '1', '--name', 'night']) == 'night is up\n'
+        assert '  output       exec-night-1.out\n' in well(['submit', '--set', 'night', '--wait', 'exec', '--', 'echo', 'three'])
+        well(['down', 'night'])
+    finally:
+        assert run([HDSS, 'down']).status == 0
+    assert [read(f'exec-{name}.out') for name in ('1', '2', 'night-1')] == ['one\n', 'two\n', 'three\n']
+
+
+if __name__ == '__main__':
+    main([value for name, value in list(globals().items()) if name.startswith('test_')])
