@@ -80,10 +80,16 @@ static void list_job(struct queue *queue, struct queue_job *job)
     *bucket_of(queue, job->id) = job;
 }
 
+static void free_texts(struct queue_figures *figures)
+{
+    for (unsigned i = 0; i < QUEUE_TEXTS; i++)
+        free((char *)figures->texts[i]);
+}
+
 static void free_job(struct queue_job *job)
 {
     submission_fini(&job->submission);
-    free(job->figures.technique);
+    free_texts(&job->figures);
     free(job->dependents);
     free(job);
 }
@@ -351,11 +357,19 @@ bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t 
     return true;
 }
 
-void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures, const char *technique)
+void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures)
 {
-    free(job->figures.technique);
+    free_texts(&job->figures);
     job->figures = *figures;
-    job->figures.technique = strdup(technique);
+    memset(job->figures.texts, 0, sizeof job->figures.texts);
+    for (unsigned i = 0; i < QUEUE_TEXTS; i++)
+        queue_keep_text(job, i, figures->texts[i] != NULL ? figures->texts[i] : "");
+}
+
+void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text)
+{
+    free((char *)job->figures.texts[which]);
+    job->figures.texts[which] = text[0] != '\0' ? strdup(text) : NULL;
 }
 
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s)

@@ -38,11 +38,14 @@
 
 enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
 
+/* What is known of a job in words: the technique that it was computed with, where its results went, why it failed. */
+enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
+
 /* How far a job came. */
 struct queue_figures {
     uint64_t done, total, resumed, failed; /* iterations; resumed: those of `done` that an earlier run had done */
     double elapsed_s;
-    char *technique; /* that it was computed with; owned; NULL: it is not known */
+    const char *texts[QUEUE_TEXTS]; /* owned; NULL: not known */
 };
 
 /* The items that an open job was given. */
@@ -138,8 +141,11 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
  * and nobody has cancelled, waits for the next set. `job` may be forgotten with the next submission or end. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
-/* Notes how far a job came that is about to be over; without memory the technique, which is copied, is not known. */
-void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures, const char *technique);
+/* Notes how far a job came that is about to be over. */
+void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
+
+/* Notes a text of it, which is copied; an empty one, and one for which there is no memory, is not known. */
+void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
 /* Cancels a job that waits; one that runs is noted as cancelled, and the caller ends it. Those that are over stay as
  * they are. */

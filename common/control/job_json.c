@@ -96,6 +96,7 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "topology", json_of_text(job->topology));
     json_object_set_new(object, "output", text_or_null(job->output));
     json_object_set_new(object, "status", is_over ? json_integer(job->status) : json_null());
+    json_object_set_new(object, "reason", text_or_null(job->reason));
     json_object_set_new(object, "priority", json_integer(job->priority));
     json_object_set_new(object, "weight", json_of_count(job->weight));
     json_object_set_new(object, "after", numbers_json(job->after, job->after_count));

@@ -47,6 +47,7 @@ struct control_job {
     const char *technique;
     const char *topology;
     const char *output; /* empty: none */
+    const char *reason; /* why it failed, of a job of a set; NULL or empty: it has not, or nobody knows */
     int status;         /* exit status, once the job is over; below 0: it is not */
     /* of a job of a set */
     int priority;

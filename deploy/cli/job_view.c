@@ -59,6 +59,7 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->technique = text_of(json, "technique");
     view->topology = text_of(json, "topology");
     view->output = text_of(json, "output");
+    view->reason = text_of(json, "reason");
     view->done = count_of(json, "done");
     view->failed = count_of(json, "failed");
     view->rate = count_of(json, "rate_per_s");
@@ -108,6 +109,7 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
                               .technique = "",
                               .topology = "",
                               .output = "",
+                              .reason = "",
                               .total = -1,
                               .left_s = -1,
                               .soonest_s = -1,
@@ -452,6 +454,7 @@ void job_view_print(const struct job_view *view, struct text *text)
     add_line(text, "output", view->output);
     if (view->status >= 0)
         text_add(text, "  %-10s %d\n", "status", view->status);
+    add_line(text, "reason", view->reason);
 }
 
 void job_view_print_port(json_t *session, struct text *text)

@@ -13,13 +13,13 @@
 
 /* A job of a run or set. The texts are borrowed from `json`. */
 struct job_view {
-    char session[CONTROL_NAME_MAX];                                      /* "run-1234", or the name of the set */
-    char id[CONTROL_NAME_MAX + 24];                                      /* "run-1234", or "NAME/3" in a set */
-    char path[CONTROL_PATH_MAX];                                         /* of the socket */
-    uint64_t job;                                                        /* its number there */
-    json_t *json;                                                        /* owned; NULL: the run did not answer */
-    const char *kernel, *state, *folder, *technique, *topology, *output; /* empty where nothing is said */
-    const char *name;                                                    /* that its user gave it; empty: none */
+    char session[CONTROL_NAME_MAX]; /* "run-1234", or the name of the set */
+    char id[CONTROL_NAME_MAX + 24]; /* "run-1234", or "NAME/3" in a set */
+    char path[CONTROL_PATH_MAX];    /* of the socket */
+    uint64_t job;                   /* its number there */
+    json_t *json;                   /* owned; NULL: the run did not answer */
+    const char *kernel, *state, *folder, *technique, *topology, *output, *reason; /* empty where nothing is said */
+    const char *name; /* that its user gave it; empty: none */
     double done, failed, rate, elapsed_s, workers, busy, lost;
     double total, left_s;       /* below 0: not known */
     double soonest_s, latest_s; /* the band of the end; likewise */

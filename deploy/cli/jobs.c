@@ -11,6 +11,7 @@
 #include "common/control/route.h"
 
 #include <inttypes.h>
+#include <limits.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -304,6 +305,8 @@ static int tell_end(const char *program, const struct job_view *view)
     text_init(&text);
     text_add(&text, "%s: %s, ", view->id, view->state);
     job_view_print_done(view, &text);
+    text_add(&text, "%s", view->reason[0] != '\0' ? ": " : "");
+    text_add_plain(&text, view->reason, UINT_MAX);
     text_add(&text, "\n");
     const int status = jobs_put(program, &text);
     return status == EXIT_STATUS_DONE ? view->status : status;

@@ -560,6 +560,17 @@ uint64_t led_job_failures(const struct led_job *led)
     return led->supermaster.given_up.total;
 }
 
+char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX])
+{
+    struct text lines;
+    text_init(&lines);
+    reasons_add_text(&led->root.reasons, &lines, "", "", LED_REASON_MAX);
+    char *made = text_take(&lines);
+    snprintf(text, LED_REASON_MAX, "%.*s", made != NULL ? (int)strcspn(made, "\n") : 0, made != NULL ? made : "");
+    free(made);
+    return text;
+}
+
 struct given_up led_job_take_given_up(struct led_job *led)
 {
     const struct given_up given_up = led->supermaster.given_up;

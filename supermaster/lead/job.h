@@ -110,6 +110,10 @@ bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct fail
 /* Iterations that it can tell of in that way. */
 uint64_t led_job_failures(const struct led_job *led);
 
+/* Why most of its tasks have failed, after led_job_end(), as a line of `text`, which it returns; empty: none has. */
+#define LED_REASON_MAX 1000
+char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
+
 /* Moves the list of what was given up of a job that has ended to whoever keeps it. */
 struct given_up led_job_take_given_up(struct led_job *led);
 

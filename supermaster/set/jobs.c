@@ -11,6 +11,7 @@
 #include "proto/message.h"
 #include "supermaster/lead/job.h"
 #include "supermaster/set/items.h"
+#include "supermaster/set/queue_format.h"
 #include "supermaster/set/words.h"
 
 #include <errno.h>
@@ -272,8 +273,26 @@ static void add(struct set *set, struct set_job *job)
     set_tell_more(set, job->queued); /* it may be complete already */
 }
 
+/* Keeps the last line that the job has written to its errors, as that says why it failed. */
+static void keep_last_line(const struct set *set, struct queue_job *queued)
+{
+    static const char program[] = "supermaster: ";
+    char text[QUEUE_FIGURE_TEXT] = "";
+    const int file = set_folder_read(&set->folder, queued->id, CONTROL_ERR);
+    const off_t size = file >= 0 ? lseek(file, 0, SEEK_END) : 0, most = (off_t)sizeof text - 1;
+    ssize_t count = size > 0 ? pread(file, text, sizeof text - 1, size > most ? size - most : 0) : 0;
+    if (file >= 0)
+        close(file);
+    while (count > 0 && text[count - 1] == '\n')
+        text[--count] = '\0';
+    const char *end = strrchr(text, '\n'), *line = end != NULL ? end + 1 : text;
+    queue_keep_text(queued, QUEUE_REASON, line + (strncmp(line, program, strlen(program)) == 0 ? strlen(program) : 0));
+}
+
 static void note_over(struct set *set, struct queue_job *queued, int status)
 {
+    if (status != EXIT_STATUS_DONE && status != EXIT_STATUS_DRAINED && queued->figures.texts[QUEUE_REASON] == NULL)
+        keep_last_line(set, queued);
     if (!queue_over(&set->queue, queued, status, set_now_s()))
         return;
     queue_journal_over(set->journal, queued);
@@ -514,13 +533,17 @@ void set_desert(struct set *set)
 static void keep_figures(const struct set_job *job)
 {
     struct control_job told = {.status = -1};
+    char reason[LED_REASON_MAX];
     led_job_tell(job->led, &told);
     const struct queue_figures figures = {.done = told.progress.done,
                                           .total = told.progress.total,
                                           .resumed = told.progress.resumed,
                                           .failed = told.failed,
-                                          .elapsed_s = told.progress.elapsed_s};
-    queue_keep_figures(job->queued, &figures, told.technique);
+                                          .elapsed_s = told.progress.elapsed_s,
+                                          .texts = {[QUEUE_TECHNIQUE] = told.technique,
+                                                    [QUEUE_OUTPUT] = told.output,
+                                                    [QUEUE_REASON] = led_job_reason(job->led, reason)}};
+    queue_keep_figures(job->queued, &figures);
 }
 
 /* Keeps what was given up of a job, if anything was, in the place of the oldest that is kept. */

@@ -7,6 +7,7 @@
 #include "proto/wire.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,12 +31,14 @@ enum {
 /* How a record begins: with bytes that UTF-8 does not have. */
 static const unsigned char mark[4] = {0xf5, 0x51, 0x52, 0xf9};
 
-enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32, TECHNIQUE_AT = 40 };
+enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32 };
 
 enum { ITEMS_AT = 0, LIST_BYTES_AT = 8, IS_COMPLETE_AT = 16 };
 
 /* The largest exit status. */
 #define STATUS_MAX 255
+/* The most bytes of the figures of a job, with their texts. */
+#define FIGURES_MAX (QUEUE_FIGURE_BYTES + QUEUE_TEXTS * QUEUE_FIGURE_TEXT)
 /* The least room for notes. */
 #define NOTES_LEAST 4096
 
@@ -136,26 +139,31 @@ void queue_note_items(struct queue_notes *notes, const struct queue_job *job)
 
 static bool has_figures(const struct queue_job *job)
 {
-    return job->figures.total > 0 || job->figures.technique != NULL;
+    bool has = job->figures.total > 0;
+    for (unsigned i = 0; i < QUEUE_TEXTS; i++)
+        has |= job->figures.texts[i] != NULL;
+    return has;
 }
 
 /* Writes how far a job came to `out`. Returns the bytes. */
 static uint32_t figures_put(const struct queue_figures *figures, unsigned char *out)
 {
-    const char *technique = figures->technique != NULL ? figures->technique : "";
-    const size_t length = strnlen(technique, QUEUE_TECHNIQUE_MAX);
+    size_t bytes = QUEUE_FIGURE_BYTES;
     wire_put64(out + DONE_AT, figures->done);
     wire_put64(out + TOTAL_AT, figures->total);
     wire_put64(out + RESUMED_AT, figures->resumed);
     wire_put64(out + FAILED_AT, figures->failed);
     wire_put_double(out + ELAPSED_AT, figures->elapsed_s);
-    memcpy(out + TECHNIQUE_AT, technique, length);
-    return (uint32_t)(QUEUE_FIGURE_BYTES + length);
+    for (unsigned i = 0; i < QUEUE_TEXTS; i++)
+        bytes += (size_t)snprintf((char *)out + bytes, QUEUE_FIGURE_TEXT, "%.*s", QUEUE_FIGURE_TEXT - 1,
+                                  figures->texts[i] != NULL ? figures->texts[i] : "") +
+                 1;
+    return (uint32_t)bytes;
 }
 
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job)
 {
-    unsigned char figures[QUEUE_FIGURE_BYTES + QUEUE_TECHNIQUE_MAX];
+    unsigned char figures[FIGURES_MAX];
     note(notes, &(struct queue_record){.kind = QUEUE_OVER,
                                        .job = job->id,
                                        .time_s = job->ended_s,
@@ -266,19 +274,23 @@ static enum taken replay_submission(struct queue *queue, const struct queue_reco
 static int read_figures(struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
-    char technique[QUEUE_TECHNIQUE_MAX + 1] = "";
+    char texts[QUEUE_TEXTS * QUEUE_FIGURE_TEXT + QUEUE_TEXTS] = "";
     if (record->text_bytes == 0)
         return 0;
-    if (record->text_bytes < QUEUE_FIGURE_BYTES || record->text_bytes > QUEUE_FIGURE_BYTES + QUEUE_TECHNIQUE_MAX ||
+    if (record->text_bytes < QUEUE_FIGURE_BYTES || record->text_bytes > FIGURES_MAX ||
         wire_double_is_bad(bytes + ELAPSED_AT))
         return -1;
-    const struct queue_figures figures = {.done = wire_get64(bytes + DONE_AT),
-                                          .total = wire_get64(bytes + TOTAL_AT),
-                                          .resumed = wire_get64(bytes + RESUMED_AT),
-                                          .failed = wire_get64(bytes + FAILED_AT),
-                                          .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
-    memcpy(technique, bytes + TECHNIQUE_AT, record->text_bytes - QUEUE_FIGURE_BYTES);
-    queue_keep_figures(job, &figures, technique);
+    struct queue_figures figures = {.done = wire_get64(bytes + DONE_AT),
+                                    .total = wire_get64(bytes + TOTAL_AT),
+                                    .resumed = wire_get64(bytes + RESUMED_AT),
+                                    .failed = wire_get64(bytes + FAILED_AT),
+                                    .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
+    memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
+    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* behind the last one are NULs */
+        figures.texts[i] = texts + at;
+        at += strlen(texts + at) + 1;
+    }
+    queue_keep_figures(job, &figures);
     return 0;
 }
 
@@ -466,7 +478,7 @@ static int read_head(struct replay *replay, const unsigned char *bytes, size_t s
     if (size < QUEUE_HEAD_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
         wire_get32(bytes + HEAD_CRC_AT) != crc32c(0, bytes, HEAD_CRC_AT))
         return 0;
-    if (wire_get32(bytes + VERSION_AT) != QUEUE_FORMAT_VERSION)
+    if (wire_get32(bytes + VERSION_AT) < QUEUE_FORMAT_OLDEST || wire_get32(bytes + VERSION_AT) > QUEUE_FORMAT_VERSION)
         return error_set(error, "is a journal of another version of HDSS");
     replay->newest = wire_get32(bytes + NEWEST_AT);
     return 1;

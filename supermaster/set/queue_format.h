@@ -13,7 +13,7 @@
  *     QUEUE_GIVEN         an open job got items; text: u64 items  u64 bytes of the list  u64 1 if complete, else 0
  *     QUEUE_BEGUN
  *     QUEUE_OVER          status; cancelled_by; text, if it has run: u64 done  u64 total  u64 resumed  u64 failed
- *                         f64 elapsed seconds  the technique
+ *                         f64 elapsed seconds  the texts of enum queue_text, a NUL behind each
  *     QUEUE_ASKED_TO_END  it is to be cancelled
  *     QUEUE_SET_OVER      the set has ended by itself; always the last record
  *
@@ -33,13 +33,15 @@
 #include <stdint.h>
 
 /* To be raised when the layout or the meaning of a record changes. */
-#define QUEUE_FORMAT_VERSION 3
+#define QUEUE_FORMAT_VERSION 4
+/* Read as well: the technique was the only text, without a NUL. */
+#define QUEUE_FORMAT_OLDEST 3
 
-#define QUEUE_HEAD_BYTES    20
-#define QUEUE_RECORD_BYTES  44 /* without its text */
-#define QUEUE_TEXT_MAX      (8u << 20)
-#define QUEUE_FIGURE_BYTES  40  /* without the technique */
-#define QUEUE_TECHNIQUE_MAX 255 /* bytes of it */
+#define QUEUE_HEAD_BYTES   20
+#define QUEUE_RECORD_BYTES 44 /* without its text */
+#define QUEUE_TEXT_MAX     (8u << 20)
+#define QUEUE_FIGURE_BYTES 40   /* without the texts */
+#define QUEUE_FIGURE_TEXT  1024 /* the most bytes of each, with the NUL */
 
 #define QUEUE_ITEM_BYTES 24
 

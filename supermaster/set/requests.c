@@ -20,8 +20,9 @@ static void tell_resting(const struct set *set, const struct queue_job *queued, 
                                                 CONTROL_DONE, CONTROL_FAILED, CONTROL_CANCELLED};
     const struct queue_figures *figures = &queued->figures;
     job->kernel = submission_kernel(&queued->submission);
-    job->technique = figures->technique != NULL ? figures->technique : "";
-    job->output = "";
+    job->technique = figures->texts[QUEUE_TECHNIQUE] != NULL ? figures->texts[QUEUE_TECHNIQUE] : "";
+    job->output = figures->texts[QUEUE_OUTPUT];
+    job->reason = figures->texts[QUEUE_REASON];
     job->topology = set->topology->masters > 0 || set->options.listens ? "hierarchical" : "central";
     job->state = states[queued->state];
     job->status = queued->status;

@@ -50,5 +50,24 @@ def test_no_number_is_given_twice():
     assert [read(f'exec-{name}.out') for name in ('1', '2', 'night-1')] == ['one\n', 'two\n', 'three\n']
 
 
+def test_a_failure_says_why():
+    """In `show`, in `wait` and as JSON, also once the job is over, and in a later set."""
+    with a_set():
+        well(['submit', '--output', 'no/such.out', 'exec', '--', 'true'])
+        well(['submit', 'exec', 'command=sh -c "echo no room for {#} >&2; exit 7"', 'count=3'])
+        well(['submit', '--wait', 'exec', '--', 'true'])
+        assert run([HDSS, 'wait', '1', '2']).status == 2
+    up('--resume')
+    try:
+        why = ['no/such.out: there is no folder no; `mkdir -p no` makes it',
+               "3 tasks failed with exit 7, e.g. 1 sh -c 'echo no room for 1 >&2; exit 7': no room for 1", None]
+        assert [job(number)['reason'] for number in '123'] == why, [job(number) for number in '123']
+        assert f'  status     2\n  reason     {why[0]}\n' in well(['show', '1']) and '  reason  ' not in well(['show', '3'])
+        assert run([HDSS, 'wait', '2']).out == f'main/2: failed, 3 of 3 (100.0 %): {why[1]}\n'
+        assert job('2')['output'] == 'exec-2.out'
+    finally:
+        assert run([HDSS, 'down']).status == 0
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

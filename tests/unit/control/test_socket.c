@@ -354,7 +354,8 @@ static void check_json(const struct control_job *from, const char *expected)
 }
 
 #define OF_A_RUN                                                                                                       \
-    ",\"priority\":0,\"weight\":1,\"after\":[],\"open\":false,\"cancelled_by\":null,\"submitted\":null,\"began\":"     \
+    ",\"reason\":null,\"priority\":0,\"weight\":1,\"after\":[],\"open\":false,\"cancelled_by\":null,\"submitted\":"    \
+    "null,\"began\":"                                                                                                  \
     "null,\"ended\":"                                                                                                  \
     "null}"
 

@@ -118,9 +118,13 @@ static off_t file_size(void)
 
 START_TEST(a_later_set_knows_how_far_a_job_came)
 {
-    const struct queue_figures figures = {
-        .done = 7, .total = UINT64_C(1) << 63, .resumed = 3, .failed = 2, .elapsed_s = 1.5};
-    char long_name[QUEUE_TECHNIQUE_MAX + 2];
+    struct queue_figures figures = {.done = 7,
+                                    .total = UINT64_C(1) << 63,
+                                    .resumed = 3,
+                                    .failed = 2,
+                                    .elapsed_s = 1.5,
+                                    .texts = {[QUEUE_TECHNIQUE] = "gss,2", [QUEUE_OUTPUT] = "exec-1.out"}};
+    char long_name[QUEUE_FIGURE_TEXT + 1];
     memset(long_name, 'a', sizeof long_name);
     long_name[sizeof long_name - 1] = '\0';
     submit(0);
@@ -128,9 +132,11 @@ START_TEST(a_later_set_knows_how_far_a_job_came)
     submit(0);
     begin(1);
     begin(2);
-    queue_keep_figures(queue_find(&queue, 1), &figures, "gss,2");
+    queue_keep_figures(queue_find(&queue, 1), &figures);
+    queue_keep_text(queue_find(&queue, 1), QUEUE_REASON, "no room");
     over(1, EXIT_STATUS_FAILED);
-    queue_keep_figures(queue_find(&queue, 2), &figures, long_name);
+    figures = (struct queue_figures){.texts = {[QUEUE_TECHNIQUE] = long_name}};
+    queue_keep_figures(queue_find(&queue, 2), &figures);
     over(2, EXIT_STATUS_DONE);
     cancel(3);
     commit();
@@ -139,9 +145,13 @@ START_TEST(a_later_set_knows_how_far_a_job_came)
         const struct queue_figures *known = &queue_find(&queue, 1)->figures;
         ck_assert(known->done == 7 && known->total == UINT64_C(1) << 63 && known->resumed == 3 && known->failed == 2);
         ck_assert_double_eq(known->elapsed_s, 1.5);
-        ck_assert_str_eq(known->technique, "gss,2");
-        ck_assert_uint_eq(strlen(queue_find(&queue, 2)->figures.technique), QUEUE_TECHNIQUE_MAX);
-        ck_assert_ptr_null(queue_find(&queue, 3)->figures.technique);
+        ck_assert_str_eq(known->texts[QUEUE_TECHNIQUE], "gss,2");
+        ck_assert_str_eq(known->texts[QUEUE_OUTPUT], "exec-1.out");
+        ck_assert_str_eq(known->texts[QUEUE_REASON], "no room");
+        known = &queue_find(&queue, 2)->figures;
+        ck_assert_uint_eq(strlen(known->texts[QUEUE_TECHNIQUE]), QUEUE_FIGURE_TEXT - 1);
+        ck_assert_ptr_null(known->texts[QUEUE_REASON]);
+        ck_assert_ptr_null(queue_find(&queue, 3)->figures.texts[QUEUE_TECHNIQUE]);
     }
 }
 END_TEST

@@ -72,7 +72,7 @@ static void begin(struct queue *queue, struct queue_notes *notes)
 static void end(struct queue *queue, struct queue_notes *notes, uint32_t id, int status)
 {
     struct queue_job *job = queue_find(queue, id);
-    queue_keep_figures(job, &(struct queue_figures){.done = 5, .total = 9, .elapsed_s = 1.5}, "gss");
+    queue_keep_figures(job, &(struct queue_figures){.done = 5, .total = 9, .elapsed_s = 1.5, .texts = {"gss"}});
     ck_assert(queue_over(queue, job, status, 30));
     queue_note_over(notes, job);
 }
