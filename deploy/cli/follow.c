@@ -707,7 +707,7 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
     sigaction(SIGPIPE, NULL, &follow->before);
     if (follow->before.sa_handler == SIG_DFL)
         sigaction(SIGPIPE, &nothing, NULL);
-    follow->tail = results_tail_begin(options->output, TASK_STREAMS, false, error);
+    follow->tail = results_tail_begin(options->output, TASK_STREAMS, options->only_looks, error);
     if (follow->tail != NULL && outlet_init(&follow->out, options->out, "standard output", error) == 0 &&
         outlet_init(&follow->err, options->err, "standard error", error) == 0 && open_log(follow, error) == 0)
         return 0;

@@ -23,6 +23,7 @@ struct follow_options {
     const char *output;  /* the job's --output */
     int out, err;        /* descriptors for what tasks print; -1: it is not printed */
     bool in_order;       /* in the order of the tasks, not as they finish */
+    bool only_looks;     /* another process began the job, perhaps long ago, and its parts stay as they are */
     bool clears_line;    /* a progress line may stand on the terminal of standard error */
     const char *live;    /* folder with what tasks write while they run, which is printed then; NULL: none */
     const char *spilled; /* folder with NUMBER.out and NUMBER.err of what is too long for the parts; NULL: none */

@@ -7,6 +7,7 @@
 #include "deploy/cli/commands.h"
 #include "deploy/cli/find_job.h"
 #include "deploy/cli/job_output.h"
+#include "deploy/cli/job_results.h"
 
 #include "common/control/route.h"
 
@@ -26,7 +27,7 @@
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
 
 enum format { FORMAT_TEXT, FORMAT_JSON };
-enum streams { STREAMS_BOTH, STREAMS_OUT, STREAMS_ERR };
+enum streams { STREAMS_BOTH, STREAMS_OUT, STREAMS_ERR, STREAMS_SUMMARY };
 
 struct jobs_request {
     enum format format;
@@ -69,8 +70,9 @@ static const struct option_row cancel_rows[] = {
 };
 
 static const struct option_row output_rows[] = {
-    {"stream", 0, "both|out|err", NULL,
-     "what the job has printed on standard output, on standard error, or both, each where it belongs (default both)",
+    {"stream", 0, "both|out|err|summary", NULL,
+     "what the job has printed on standard output, on standard error, or both, each where it belongs; or the summary "
+     "at its end (default both)",
      TAKES_CHOICE(struct jobs_request, streams)},
     {"follow", 'f', NULL, NULL, "go on until the job is over", TAKES_FLAG(struct jobs_request, follows)},
     SET_ROW,
@@ -116,8 +118,9 @@ static const struct options cancel_options = {
 };
 
 static const struct options output_options = {
-    .usage = "hdss output [ID]... [--stream both|out|err] [--follow] [--set SET]",
-    .about = "Prints what jobs of a set have printed: their summaries, notes and errors.",
+    .usage = "hdss output [ID]... [--stream both|out|err|summary] [--follow] [--set SET]",
+    .about = "Prints what jobs of a set have printed: of tasks what these print, in their order, else the summary; and "
+             "notes and errors on standard error.",
     .sections = {{"Options", output_rows}, {"Help", options_common}},
     .notes = ID_NOTE "\nWhat a run prints is where it was started, and is not known here.",
 };
@@ -389,40 +392,67 @@ int command_cancel(int argc, char **argv)
 
 #define FOLLOW_MS 500
 
-/* Prints what is there of the streams that are wanted. */
+/* Prints what is there of the streams that are wanted. What tasks have printed is in the place of the summary. */
 static enum ask_end print_streams(struct control_client *client, const struct job_view *view, enum streams streams,
                                   uint64_t from[JOB_STREAMS], struct error *error)
 {
+    const bool has_summary =
+        streams == STREAMS_SUMMARY || (streams != STREAMS_ERR && strcmp(view->kernel, "exec") != 0);
     enum ask_end end = ASK_ANSWERED;
-    if (streams != STREAMS_OUT)
+    if (streams == STREAMS_BOTH || streams == STREAMS_ERR)
         end = job_output_copy(client, view->job, JOB_STREAM_ERR, &from[JOB_STREAM_ERR], stderr, error);
-    if (streams != STREAMS_ERR && end == ASK_ANSWERED)
+    if (has_summary && end == ASK_ANSWERED)
         end = job_output_copy(client, view->job, JOB_STREAM_OUT, &from[JOB_STREAM_OUT], stdout, error);
     fflush(stdout);
+    return end;
+}
+
+/* Asks how the job is by now. */
+static enum ask_end look_again(struct control_client *client, struct job_view *view, struct error *error)
+{
+    struct control_answer answer;
+    struct job_view now = *view;
+    char target[64];
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
+    enum ask_end end = control_client_ask(client, "GET", target, NULL, ANSWER_MS, &answer, error);
+    if (end == ASK_ANSWERED && job_view_read(&now, answer.json, error) < 0)
+        end = ASK_REFUSED;
+    else if (end == ASK_ANSWERED) {
+        json_decref(view->json);
+        *view = now;
+    }
+    control_answer_fini(&answer);
     return end;
 }
 
 static int print_output(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
+    const enum streams streams = request->streams;
+    const int out = streams == STREAMS_ERR ? -1 : STDOUT_FILENO, err = streams == STREAMS_OUT ? -1 : STDERR_FILENO;
     struct control_client client;
-    struct control_answer answer;
+    struct job_results results;
     struct error error, text;
     uint64_t from[JOB_STREAMS] = {0};
-    char target[64];
-    bool is_over = !request->follows || view->status >= 0;
+    bool has_results = false;
     control_client_init(&client, view->path);
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
-    enum ask_end end = print_streams(&client, view, request->streams, from, &error);
-    while (end == ASK_ANSWERED && !is_over) {
+    enum ask_end end = print_streams(&client, view, streams, from, &error);
+    while (end == ASK_ANSWERED) {
+        if (!has_results && streams != STREAMS_SUMMARY && job_results_has(view)) {
+            has_results = job_results_begin(&results, view, out, err, &error) == 0;
+            end = has_results ? ASK_ANSWERED : ASK_REFUSED;
+        }
+        if (has_results)
+            job_results_look(&results, &text); /* what has gone wrong comes again at the end */
+        if (end != ASK_ANSWERED || !request->follows || view->status >= 0)
+            break;
         poll(NULL, 0, FOLLOW_MS);
-        end = control_client_ask(&client, "GET", target, NULL, ANSWER_MS, &answer, &error);
-        const char *state = json_string_value(json_object_get(answer.json, "state"));
-        is_over = state == NULL || job_state_is_over(state);
-        control_answer_fini(&answer);
+        end = look_again(&client, view, &error);
         if (end == ASK_ANSWERED)
-            end = print_streams(&client, view, request->streams, from, &error);
+            end = print_streams(&client, view, streams, from, &error);
     }
+    if (has_results && job_results_end(&results, view->status >= 0, &error) < 0)
+        end = ASK_REFUSED;
     control_client_fini(&client);
     if (end == ASK_ANSWERED)
         return commands_end_page(program);

@@ -68,6 +68,7 @@ int outlet_flush(struct outlet *outlet, struct error *error)
             return error_set(error, "%s: cannot write: %s", outlet->name, strerror(errno));
         if (done > 0) {
             outlet->sent += (size_t)done;
+            outlet->written += (uint64_t)done;
             outlet->is_in_line = outlet->buffer[outlet->sent - 1] != '\n';
         }
     }

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct outlet {
     int fd;           /* -1: what is put there is dropped */
@@ -16,6 +17,7 @@ struct outlet {
     bool is_in_line;     /* the last byte that was written ends no line */
     char *buffer;        /* owned */
     size_t length, sent; /* bytes in it, and those that are written */
+    uint64_t written;    /* bytes in all */
 };
 
 /* -1 with one line. */

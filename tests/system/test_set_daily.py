@@ -3,7 +3,7 @@
 import contextlib
 import os
 
-from launch import HDSS, main, run
+from launch import HDSS, finish, main, run, start, wait_until
 from sets import here, job, refused, submission, post, up, well
 
 
@@ -67,6 +67,30 @@ def test_a_failure_says_why():
         assert job('2')['output'] == 'exec-2.out'
     finally:
         assert run([HDSS, 'down']).status == 0
+
+
+def test_output_is_what_was_printed():
+    """While the job runs, at its end, and after it was cancelled; the summary is another stream."""
+    with a_set():
+        run([HDSS, 'submit', '--wait', 'exec', '--', 'sh', '-c', 'echo out; echo err >&2; exit 3'])
+        both = run([HDSS, 'output', '1'])
+        assert (both.status, both.out, both.err) == (0, 'out\n', ['err']), both
+        assert well(['output', '1', '--stream', 'out']) == 'out\n' and well(['output', '1', '--stream', 'err']) == ''
+        assert well(['output', '1', '--stream', 'summary']).startswith('exec: 1 of 1 task failed')
+        well(['submit', 'exec', 'command=sh -c "echo {#}; while [ {#} -gt 2 -a ! -e go ]; do sleep 0.02; done; echo again"', 'count=5'])
+        wait_until(lambda: well(['output', '2']) == '1\nagain\n2\nagain\n', 'the first two tasks')
+        follower = start([HDSS, 'output', '--follow', '2'])
+        with open('go', 'w', encoding='ascii'):
+            pass
+        all_of_it = ''.join(f'{number}\nagain\n' for number in range(1, 6))
+        assert finish(follower).out == all_of_it == well(['output', '2']) == read('exec-2.out')
+        well(['submit', 'exec', 'command=sh -c "echo {#}; [ {#} = 1 ] || sleep 1000"', 'count=9'])
+        wait_until(lambda: well(['output', '3']) == '1\n', 'the first task')
+        well(['cancel', '3'])
+        assert run([HDSS, 'wait', '3']).status == 4 and well(['output', '3']) == '1\n'
+        os.remove('exec-2.out')
+        gone = run([HDSS, 'output', '2'])
+        assert gone.status == 1 and gone.err[0].endswith('/exec-2.out: is not there any more'), gone
 
 
 if __name__ == '__main__':
