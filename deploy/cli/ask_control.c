@@ -133,6 +133,13 @@ static void list_session(void *context, const char *path, const char *name)
         list_set(listing, path, name);
 }
 
+int control_list_set(struct job_list *list, enum listed listed, const char *path, const char *name)
+{
+    struct listing listing = {.list = list, .listed = listed};
+    list_set(&listing, path, name);
+    return listing.failed ? -1 : 0;
+}
+
 /* As numbers are ordered: "run-9" comes before "run-10", and "night/9" before "night/10". */
 static int by_name(const void *a, const void *b)
 {

@@ -21,3 +21,6 @@ enum listed {
  * is there without JSON. With `sets` other than NULL each set is added to that array, as an object with what it says of
  * itself and the numbers of its jobs. -1 when memory is out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
+
+/* Adds the jobs of one set. -1 when memory is out. */
+int control_list_set(struct job_list *list, enum listed listed, const char *path, const char *name);

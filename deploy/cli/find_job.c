@@ -7,6 +7,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ANSWER_MS 10000
@@ -48,18 +49,6 @@ static int ask_for_job(struct job_list *found, const struct set_place *set, uint
     return result;
 }
 
-static int find_in_named_set(struct job_list *found, const char *word, struct error *error)
-{
-    struct set_place set;
-    char name[CONTROL_NAME_MAX];
-    int status;
-    const uint64_t number = find_job_number(word);
-    snprintf(name, sizeof name, "%.*s", (int)(strrchr(word, '/') - word), word);
-    if (number == 0)
-        return error_set(error, "'%.60s' is no ID of a job; accepted: NAME/3, 3, run-17", word);
-    return sets_find(name, &set, error) < 0 ? -1 : ask_for_job(found, &set, number, &status, error);
-}
-
 /* Copies a view whose texts are borrowed from JSON that both hold. */
 static int add_view(struct job_list *found, const struct job_view *view, struct error *error)
 {
@@ -84,41 +73,91 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
     return result;
 }
 
+/* Adds the job of the set that was given this name. 1: there is none; -1 with one line. */
+static int find_by_name(struct job_list *found, const struct set_place *set, const char *name, struct error *error)
+{
+    struct job_list all = {0};
+    const struct job_view *meant = NULL;
+    unsigned alive = 0;
+    int result = control_list_set(&all, LISTED_ALL, set->path, set->name) < 0 ? error_set(error, "out of memory") : 0;
+    for (size_t i = 0; result == 0 && i < all.count; i++) {
+        const struct job_view *view = &all.items[i];
+        if (strcmp(view->name, name) != 0 || (alive > 0 && view->status >= 0))
+            continue;
+        alive += view->status < 0;
+        meant = view;
+    }
+    if (alive > 1)
+        result = error_set(error,
+                           "%u jobs of the set %s that are not over have the name '%.60s'; `hdss jobs` has "
+                           "their IDs",
+                           alive, set->name, name);
+    else if (result == 0)
+        result = meant != NULL ? add_view(found, meant, error) : 1;
+    job_list_fini(&all);
+    return result;
+}
+
+static int find_in_set(struct job_list *found, const struct set_place *set, const char *word, struct error *error)
+{
+    const uint64_t number = find_job_number(word);
+    int status, result;
+    if (number > 0)
+        return ask_for_job(found, set, number, &status, error);
+    result = find_by_name(found, set, word, error);
+    return result <= 0 ? result
+                       : error_set(error,
+                                   "'%.60s' is neither the ID nor the name of a job of the set %s; `hdss jobs "
+                                   "--all` lists them",
+                                   word, set->name);
+}
+
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error)
 {
     struct error unread;
     error = error_or(error, &unread);
     struct set_place place;
     struct error why;
-    int status = 0;
-    const uint64_t number = find_job_number(word);
-    if (strchr(word, '/') != NULL)
-        return find_in_named_set(found, word, error);
-    const bool is_set = (number > 0 || set != NULL) && sets_find(set, &place, &why) == 0;
+    char name[CONTROL_NAME_MAX];
+    const char *slash = strrchr(word, '/');
+    if (slash != NULL) {
+        snprintf(name, sizeof name, "%.*s", (int)(slash - word), word);
+        return sets_find(name, &place, error) < 0 ? -1 : find_in_set(found, &place, slash + 1, error);
+    }
+    const bool is_set = sets_find(set, &place, &why) == 0;
     if (set != NULL && !is_set) {
         *error = why;
         return -1;
     }
-    if (set != NULL && number == 0)
-        return error_set(error, "'%.60s' is no ID of a job of a set; accepted: NAME/3, 3", word);
-    if (!is_set)
+    if (set != NULL)
+        return find_in_set(found, &place, word, error);
+    if (!is_set || strncmp(word, "run-", 4) == 0)
         return find_run(found, word, error);
-    if (ask_for_job(found, &place, number, &status, error) == 0)
-        return 0;
-    return set == NULL && find_run(found, word, &why) == 0 ? 0 : -1;
+    return find_in_set(found, &place, word, error) == 0 || find_run(found, word, &why) == 0 ? 0 : -1;
+}
+
+int find_all_jobs(struct job_list *found, const char *set, struct error *error)
+{
+    struct set_place place;
+    if (sets_find(set, &place, error) < 0)
+        return -1;
+    return control_list_set(found, LISTED_ALIVE, place.path, place.name) < 0 ? error_set(error, "out of memory") : 0;
 }
 
 int find_only_job(struct job_list *found, const char *set, struct error *error)
 {
     struct set_place place;
+    struct error why;
     struct job_list all = {0};
     const struct job_view *only = NULL;
     unsigned count = 0;
     if (set != NULL && sets_find(set, &place, error) < 0)
         return -1;
+    if (set == NULL && getenv(SET_VARIABLE) != NULL && sets_find(NULL, &place, &why) == 0)
+        set = place.name;
     int result = control_list_jobs(&all, LISTED_ALIVE, NULL) < 0 ? error_set(error, "out of memory") : 0;
     for (size_t i = 0; result == 0 && i < all.count; i++) {
-        if (set != NULL && strcmp(all.items[i].session, place.name) != 0)
+        if (set != NULL ? strcmp(all.items[i].session, place.name) != 0 : sets_is_private(all.items[i].session))
             continue;
         only = &all.items[i];
         count++;

@@ -52,7 +52,7 @@ struct jobs_request {
     }
 
 static const struct option_row jobs_rows[] = {
-    {"all", 0, NULL, NULL, "jobs of sets that are over, too, as far as their set still knows them",
+    {"all", 'a', NULL, NULL, "jobs of sets that are over, too, as far as their set still knows them",
      TAKES_FLAG(struct jobs_request, all)},
     FORMAT_ROW,
     {NULL},
@@ -60,9 +60,14 @@ static const struct option_row jobs_rows[] = {
 
 static const struct option_row show_rows[] = {SET_ROW, FORMAT_ROW, {NULL}};
 
-static const struct option_row set_rows[] = {SET_ROW, {NULL}};
+static const struct option_row wait_rows[] = {
+    {"all", 'a', NULL, NULL, "all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
+    SET_ROW,
+    {NULL},
+};
 
 static const struct option_row cancel_rows[] = {
+    {"all", 'a', NULL, NULL, "all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
     {"finish", 0, NULL, NULL, "finish what runs, and keep it, as Ctrl-C does with a run; nothing begins",
      TAKES_FLAG(struct jobs_request, finishes)},
     SET_ROW,
@@ -80,9 +85,9 @@ static const struct option_row output_rows[] = {
 };
 
 #define ID_NOTE                                                                                                        \
-    "ID is that of `hdss jobs`: NAME/3 of a job of the set NAME, or 3 where it is clear which set is meant; run-PID "  \
-    "of a run, where `run-` and the end may be left out as long as it fits one run alone. Without ID the only job "    \
-    "that goes on is meant."
+    "ID is that of `hdss jobs`: SET/3 of a job of a set, or 3 where it is clear which set is meant, or the name that " \
+    "the job was given, in the place of 3; run-PID of a run, where `run-` and the end may be left out as long as it "  \
+    "fits one run alone. Without ID the only job that goes on is meant."
 
 static const struct options jobs_options = {
     .usage = "hdss jobs [--all] [--format text|json]",
@@ -101,16 +106,16 @@ static const struct options show_options = {
 };
 
 static const struct options wait_options = {
-    .usage = "hdss wait [ID]... [--set SET]",
+    .usage = "hdss wait [ID]... [--all] [--set SET]",
     .about = "Waits for the end of jobs, and says how they ended.",
-    .sections = {{"Options", set_rows}, {"Help", options_common}},
+    .sections = {{"Options", wait_rows}, {"Help", options_common}},
     .notes =
         ID_NOTE "\nExit status: that of the job, of several the first that is not 0; 1 where it is not known how a "
                 "job ended; 2 where there is no such job.",
 };
 
 static const struct options cancel_options = {
-    .usage = "hdss cancel [ID]... [--finish] [--set SET]",
+    .usage = "hdss cancel [ID]... [--all] [--finish] [--set SET]",
     .about = "Cancels jobs. Of one of a set what runs is ended at once, and what is done stays; one that waits never "
              "begins. A run drains, as by Ctrl-C: what runs is finished and kept. Returns at once.",
     .sections = {{"Options", cancel_rows}, {"Help", options_common}},
@@ -174,7 +179,11 @@ static int jobs_each(const char *program, const struct jobs_request *request,
     struct job_list meant = {0};
     struct error error;
     int status = EXIT_STATUS_DONE, result = 0;
-    if (request->count == 0)
+    if (request->all && request->count > 0)
+        result = error_set(&error, "--all and '%.60s' are both given; accepted: one of them", request->ids[0]);
+    else if (request->all)
+        result = find_all_jobs(&meant, request->set, &error);
+    else if (request->count == 0)
         result = find_only_job(&meant, request->set, &error);
     for (unsigned i = 0; i < request->count && result == 0; i++)
         result = find_job(&meant, request->set, request->ids[i], &error);

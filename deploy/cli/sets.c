@@ -31,6 +31,11 @@ bool sets_is_name(const char *name)
     return length > 0 && length < SET_NAME_MAX && strncmp(name, RUN_BEGINS, strlen(RUN_BEGINS)) != 0;
 }
 
+bool sets_is_private(const char *name)
+{
+    return strncmp(name, OWN_BEGINS, strlen(OWN_BEGINS)) == 0;
+}
+
 int sets_check_name(const char *name, struct error *error)
 {
     if (sets_is_name(name))
@@ -111,11 +116,10 @@ struct only_set {
     unsigned count;
 };
 
-/* A set of a program is not meant by who says no name. */
 static void take_set(void *context, const char *path, const char *name)
 {
     struct only_set *only = context;
-    if (strncmp(name, OWN_BEGINS, strlen(OWN_BEGINS)) == 0)
+    if (sets_is_private(name))
         return;
     text_add(&only->names, "%s%s", only->count++ > 0 ? ", " : "", name);
     snprintf(only->set->name, sizeof only->set->name, "%s", name);

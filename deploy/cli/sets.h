@@ -23,6 +23,9 @@ struct set_place {
 /* True for what a set can be called: letters, digits, '.', '_' and '-', no '.' or '-' first, and not as a run. */
 bool sets_is_name(const char *name);
 
+/* True for the name of a set that a program has started for itself: nobody means it who does not say its name. */
+bool sets_is_private(const char *name);
+
 /* For options that name a set. -1 with one line where it cannot be a name. */
 int sets_check_name(const char *name, struct error *error);
 

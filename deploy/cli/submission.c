@@ -72,14 +72,20 @@ static json_t *after_json(const struct submission_request *request, const char *
 {
     json_t *array = json_array();
     for (size_t i = 0; i < request->after_count; i++) {
+        struct job_list found = {0};
         const char *id = request->after[i], *slash = strrchr(id, '/');
-        const uint64_t number = find_job_number(id);
-        if (number > 0 && (slash == NULL || (strncmp(id, set, strlen(set)) == 0 && id + strlen(set) == slash))) {
+        const bool is_of_set = slash == NULL || (strncmp(id, set, strlen(set)) == 0 && id + strlen(set) == slash);
+        uint64_t number = find_job_number(id);
+        if (number == 0 && is_of_set && find_job(&found, set, slash != NULL ? slash + 1 : id, NULL) == 0)
+            number = found.items[0].job;
+        job_list_fini(&found);
+        if (number > 0 && is_of_set) {
             json_array_append_new(array, json_integer((json_int_t)number));
             continue;
         }
         json_decref(array);
-        error_set(error, "--after '%.60s'; accepted: IDs of jobs of the set %s, as %s/3 or 3", id, set, set);
+        error_set(error, "--after '%.60s'; accepted: IDs and names of jobs of the set %s, as %s/3, 3 or fit", id, set,
+                  set);
         return NULL;
     }
     return array;

@@ -93,5 +93,46 @@ def test_output_is_what_was_printed():
         assert gone.status == 1 and gone.err[0].endswith('/exec-2.out: is not there any more'), gone
 
 
+def test_names_stand_for_ids():
+    """Of jobs of one name the one that is not over is meant, or else the latest."""
+    with a_set():
+        long = ['exec', '--', 'sleep', '1000']
+        well(['submit', '--wait', '--name', 'fit', 'exec', '--', 'echo', 'one'])
+        well(['submit', '--wait', '--name', 'fit', 'exec', '--', 'echo', 'two'])
+        assert [well(['output', name]) for name in ('fit', 'main/fit', '1')] == ['two\n', 'two\n', 'one\n']
+        well(['submit', '--name', 'open', '--open', 'exec', 'command=echo {}'])
+        assert well(['add', '--end', 'open', 'a', 'b']) == 'main/3: 2 added, 2 in all, complete\n'
+        assert well(['wait', 'open']).startswith('main/3: done') and well(['output', 'open']) == 'a\nb\n'
+        assert well(['submit', '--name', 'fit', *long]) == 'main/4\n' and job('fit')['id'] == 4
+        assert well(['submit', '--after', 'fit', '--after', 'main/open', *long]) == 'main/5\n' and job('5')['after'] == [4, 3]
+        refused(['show', 'nosuch'], "'nosuch' is neither the ID nor the name of a job of the set main; `hdss jobs --all` lists them")
+        refused(['submit', '--after', 'nosuch', *long], "--after 'nosuch'; accepted: IDs and names of jobs of the set main, as main/3, 3 or fit")
+        well(['submit', '--name', 'fit', *long])
+        refused(['cancel', 'fit'], "2 jobs of the set main that are not over have the name 'fit'; `hdss jobs` has their IDs")
+        assert 'main/1 ' in well(['jobs', '-a']) and 'main/1 ' not in well(['jobs'])
+        waiter = start([HDSS, 'wait', '--all'])
+        assert well(['cancel', '-a']).count('main/') == 3
+        assert finish(waiter).status == 4 and [job(number)['state'] for number in '3456'] == ['done', *3 * ['cancelled']]
+        assert well(['wait', '--all']) == ''
+        refused(['cancel', '--all', '3'], "--all and '3' are both given; accepted: one of them")
+
+
+def test_nobody_takes_the_set_of_a_program():
+    """Without a name a command means none of the sets that programs start for themselves."""
+    here()
+    assert well(['up', '--workers', '1', '--name', 'own-of-a-program']) == 'own-of-a-program is up\n'
+    try:
+        well(['submit', '--set', 'own-of-a-program', 'exec', '--', 'sleep', '1000'])
+        for command in ('wait', 'cancel', 'show', 'output'):
+            refused([command], 'no run or job of yours goes on on this machine')
+        refused(['cancel', '--all'], 'no set of yours is up on this machine; `hdss up` starts one')
+        refused(['submit', 'exec', '--', 'true'], 'no set of yours is up on this machine')
+        refused(['page'], 'no run or job of yours goes on on this machine')
+        refused(['down'], 'no set of yours is up on this machine')
+        well(['cancel', 'own-of-a-program/1'])
+    finally:
+        assert run([HDSS, 'down', 'own-of-a-program']).status == 0
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

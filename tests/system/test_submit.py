@@ -177,7 +177,7 @@ def test_what_is_wrong_is_said_in_a_line():
         os.environ['HDSS_SET'] = 'day'
         refused(['submit', 'nothing'], "hdss submit: unknown kernel 'nothing'; accepted: one of `hdss kernels`")
         refused(['submit', '--tecnique', 'ss', 'synthetic'], 'hdss submit: unknown option --tecnique; did you mean --technique?')
-        refused(['submit', '--after', 'night/1', *JOB], "hdss submit: --after 'night/1'; accepted: IDs of jobs of the set day, as day/3 or 3")
+        refused(['submit', '--after', 'night/1', *JOB], "hdss submit: --after 'night/1'; accepted: IDs and names of jobs of the set day, as day/3, 3 or fit")
         refused(['submit', '--leave', *JOB], 'hdss submit: --leave: accepted with --wait')
         refused(['submit', '--time-limit', '60', *JOB], 'hdss submit: --time-limit is for a launch; accepted: options of a job')
         refused(['submit', '-j3', *JOB], 'hdss submit: --workers is for a launch; accepted: options of a job')

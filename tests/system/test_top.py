@@ -176,7 +176,7 @@ def test_what_cannot_be_is_said():
     with SetDouble(here(), 'night'):
         refused(['--once', 'a', 'b'], "hdss top: 'b' is one word too many; accepted: one set or one ID")
         refused(['--once', '--interval', '0.01'], "hdss top: --interval '0.01': accepted: 0.1 to 3600")
-        refused(['--once', 'day'], "hdss top: 'day' is no run of yours on this machine; `hdss jobs` lists those that are there")
+        refused(['--once', 'day'], "hdss top: 'day' is neither the ID nor the name of a job of the set night; `hdss jobs --all` lists them")
         refused(['--once', 'night/7'], 'hdss top: night/7: the set has no job 7')
         assert run([HDSS, 'complete', 'hdss', 'top', '']).out.split() == ['night']
         result = run([HDSS, 'top'])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
-from typing import Any, Dict, Iterator, Optional, Sequence, Tuple
+from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 from hdss import _control
 from hdss._command import Refusal
@@ -91,20 +91,17 @@ def find(word: str) -> Tuple[str, str]:
         return word, ''
     name, slash, number = word.rpartition('/')
     if slash:
-        if not number.isascii() or not number.isdigit() or int(number) == 0:
-            raise Refusal(f"'{word:.60}' is no ID of a job; accepted: NAME/3, 3, run-17")
         if not _control.is_set(name) or name not in there:
             raise Refusal(f"'{name:.60}' is no set of yours on this machine; `hdss jobs` shows those that are up")
-        return _ask_for_job(name, there[name], int(number))
+        return _job_of_set(name, there[name], number)
     runs = [one for one in there if one.startswith('run-') and is_served(there[one])]
-    if word.isascii() and word.isdigit() and int(word) > 0:
-        path = _set_that_is_meant()
-        if path is not None:
-            try:
-                return _ask_for_job(os.path.basename(path)[:-len(_control.ENDING)], path, int(word))
-            except Refusal:
-                if not any(one.startswith((word, f'run-{word}')) for one in runs):
-                    raise
+    path = _set_that_is_meant()
+    if path is not None and not word.startswith('run-'):
+        try:
+            return _job_of_set(os.path.basename(path)[:-len(_control.ENDING)], path, word)
+        except Refusal:
+            if not any(one.startswith((word, f'run-{word}')) for one in runs):
+                raise
     found = [one for one in runs if word in (one, one[4:])] or [one for one in runs if word and one.startswith((word, f'run-{word}'))]
     if len(found) == 1:
         return found[0], found[0]
@@ -146,6 +143,30 @@ def is_served(path: str) -> bool:
         return True
 
 
+def _job_of_set(name: str, path: str, word: str) -> Tuple[str, str]:
+    """The job of this number, or of this name: that which is not over, or else the latest."""
+    if word.isascii() and word.isdigit() and int(word) > 0:
+        return _ask_for_job(name, path, int(word))
+    line = Line(name, path, FIND_S)
+    named: List[Dict[str, Any]] = []
+    try:
+        start: Optional[int] = 0
+        while start is not None:
+            answer = line.ask(f'/v1/jobs?from={start}')
+            named += [job for job in answer['jobs'] if job['name'] == word]
+            start = answer['next']
+    except (Gone, Silent, Refused, KeyError) as problem:
+        raise Refusal(f'the set {name} does not say which jobs it has: {problem}') from None
+    finally:
+        line.close()
+    alive = [job for job in named if job['status'] is None]
+    if len(alive) > 1:
+        raise Refusal(f"{len(alive)} jobs of the set {name} that are not over have the name '{word:.60}'; `hdss jobs` has their IDs")
+    if not named:
+        raise Refusal(f"'{word:.60}' is neither the ID nor the name of a job of the set {name}; `hdss jobs --all` lists them")
+    return name, f'{name}/{(alive or named)[-1]["id"]}'
+
+
 def _ask_for_job(name: str, path: str, number: int) -> Tuple[str, str]:
     line = Line(name, path, FIND_S)
     try:
@@ -164,7 +185,7 @@ def _ask_for_job(name: str, path: str, number: int) -> Tuple[str, str]:
 def jobs() -> Iterator[str]:
     """The IDs of runs, and of the jobs of sets that are not over. A set that does not answer has none."""
     for name, path in sorted(sessions().items()):
-        if not is_served(path):
+        if name.startswith(_control.OWN) or not is_served(path):
             continue
         if not _control.is_set(name):
             yield name
