@@ -81,6 +81,8 @@ static const struct option_row rows[] = {
      TAKES_PATH(struct serve_options, state)},
     {"resume", 0, NULL, NULL, "go on with the jobs of the queue that an earlier set has left there",
      TAKES_FLAG(struct serve_options, resumes)},
+    {"forget", 0, NULL, NULL, "drop those jobs, unless --resume is given, too",
+     TAKES_FLAG(struct serve_options, forgets)},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
      TAKES_INTEGER(struct serve_options, at_once, 1, SERVE_MOST)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,

@@ -65,7 +65,10 @@ static bool batch_name(char name[SET_NAME_MAX])
 
 void sets_default_name(char name[SET_NAME_MAX])
 {
-    if (!batch_name(name))
+    const char *variable = getenv(SET_VARIABLE);
+    if (variable != NULL && variable[0] != '\0')
+        snprintf(name, SET_NAME_MAX, "%s", variable);
+    else if (!batch_name(name))
         strcpy(name, DEFAULT_NAME);
 }
 

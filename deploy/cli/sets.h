@@ -39,7 +39,7 @@ int sets_find_with_pods(const char *given, struct set_place *set, struct error *
 /* The line for a set whose socket nobody listens to any more. Returns -1. */
 int sets_refuse_lost(const char *name, struct error *error);
 
-/* The name that a set gets where the user gives none: that of the batch job, or "main". */
+/* The name that a set gets where the user gives none: that of the environment, of the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
 
 /* The folder in which a set of that name keeps its jobs, unless another is given. -1 with one line. */

@@ -52,7 +52,7 @@ struct up_request {
     const char *chunk_time;   /* borrowed; NULL: not given */
     unsigned at_once;         /* jobs; 0: not given */
     bool group_even, group_given, restarts_given;
-    bool foreground, until_eof, resumes, is_json;
+    bool foreground, until_eof, resumes, forgets, is_json;
 };
 
 static int take_idle(void *target, const char *value, struct error *error)
@@ -86,7 +86,8 @@ static int take_chunk_time(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row up_rows[] = {
-    {"name", 0, "NAME", NULL, "the name by which the set is found (default: the ID of the batch job, else `main`)",
+    {"name", 0, "NAME", NULL,
+     "the name by which the set is found (default: HDSS_SET, the ID of the batch job, else `main`)",
      TAKES_WORD(struct up_request, name), .least = 1},
     {"foreground", 0, NULL, NULL, "return when the set has ended, as in the script of a batch job",
      TAKES_FLAG(struct up_request, foreground)},
@@ -106,6 +107,8 @@ static const struct option_row up_rows[] = {
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
     {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
      TAKES_FLAG(struct up_request, resumes)},
+    {"forget", 0, NULL, NULL, "drop the jobs that an earlier set of that name has left",
+     TAKES_FLAG(struct up_request, forgets)},
     {"restarts", 0, "N", NULL,
      "start a set again, with --resume, that has lost its supermaster or all workers, N times at most (default 3, with "
      "--until-eof 0)",
@@ -261,6 +264,8 @@ static void add_words(struct up_request *request, const char *name, const char *
     }
     if (request->resumes)
         argv_add(words, "--resume");
+    if (request->forgets)
+        argv_add(words, "--forget");
 }
 
 /* A set in the foreground. */
@@ -460,9 +465,18 @@ static int start_set(struct up_request *request, struct error *error)
         error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
         return EXIT_STATUS_USAGE;
     }
-    sets_default_name(name);
+    if (request->resumes && request->forgets) {
+        error_set(error, "--resume goes on with the jobs that --forget drops; accepted: one of them");
+        return EXIT_STATUS_USAGE;
+    }
+    const char *variable = getenv(SET_VARIABLE);
     if (request->name != NULL && sets_check_name(request->name, error) < 0)
         return EXIT_STATUS_USAGE;
+    if (request->name == NULL && variable != NULL && variable[0] != '\0' && sets_check_name(variable, error) < 0) {
+        error_before(error, SET_VARIABLE ": ");
+        return EXIT_STATUS_USAGE;
+    }
+    sets_default_name(name);
     if (request->name != NULL)
         snprintf(name, sizeof name, "%s", request->name);
     if (find_state(request, name, state, error) < 0)

@@ -217,30 +217,31 @@ static int tell_damage(struct queue_journal *journal, const struct queue_damage 
 static int refuse_earlier(const struct queue_journal *journal, size_t jobs, struct error *error)
 {
     if (jobs > 0)
-        return error_set(error, "%.200s: has %zu job%s not over; --resume goes on with %s", journal->path, jobs,
-                         jobs > 1 ? "s that are" : " that is", jobs > 1 ? "them" : "it");
+        return error_set(error, "%.200s: has %zu job%s not over; --resume goes on with %s, --forget drops %s",
+                         journal->path, jobs, jobs > 1 ? "s that are" : " that is", jobs > 1 ? "them" : "it",
+                         jobs > 1 ? "them" : "it");
     return error_set(error,
                      "%.200s: is damaged, and may have had jobs that are not over; --resume goes on with those that "
-                     "are whole, and keeps the damaged file",
+                     "are whole, --forget drops them, and both keep the damaged file",
                      journal->path);
 }
 
 /* Reads what an earlier set has left, and makes it the queue's, or refuses to forget it. */
-static int take_earlier(struct queue_journal *journal, bool resume, int64_t now_s, struct error *error)
+static int take_earlier(struct queue_journal *journal, enum queue_earlier earlier, int64_t now_s, struct error *error)
 {
     struct queue *queue = journal->queue;
     struct queue_damage damage = {0};
     if (read_file(journal, &damage, error) < 0)
         return -1;
     const size_t jobs = queue->waiting + queue->running;
-    if (!resume && (jobs > 0 || queue_is_damaged(&damage)))
+    if (earlier == QUEUE_REFUSED && (jobs > 0 || queue_is_damaged(&damage)))
         return refuse_earlier(journal, jobs, error);
     if (queue_is_damaged(&damage) && tell_damage(journal, &damage, error) < 0)
         return -1;
     if (damage.is_unended && !queue_is_damaged(&damage))
         error_set(&journal->warning,
                   "%.200s: the set that wrote it was killed, or the file was cut: what it has is known", journal->path);
-    if (resume) {
+    if (earlier == QUEUE_TAKEN_OVER) {
         queue_restart(queue, now_s);
         return 0;
     }
@@ -252,8 +253,8 @@ static int take_earlier(struct queue_journal *journal, bool resume, int64_t now_
     return 0;
 }
 
-struct queue_journal *queue_journal_open(const char *path, bool resume, struct queue *queue, int64_t now_s,
-                                         struct error *error)
+struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
+                                         int64_t now_s, struct error *error)
 {
     struct queue_journal *journal = calloc(1, sizeof *journal);
     if (journal == NULL) {
@@ -265,7 +266,7 @@ struct queue_journal *queue_journal_open(const char *path, bool resume, struct q
     if (journal->path == NULL || asprintf(&journal->temporary, "%s.tmp", path) < 0)
         result = error_set(error, "%.200s: out of memory", path);
     if (result == 0)
-        result = take_earlier(journal, resume, now_s, error);
+        result = take_earlier(journal, earlier, now_s, error);
     if (result == 0)
         result = replace(journal, error);
     if (result == 0)

@@ -24,11 +24,17 @@
 
 struct queue_journal;
 
-/* Opens the file, for a queue that has no jobs; the queue is borrowed. With `resume` the queue gets the jobs that the
- * file has, of which those that ran wait to go on. NULL with one line: also for a file that another set writes, or
- * that, without `resume`, has jobs that are not over, or is damaged. */
-struct queue_journal *queue_journal_open(const char *path, bool resume, struct queue *queue, int64_t now_s,
-                                         struct error *error);
+/* What becomes of jobs of an earlier set that are not over. */
+enum queue_earlier {
+    QUEUE_REFUSED,    /* the file is not opened */
+    QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file, of which those that ran wait to go on */
+    QUEUE_FORGOTTEN,
+};
+
+/* Opens the file, for a queue that has no jobs; the queue is borrowed. NULL with one line: also for a file that another
+ * set writes, or that is refused because it has jobs that are not over, or is damaged. */
+struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
+                                         int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
 /* One line that says what is lost, or may be, of the file that was there; "": nothing is. */

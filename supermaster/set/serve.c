@@ -173,8 +173,10 @@ static int open_parts(struct set *set)
         return -1;
     if (set_pods_open(set, &set->error) < 0)
         return -1;
-    set->journal =
-        queue_journal_open(set->folder.queue_path, set->options.resumes, &set->queue, set_now_s(), &set->error);
+    const enum queue_earlier earlier = set->options.resumes   ? QUEUE_TAKEN_OVER
+                                       : set->options.forgets ? QUEUE_FORGOTTEN
+                                                              : QUEUE_REFUSED;
+    set->journal = queue_journal_open(set->folder.queue_path, earlier, &set->queue, set_now_s(), &set->error);
     if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
         return -1;
     clear_folder(set);

@@ -264,7 +264,7 @@ START_TEST(no_job_is_forgotten_by_mistake)
     queue_fini(&queue);
     open_journal(false);
     ck_assert_ptr_null(journal);
-    ck_assert_str_eq(error.text, "queue: has 1 job that is not over; --resume goes on with it");
+    ck_assert_str_eq(error.text, "queue: has 1 job that is not over; --resume goes on with it, --forget drops it");
     queue_fini(&queue);
     open_journal(true);
     begin(1);
