@@ -390,51 +390,19 @@ static int begin_list(struct exec_run *run, struct error *error)
 
 /* --- the job --- */
 
-static void exec_add_env(const struct exec_request *request, struct argv *words)
-{
-    struct text text;
-    text_init(&text);
-    text_add(&text, "env=");
-    for (unsigned i = 0; i < request->env.count; i++) {
-        text_add(&text, "%s", i > 0 ? "," : "");
-        for (const char *c = request->env.items[i]; *c != '\0'; c++)
-            text_add(&text, *c == ',' ? "\\," : "%c", *c);
-    }
-    char *word = text_take(&text);
-    argv_add(words, word != NULL ? word : "");
-    words->failed |= word == NULL;
-    free(word);
-}
-
 /* The kernel and its parameters. */
 static void add_kernel(const struct exec_run *run, struct argv *words)
 {
     const struct exec_request *request = &run->request;
     argv_add(words, "exec");
     argv_add_format(words, "list=%s", own.list);
-    argv_add_format(words, "command=%s", request->command);
     if (!run->is_complete)
         argv_add(words, "follow=yes");
-    if (strcmp(request->shell, SHELL_AUTO) != 0)
-        argv_add_format(words, "shell=%s", request->shell);
-    if (request->timeout_ns > 0)
-        argv_add_format(words, "timeout=%.9g", (double)request->timeout_ns / 1e9);
-    if (request->tries > 1)
-        argv_add_format(words, "retries=%u", request->tries - 1);
-    if (request->cores != NULL)
-        argv_add_format(words, "cores=%s", request->cores);
-    if (request->memory != NULL)
-        argv_add_format(words, "memory=%s", request->memory);
-    if (request->gpus != NULL)
-        argv_add_format(words, "gpus=%s", request->gpus);
-    if (request->workdir != NULL)
-        argv_add_format(words, "workdir=%s", request->workdir);
+    exec_request_add_parameters(request, words);
     if (own.live[0] != '\0')
         argv_add_format(words, "live=%s", own.live);
     if (own.folder.path[0] != '\0')
         argv_add_format(words, "spill=%s", own.folder.path);
-    if (request->env.count > 0)
-        exec_add_env(request, words);
 }
 
 /* The number of workers to launch; 0: as many as `hdss run` does by default. No more than tasks are of use. */

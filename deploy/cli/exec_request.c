@@ -533,7 +533,8 @@ static int exec_read_sources(struct exec_request *request, int count, char *cons
                 return -1;
         any = true;
     }
-    if (any)
+    request->is_one_task = request->is_one_task && !any;
+    if (any || request->is_one_task)
         return 0;
     if (isatty(STDIN_FILENO))
         return error_set(error, "no arguments are given, and standard input is a terminal; accepted: ::: ARG..., :::: "
@@ -640,6 +641,20 @@ static int exec_read_options(struct exec_request *request, struct options_reader
     return 0;
 }
 
+/* The option that is of use only where tasks are followed, and what is printed of them goes through here; NULL: none
+ * is given. */
+static const char *exec_prints(const struct exec_request *request)
+{
+    return request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
+           : request->line_buffer                    ? "--line-buffer goes"
+           : request->tells                          ? "--show-commands goes"
+           : request->joblog != NULL                 ? "--joblog goes"
+           : request->results != NULL                ? "--results goes"
+           : request->halt.when != HALT_NO           ? "--halt goes"
+           : request->delay_ns > 0                   ? "--delay goes"
+                                                     : NULL;
+}
+
 static int exec_check(const struct exec_request *request, struct error *error)
 {
     if (request->tag && request->tag_text != NULL)
@@ -647,17 +662,10 @@ static int exec_check(const struct exec_request *request, struct error *error)
     if (request->quotes && strcmp(request->shell, SHELL_AUTO) != 0 && strcmp(request->shell, SHELL_NO) != 0)
         return error_set(error,
                          "--quote takes the words as they are, --shell has a shell read them; accepted: one of them");
-    const char *printed = request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
-                          : request->line_buffer                    ? "--line-buffer goes"
-                          : request->tells                          ? "--show-commands goes"
-                          : request->joblog != NULL                 ? "--joblog goes"
-                          : request->results != NULL                ? "--results goes"
-                          : request->halt.when != HALT_NO           ? "--halt goes"
-                          : request->delay_ns > 0                   ? "--delay goes"
-                                                                    : NULL;
     if (request->how.slots + request->spreads > 0 && request->how.per_row > 0)
         return error_set(error,
                          "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them");
+    const char *printed = exec_prints(request);
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",
                          printed);
@@ -668,12 +676,16 @@ static int exec_check(const struct exec_request *request, struct error *error)
     return 0;
 }
 
-int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error)
+static int exec_request_take(struct exec_request *request, bool may_be_one, int argc, char **argv, struct error *error)
 {
     const struct options options = exec_options();
     struct options_reader reader;
-    *request = (struct exec_request){
-        .how.delimiter = '\n', .argument_mark = ARGUMENT_MARK, .file_mark = FILE_MARK, .shell = SHELL_AUTO, .tries = 1};
+    *request = (struct exec_request){.how.delimiter = '\n',
+                                     .argument_mark = ARGUMENT_MARK,
+                                     .file_mark = FILE_MARK,
+                                     .shell = SHELL_AUTO,
+                                     .tries = 1,
+                                     .is_one_task = may_be_one};
     options_reader_init(&reader, &options, argc, argv);
     int result = exec_read_options(request, &reader, argv, error);
     if (result != 0)
@@ -683,6 +695,71 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
     return request->words.failed || request->files.failed || request->env.failed
                ? error_set(error, "out of memory for the command line")
                : 0;
+}
+
+int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error)
+{
+    return exec_request_take(request, false, argc, argv, error);
+}
+
+int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error)
+{
+    const int result = exec_request_take(request, true, argc, argv, error);
+    if (result != 0)
+        return result;
+    const char *printed = exec_prints(request);
+    if (printed == NULL && request->device != NULL)
+        printed = "--output of a device goes";
+    if (printed != NULL)
+        return error_set(error, "%s with what is printed here; accepted: by `hdss exec --set SET`", printed);
+    if (request->dry_run || request->bar || request->eta || request->workers > 0)
+        return error_set(error, "%s is for a run of its own",
+                         request->dry_run       ? "--dry-run"
+                         : request->workers > 0 ? "--jobs"
+                                                : "--bar");
+    if (!request->is_one_task && sources_begin(request->sources, error) < 0)
+        return -1;
+    if (sources_names(request->sources).count > 0)
+        return error_set(error, "--header names columns, which rows that are handed over have not; accepted: {1}, {2} "
+                                "and so on, or `hdss exec --set SET`");
+    return 0;
+}
+
+static void exec_add_env(const struct exec_request *request, struct argv *words)
+{
+    struct text text;
+    text_init(&text);
+    text_add(&text, "env=");
+    for (unsigned i = 0; i < request->env.count; i++) {
+        text_add(&text, "%s", i > 0 ? "," : "");
+        for (const char *c = request->env.items[i]; *c != '\0'; c++)
+            text_add(&text, *c == ',' ? "\\," : "%c", *c);
+    }
+    char *word = text_take(&text);
+    argv_add(words, word != NULL ? word : "");
+    words->failed |= word == NULL;
+    free(word);
+}
+
+void exec_request_add_parameters(const struct exec_request *request, struct argv *words)
+{
+    argv_add_format(words, "command=%s", request->command);
+    if (strcmp(request->shell, SHELL_AUTO) != 0)
+        argv_add_format(words, "shell=%s", request->shell);
+    if (request->timeout_ns > 0)
+        argv_add_format(words, "timeout=%.9g", (double)request->timeout_ns / 1e9);
+    if (request->tries > 1)
+        argv_add_format(words, "retries=%u", request->tries - 1);
+    if (request->cores != NULL)
+        argv_add_format(words, "cores=%s", request->cores);
+    if (request->memory != NULL)
+        argv_add_format(words, "memory=%s", request->memory);
+    if (request->gpus != NULL)
+        argv_add_format(words, "gpus=%s", request->gpus);
+    if (request->workdir != NULL)
+        argv_add_format(words, "workdir=%s", request->workdir);
+    if (request->env.count > 0)
+        exec_add_env(request, words);
 }
 
 void exec_request_fini(struct exec_request *request)

@@ -38,10 +38,18 @@ struct exec_request {
     bool says_halt;             /* --halt is given */
     bool spreads;               /* the arguments are shared out among the workers */
     bool tells;                 /* commands are printed */
+    bool is_one_task;           /* without arguments */
 };
 
 /* 0, one of OPTIONS_*, or -1 with one line. To be freed by exec_request_fini() in any case. */
 int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error);
+
+/* The same for tasks that are handed to a set and left there. Without sources of arguments the command is one task;
+ * with them, they have begun. Options of use to whoever waits for tasks are refused. */
+int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error);
+
+/* Adds what the kernel `exec` is to know of the tasks, beside where these come from. */
+void exec_request_add_parameters(const struct exec_request *request, struct argv *words);
 void exec_request_fini(struct exec_request *request);
 
 /* The table, for --help and completions. */

@@ -204,11 +204,11 @@ static int feed_input(struct feed *feed, struct error *error)
     return result;
 }
 
-/* Rows that were added before something was wrong are done, and the job comes to its end. */
-static int feed_all_input(const char *program, struct feed *feed)
+int feed_all(const char *program, struct feed *feed, struct sources *sources, bool ends)
 {
     struct error error, second;
-    if (feed_input(feed, &error) == 0 || feed->status == STATUS_CONFLICT)
+    if ((sources != NULL ? feed_rows(feed, sources, ends, &error) : feed_input(feed, &error)) == 0 ||
+        feed->status == STATUS_CONFLICT)
         return EXIT_STATUS_DONE;
     const int status = feed_exit_status(feed);
     say_error(program, error.text);
@@ -216,22 +216,22 @@ static int feed_all_input(const char *program, struct feed *feed)
     return status;
 }
 
-pid_t feed_begin_input(const char *program, const char *path, const char *set, uint64_t job, struct error *error)
+pid_t feed_begin(const char *program, const struct feed *feed, struct sources *sources, bool ends, struct error *error)
 {
-    struct feed feed;
+    struct feed own;
     fflush(NULL);
     const pid_t process = fork();
     if (process < 0)
-        return error_set(error, "cannot begin to read standard input: %s", strerror(errno));
+        return error_set(error, "cannot begin to read the rows: %s", strerror(errno));
     if (process > 0)
         return process;
-    feed_init(&feed, path, set, job);
-    const int status = feed_all_input(program, &feed);
-    feed_fini(&feed);
+    feed_init(&own, feed->client.path, feed->set, feed->job);
+    const int status = feed_all(program, &own, sources, ends);
+    feed_fini(&own);
     _exit(status);
 }
 
-int feed_end_input(pid_t process)
+int feed_end(pid_t process)
 {
     int status = 0;
     kill(process, SIGKILL);

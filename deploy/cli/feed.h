@@ -40,13 +40,17 @@ int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct er
 /* True where standard input has something for which nobody sits there: a file, a pipe or a socket. */
 bool feed_has_input(void);
 
-/* Begins a process that adds the lines of standard input as they come, says on behalf of `program` what is wrong, and
- * then that these are all. -1 with one line. */
-pid_t feed_begin_input(const char *program, const char *path, const char *set, uint64_t job, struct error *error);
+/* Adds all rows of sources that have begun, or where these are NULL the lines of standard input, as they come, and with
+ * `ends` says that these are all. Says on behalf of `program` what is wrong: then the job is complete with what was
+ * added before. Returns an exit status; EXIT_STATUS_DONE also where the job took no more. */
+int feed_all(const char *program, struct feed *feed, struct sources *sources, bool ends);
+
+/* Begins a process that does so. -1 with one line. */
+pid_t feed_begin(const char *program, const struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
 /* Ends that process, should it still be there. Returns its exit status; EXIT_STATUS_DONE where nothing was wrong, or
  * the job took no more. */
-int feed_end_input(pid_t process);
+int feed_end(pid_t process);
 
 /* The exit status for what feed_rows() or feed_iterations() has said. */
 int feed_exit_status(const struct feed *feed);

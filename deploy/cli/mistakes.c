@@ -61,6 +61,18 @@ static bool is_program(const char *word)
     return there;
 }
 
+static bool is_executable(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) != 0;
+}
+
+bool mistakes_is_command(const char *word)
+{
+    return !is_kernel_name(word) &&
+           (strchr(word, ' ') != NULL || (strchr(word, '/') != NULL ? is_executable(word) : is_program(word)));
+}
+
 /* Adds what to type for a program of that name, if there is one. */
 static int add_program(const char *word, struct error *error)
 {
@@ -341,7 +353,7 @@ static int explain_kernel(const char *word, struct error *error)
     if (is_source(word) && strncmp(word, "python:", 7) != 0)
         return error_set(error, "%.60s is a source; compile it to a shared object and type: hdss run ./%.*s.so", word,
                          stem, name);
-    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) != 0 && !ends_in(word, ".so"))
+    if (is_executable(word) && !ends_in(word, ".so"))
         return refuse_program(word, error);
     if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && strchr(word, '/') == NULL)
         return refuse_file(word, error);
@@ -369,7 +381,7 @@ static int explain_operand(int argc, char *const *argv, const char *word, const 
         return error_set(error, "'%.60s' after kernel %s: a run has one kernel", word, kernel->name);
     if (strcmp(kernel->name, "exec") != 0 || strcmp(word, ":::") == 0)
         return -1;
-    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && (found.st_mode & S_IXUSR) == 0)
+    if (stat(word, &found) == 0 && S_ISREG(found.st_mode) && !is_executable(word))
         return error_set(error, "'%.60s' after kernel exec: type tasks=%.60s", word, word);
     int end = at;
     while (end < argc && (strchr(argv[end], '=') == NULL || end == at))
@@ -453,6 +465,8 @@ int mistakes_explain(const struct options *options, int argc, char *const *argv,
         char name[64];
         after += strlen(AFTER_KERNEL);
         snprintf(name, sizeof name, "%.*s", (int)strcspn(after, ":"), after);
+        if (kernel_find(name) == NULL && !is_kernel_name(name) && !mistakes_is_command(name))
+            error_set(error, "'%.60s' is neither a kernel nor a program; `hdss kernels` lists the kernels", name);
         return kernel_find(name) != NULL ? explain_operand(argc, argv, word, kernel_find(name), error)
                                          : explain_kernel(name, error);
     }

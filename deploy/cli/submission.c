@@ -156,13 +156,18 @@ static int be_there(const char *program, const struct submission_request *reques
                                       .leaves = request->leaves,
                                       .silent = request->is_json,
                                       .signals = signals};
-    const bool is_fed = request->is_open && strcmp(as->kernel, "exec") == 0 && feed_has_input();
+    const bool takes_input = request->is_open && strcmp(as->kernel, "exec") == 0 && feed_has_input();
     struct error error;
-    const pid_t feeding = is_fed ? feed_begin_input(program, set->path, set->name, number, &error) : 0;
+    struct feed feed;
+    feed_init(&feed, set->path, set->name, number);
+    const pid_t feeding = request->sources != NULL || takes_input
+                              ? feed_begin(program, &feed, request->sources, !request->stays_open, &error)
+                              : 0;
+    feed_fini(&feed);
     if (feeding < 0)
         say_error(program, error.text);
     int status = attend_job(client, &attended, &last);
-    const int fed = feeding > 0 ? feed_end_input(feeding) : EXIT_STATUS_DONE;
+    const int fed = feeding > 0 ? feed_end(feeding) : EXIT_STATUS_DONE;
     if (status == EXIT_STATUS_DONE)
         status = feeding < 0 ? EXIT_STATUS_FAILED : fed;
     if (request->is_json && print_json(program, last) != EXIT_STATUS_DONE)
@@ -187,6 +192,23 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
     return EXIT_STATUS_FAILED;
 }
 
+/* Says which job it is, and hands its rows over. */
+static int leave_there(const char *program, const struct submission_request *request, const struct set_place *set,
+                       uint64_t number, json_t *json)
+{
+    struct feed feed;
+    int status = EXIT_STATUS_DONE;
+    if (request->sources != NULL) {
+        feed_init(&feed, set->path, set->name, number);
+        status = feed_all(program, &feed, request->sources, !request->stays_open);
+        feed_fini(&feed);
+    }
+    if (request->is_json)
+        return print_json(program, json) == EXIT_STATUS_DONE ? status : EXIT_STATUS_FAILED;
+    say(stdout, "%s/%" PRIu64, set->name, number);
+    return commands_end_page(program) == EXIT_STATUS_DONE ? status : EXIT_STATUS_FAILED;
+}
+
 static int hand_over(const char *program, const struct submission_request *request, const struct set_place *set,
                      const char *text, const struct job *as, const struct options *options, int argc, char *const *argv,
                      struct error *error)
@@ -205,12 +227,8 @@ static int hand_over(const char *program, const struct submission_request *reque
         status = EXIT_STATUS_FAILED;
     } else if (request->waits)
         status = be_there(program, request, &client, set, number, as, signals);
-    else if (request->is_json)
-        status = print_json(program, answer.json);
-    else {
-        say(stdout, "%s/%" PRIu64, set->name, number);
-        status = commands_end_page(program);
-    }
+    else
+        status = leave_there(program, request, set, number, answer.json);
     control_answer_fini(&answer);
     control_client_fini(&client);
     return status;

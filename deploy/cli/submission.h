@@ -5,6 +5,7 @@
 #include "common/config/options.h"
 #include "common/util/error.h"
 #include "deploy/cli/argv.h"
+#include "deploy/cli/sources.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -20,6 +21,8 @@ struct submission_request {
     const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
     size_t after_count;
     bool waits, leaves, quiet, is_json, is_open;
+    struct sources *sources; /* that have begun: its rows; borrowed; NULL: it has none */
+    bool stays_open;         /* others add rows behind those */
 };
 
 #define SUBMISSION_DEFAULT                                                                                             \

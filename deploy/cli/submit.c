@@ -2,21 +2,37 @@
 /* hdss submit: a job for a set, by the options that `hdss run` has for a job. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
+#include "deploy/cli/exec_request.h"
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/submission.h"
 
 #include "common/config/job.h"
+#include "common/config/params.h"
 #include "common/util/list.h"
+#include "common/util/number.h"
 #include "common/util/text.h"
+#include "worker/kernels/kernels.h"
 
 #include <assert.h>
+#include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define PRIORITY_MAX 1000
 #define WEIGHT_MAX   1000
+#define ARRAY_MAX    1000000000
+
+struct submit {
+    struct submission_request request;
+    struct exec_request tasks; /* where its words are those of `hdss exec` */
+    uint64_t array_last;       /* the number of the last task of --array; 0: it is not given */
+    char array[60];            /* which of them run, as an option */
+};
+
+_Static_assert(offsetof(struct submit, request) == 0, "options of the submission take it for its request");
 
 static int take_priority(void *target, const char *value, struct error *error)
 {
@@ -36,6 +52,25 @@ static int take_after(void *target, const char *value, struct error *error)
         return error_set(error, "%d jobs are accepted at most", SUBMISSION_AFTER_MAX);
     request->after[request->after_count++] = value;
     return value[0] != '\0' ? 0 : -1;
+}
+
+/* Takes FIRST-LAST. */
+static int take_array(void *target, const char *value, struct error *error)
+{
+    struct submit *submit = target;
+    uint64_t first, last;
+    char begin[24];
+    const char *dash = strchr(value, '-');
+    (void)error;
+    if (dash == NULL || dash - value >= (ptrdiff_t)sizeof begin)
+        return -1;
+    snprintf(begin, sizeof begin, "%.*s", (int)(dash - value), value);
+    if (number_parse_u64(begin, &first) < 0 || number_parse_u64(dash + 1, &last) < 0 || first == 0 || last < first ||
+        last > ARRAY_MAX)
+        return -1;
+    submit->array_last = last;
+    snprintf(submit->array, sizeof submit->array, "--iterations=%" PRIu64 ":%" PRIu64, first - 1, last - first + 1);
+    return 0;
 }
 
 static const struct option_row submit_rows[] = {
@@ -59,6 +94,8 @@ static const struct option_row submit_rows[] = {
      TAKES_INTEGER(struct submission_request, weight, 1, WEIGHT_MAX)},
     {"after", 0, "ID", "the ID or the name of a job of the set",
      "begin when that job is done; may be given several times", take_after},
+    {"array", 0, "FIRST-LAST", "two numbers from 1, as 1-100",
+     "run the command for each of the numbers, which is {} in it and HDSS_TASK in its environment", take_array},
     {"quiet", 'q', NULL, NULL, "with --wait: print nothing but what is wrong",
      TAKES_FLAG(struct submission_request, quiet)},
     {"format", 0, "text|json", NULL, "print the ID, or the job as JSON, with --wait at its end (default text)",
@@ -68,6 +105,8 @@ static const struct option_row submit_rows[] = {
 
 static const struct options submit_options = {
     .usage = "hdss submit [OPTION]... KERNEL [KEY=VALUE]...\n"
+             "hdss submit [OPTION]... COMMAND [WORD]... [::: ARG...]...\n"
+             "hdss submit [OPTION]... exec [OPTION of hdss exec]... COMMAND [WORD]... [::: ARG...]...\n"
              "hdss submit [OPTION]... exec -- COMMAND [WORD]...",
     .about = "Hands a job to a set of daemons that `hdss up` has started, and prints its ID.",
     .sections = {{"Submission", submit_rows}, {"Help", options_common}},
@@ -77,7 +116,8 @@ static const struct options submit_options = {
         "--resume` goes on with it where the set is lost.\n"
         "Example:\n"
         "    hdss submit --wait --output m.npy mandelbrot width=2048\n"
-        "    hdss submit --wait --output fit.out exec -- ./fit data.csv\n"
+        "    hdss submit ./fit data.csv\n"
+        "    hdss submit exec --timeout 1h ./fit {} ::: *.csv\n"
         "    seq 100 | hdss submit --open --wait exec command='echo {}'\n"
         "Exit status: 0 submitted; with --wait that of the job, as of `hdss run`, and 4 where it is left; 1 where it "
         "is "
@@ -100,6 +140,8 @@ void submit_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
+/* --- tasks --- */
+
 /* Has the job run the words as one command, of which `exec` is the kernel. -1 with one line. */
 static int take_command(struct argv *job, int count, char *const *words, struct error *error)
 {
@@ -119,11 +161,73 @@ static int take_command(struct argv *job, int count, char *const *words, struct 
     return 0;
 }
 
-/* True for the kernel exec, behind which a command follows as it is. */
-static bool begins_command(const struct options_reader *reader, const struct options_word *word)
+static bool is_exec_parameter(const char *word)
 {
-    return word->row == NULL && strcmp(word->value, "exec") == 0 && !reader->operands_only &&
-           reader->at < reader->argc && strcmp(reader->argv[reader->at], "--") == 0;
+    const struct hdss_kernel *exec = kernel_find("exec");
+    bool found = false;
+    for (unsigned i = 0; i < kernel_params_count(exec) && !found; i++) {
+        const size_t length = strlen(exec->params[i].name);
+        found = strncmp(word, exec->params[i].name, length) == 0 && word[length] == '=';
+    }
+    return found;
+}
+
+/* True where the words behind the kernel exec are those of `hdss exec`, and not the kernel's parameters with options
+ * of the job. */
+static bool are_words_of_tasks(int argc, char **argv, int at)
+{
+    const struct options options = exec_options();
+    struct options_reader reader;
+    struct options_word word;
+    struct error unused;
+    bool has_file = false;
+    options_reader_init(&reader, &options, argc - at + 1, argv + at - 1);
+    while (options_next(&reader, &word, &unused) > 0) {
+        if (word.row == NULL)
+            return !is_exec_parameter(word.value);
+        has_file |= strcmp(word.row->name, "arg-file") == 0;
+    }
+    return has_file;
+}
+
+/* Adds the tasks of --array, which are the iterations of a loop. */
+static int add_array(const struct submit *submit, struct argv *job, struct error *error)
+{
+    if (!submit->tasks.is_one_task)
+        return error_set(error, "--array counts the tasks, and ::: has arguments for them; accepted: one of them");
+    argv_add_format(job, "count=%" PRIu64, submit->array_last);
+    argv_insert(job, 1, submit->array);
+    return 0;
+}
+
+/* Takes words as `hdss exec` has them, of which the first is behind `argv[0]`. As take_arguments(). */
+static int take_tasks(struct submit *submit, struct argv *job, int argc, char **argv, struct error *error)
+{
+    struct exec_request *tasks = &submit->tasks;
+    const int result = exec_request_read_for_set(tasks, argc, argv, error);
+    if (result != 0)
+        return result;
+    for (unsigned i = 0; i < tasks->words.count; i++) {
+        char name[40];
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(tasks->words.items[i] + 2, "="), tasks->words.items[i] + 2);
+        if (options_find(job_options(), name) == NULL)
+            return error_set(error, "--%s is for a launch; accepted: options of a job", name);
+    }
+    argv_add_all(job, &tasks->words);
+    if (tasks->output != NULL)
+        argv_add_format(job, "--output=%s", tasks->output);
+    if (tasks->resumes)
+        argv_add(job, tasks->again_failed ? "--resume=failed" : "--resume");
+    argv_add(job, "exec");
+    exec_request_add_parameters(tasks, job);
+    if (submit->array_last > 0)
+        return add_array(submit, job, error);
+    if (!tasks->is_one_task) {
+        submit->request.stays_open = submit->request.is_open;
+        submit->request.is_open = true;
+        submit->request.sources = tasks->sources;
+    }
+    return 0;
 }
 
 /* And with those of a launch, which are refused by name. */
@@ -140,9 +244,11 @@ static struct options known_options(void)
 }
 
 /* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
-static int take_arguments(struct submission_request *request, struct argv *job, const struct options *all, int argc,
-                          char **argv, struct error *error)
+static int take_arguments(struct submit *submit, struct argv *job, const struct options *all, int argc, char **argv,
+                          struct error *error)
 {
+    struct submission_request *request = &submit->request;
+    bool has_kernel = false;
     const struct options known = known_options();
     struct options_reader reader;
     struct options_word word;
@@ -151,20 +257,33 @@ static int take_arguments(struct submission_request *request, struct argv *job, 
     argv_add(job, "supermaster");
     while (first = reader.at, (more = options_next(&reader, &word, error)) > 0) {
         if (word.row != NULL && options_find(&submit_options, word.row->name) != NULL) {
-            const int result = option_apply(&word, request, error);
+            const int result = option_apply(&word, submit, error);
             if (result != 0)
                 return result;
             continue;
         }
         if (word.row != NULL && options_find(all, word.row->name) == NULL)
             return error_set(error, "--%s is for a launch; accepted: options of a job", word.row->name);
-        for (int i = first; i < reader.at; i++)
-            argv_add(job, argv[i]);
-        if (begins_command(&reader, &word)) {
+        const bool begins = word.row == NULL && !has_kernel;
+        has_kernel |= begins;
+        if (begins && strcmp(word.value, "exec") == 0 && reader.at < argc && strcmp(argv[reader.at], "--") == 0) {
+            argv_add(job, word.value);
             more = take_command(job, argc - reader.at - 1, argv + reader.at + 1, error);
             break;
         }
+        if (begins && strcmp(word.value, "exec") == 0 && are_words_of_tasks(argc, argv, reader.at)) {
+            more = take_tasks(submit, job, argc - reader.at + 1, argv + reader.at - 1, error);
+            break;
+        }
+        if (begins && mistakes_is_command(word.value)) {
+            more = take_tasks(submit, job, argc - first + 1, argv + first - 1, error);
+            break;
+        }
+        for (int i = first; i < reader.at; i++)
+            argv_add(job, argv[i]);
     }
+    if (more == 0 && submit->array_last > 0 && submit->tasks.command == NULL)
+        return error_set(error, "--array: accepted with a command; `--iterations` is for other kernels");
     if (more == 0 && (request->leaves || request->quiet) && !request->waits)
         return error_set(error, "%s: accepted with --wait", request->leaves ? "--leave" : "--quiet");
     return more;
@@ -174,19 +293,20 @@ int command_submit(int argc, char **argv)
 {
     static const char program[] = "hdss submit";
     const struct options all = all_options();
-    struct submission_request request = SUBMISSION_DEFAULT;
+    struct submit submit = {.request = SUBMISSION_DEFAULT};
     struct argv job = {0};
     struct error error = {0};
     int status = EXIT_STATUS_USAGE;
-    const int result = take_arguments(&request, &job, &all, argc, argv, &error);
+    const int result = take_arguments(&submit, &job, &all, argc, argv, &error);
     if (result > 0)
         status = show_page(program, &submit_options, result);
     else if (result < 0)
         mistakes_explain(&all, argc, argv, &error);
     else
-        status = submission_make(program, &request, &job, &all, argc, argv, &error);
+        status = submission_make(program, &submit.request, &job, &all, argc, argv, &error);
     if (error.text[0] != '\0')
         say_error(program, error.text);
     argv_fini(&job);
+    exec_request_fini(&submit.tasks);
     return status;
 }

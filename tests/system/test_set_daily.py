@@ -4,7 +4,7 @@ import contextlib
 import os
 
 from launch import HDSS, finish, main, run, start, wait_until
-from sets import here, job, refused, submission, post, up, well
+from sets import here, job, post, refused, submission, up, wait_for, well
 
 
 @contextlib.contextmanager
@@ -132,6 +132,58 @@ def test_nobody_takes_the_set_of_a_program():
         well(['cancel', 'own-of-a-program/1'])
     finally:
         assert run([HDSS, 'down', 'own-of-a-program']).status == 0
+
+
+def test_jobs_that_are_left_over():
+    """Both ways out are said, and do what they say. HDSS_SET names the set for `up`, too."""
+    here()
+    os.environ['HDSS_SET'] = 'night'
+    assert well(['up', '--workers', '1']) == 'night is up\n'
+    well(['submit', '--open', 'exec', 'command=echo {}'])
+    well(['submit', 'exec', 'command=echo {}', 'count=1'])
+    wait_for('2')
+    assert well(['down']) == 'night has ended\n'
+    refused(['up'], 'night/queue: has 1 job that is not over; --resume goes on with it, --forget drops it')
+    refused(['up', '--resume', '--forget'], '--resume goes on with the jobs that --forget drops; accepted: one of them')
+    assert well(['up', '--workers', '1', '--resume']) == 'night is up\n' and job('1')['open']
+    assert well(['down']) == 'night has ended\n' and well(['up', '--workers', '1', '--forget']) == 'night is up\n'
+    try:
+        assert 'night/' not in well(['jobs', '-a']) and well(['submit', 'echo']) == 'night/3\n'
+    finally:
+        well(['down'])
+    os.environ['HDSS_SET'] = '.no'
+    refused(['up'], "HDSS_SET: '.no' cannot be the name of a set")
+
+
+def test_commands_are_tasks():
+    """What is no kernel's name is a command, and its words and arguments are those of `hdss exec`."""
+    with a_set():
+        for number, (words, printed) in enumerate([
+                (['echo', 'hello'], 'hello\n'),
+                (['echo a b | tr a-z A-Z'], 'A B\n'),
+                (['exec', 'echo', 'hello'], 'hello\n'),
+                (['sh', '-c', 'echo "$1"', 'x', 'a  b'], 'a  b\n'),
+                (['echo', '{}-{#}', ':::', 'a b', 'c'], 'a b-1\nc-2\n'),
+                (['exec', 'echo', '{2}{1}', ':::', 'a', 'b', ':::', 'c', 'd'], 'ca\nda\ncb\ndb\n'),
+                (['exec', '--shell', '-a', 'lines', 'echo {} | rev'], 'cba\nfed\n'),
+                (['--array', '3-5', 'sh', '-c', 'echo $HDSS_TASK {}'], '3 3\n4 4\n5 5\n'),
+                (['--output', 'own.txt', 'exec', '--env', 'COLOUR=red', 'sh', '-c', 'echo $COLOUR'], 'red\n'),
+                (['exec', 'command=echo {#}', 'count=2'], '1\n2\n')], 1):
+            with open('lines', 'w', encoding='ascii') as file:
+                file.write('abc\ndef\n')
+            assert well(['submit', *words]) == f'main/{number}\n', words
+            assert well(['wait', str(number)]).startswith(f'main/{number}: done') and well(['output', str(number)]) == printed, words
+        assert read('own.txt') == 'red\n'
+        many = run(['sh', '-c', f'seq 3000 | {HDSS} submit --wait --quiet echo :::: -'])
+        assert many.status == 0 and well(['output', '11']) == ''.join(f'{number}\n' for number in range(1, 3001))
+        assert well(['submit', '--open', 'echo', ':::', 'a']) == 'main/12\n' and well(['add', '--end', '12', 'b']).endswith(' 1 added, 2 in all, complete\n')
+        refused(['submit', 'nosuch', 'a'], "'nosuch' is neither a kernel nor a program; `hdss kernels` lists the kernels")
+        refused(['submit', 'synthetik'], "unknown kernel 'synthetik'; did you mean synthetic?")
+        refused(['submit', 'exec', '--tag', 'echo', ':::', 'a'], '--tag and --tagstring go with what is printed here; accepted: by `hdss exec --set SET`')
+        refused(['submit', 'exec', '--hosts', 'a:1', 'echo'], '--hosts is for a launch; accepted: options of a job')
+        refused(['submit', '--array', '1-3', 'echo', ':::', 'a'], '--array counts the tasks, and ::: has arguments for them; accepted: one of them')
+        refused(['submit', '--array', '3-1', 'echo'], "--array '3-1': accepted: two numbers from 1, as 1-100")
+        refused(['submit', '--array', '1-3', 'synthetic'], '--array: accepted with a command')
 
 
 if __name__ == '__main__':
