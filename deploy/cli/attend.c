@@ -45,6 +45,7 @@ struct attendance {
     int64_t printed_ms;          /* when that was looked at */
     bool is_over;
     unsigned asked; /* signals that have come */
+    unsigned ends;  /* requests of the job's end that were made on behalf of the side */
 };
 
 int attend_signals(void)
@@ -102,7 +103,7 @@ static void show_printed(struct attendance *at, struct control_client *client)
 {
     struct error error;
     at->printed_ms = now_ms();
-    if (at->attended->silent)
+    if (at->attended->silent || at->attended->side != NULL)
         return;
     for (int stream = JOB_STREAMS - 1; stream >= 0; stream--) {
         struct control_answer answer;
@@ -205,6 +206,28 @@ static void cancel(struct attendance *at)
     }
 }
 
+/* Has the job drain, the next time has what runs ended. */
+static void end_for_side(struct attendance *at, bool now)
+{
+    struct control_answer answer;
+    char target[64];
+    const bool finishes = !now && at->ends == 0;
+    if (at->ends == 2)
+        return;
+    at->ends = finishes ? 1 : 2;
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "%s", at->attended->job, finishes ? "?finish=1" : "");
+    control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, NULL);
+    control_answer_fini(&answer);
+}
+
+static void look_aside(struct attendance *at)
+{
+    const struct launch_side *side = at->attended->side;
+    const enum launch_wish wish = side->look(side->context, LAUNCH_RUNS);
+    if (wish == LAUNCH_DRAINS ? at->ends == 0 : wish != LAUNCH_GOES_ON)
+        end_for_side(at, wish != LAUNCH_DRAINS);
+}
+
 /* True if the job is to be left. */
 static bool take_signals(struct attendance *at)
 {
@@ -213,6 +236,12 @@ static bool take_signals(struct attendance *at)
         at->asked++;
     if (at->asked == 0)
         return false;
+    if (at->attended->side != NULL && at->asked < 3) {
+        say(at,
+            at->asked == 1 ? "stops: what runs is finished; once more ends it" : "is cancelled: what runs is ended");
+        end_for_side(at, at->asked > 1);
+        return false;
+    }
     if (at->attended->leaves || at->asked > 1) {
         say(at, "goes on; `hdss wait` waits for it, `hdss output` shows what it prints");
         return true;
@@ -247,17 +276,23 @@ static enum ask_end take_change(struct attendance *at, struct error *error)
 static int attend_until_over(struct attendance *at)
 {
     struct error error;
+    const struct launch_side *side = at->attended->side;
     const int tick_ms = at->terminal.mode == TERMINAL_IN_PLACE ? LOOK_MS : REST_MS;
     enum ask_end end = ask_for_change(at, &error);
     int64_t look_ms = now_ms() + tick_ms;
     while (end == ASK_ANSWERED && !at->is_over) {
-        struct pollfd ready[] = {{at->waits->fd, POLLIN, 0}, {at->attended->signals, POLLIN, 0}};
-        const int64_t left_ms = look_ms - now_ms();
-        const int count = poll(ready, 2, left_ms > 0 ? (int)left_ms : 0);
+        struct pollfd ready[2 + LAUNCH_SIDE_DESCRIPTORS] = {{at->waits->fd, POLLIN, 0},
+                                                            {at->attended->signals, POLLIN, 0}};
+        const unsigned more = side != NULL ? side->wait_for(side->context, ready + 2) : 0;
+        const int side_ms = side != NULL ? side->wait_ms(side->context) : -1;
+        const int64_t due_ms = look_ms - now_ms(), left_ms = side_ms >= 0 && side_ms < due_ms ? side_ms : due_ms;
+        const int count = poll(ready, 2 + more, left_ms > 0 ? (int)left_ms : 0);
         if (count > 0 && ready[1].revents != 0 && take_signals(at))
             return EXIT_STATUS_DRAINED;
         if (count > 0 && ready[0].revents != 0)
             end = take_change(at, &error);
+        if (side != NULL)
+            look_aside(at);
         if (now_ms() >= look_ms) {
             if (!at->is_over)
                 look(at);
@@ -273,7 +308,7 @@ static int attend_until_over(struct attendance *at)
     return EXIT_STATUS_FAILED;
 }
 
-int attend_job(struct control_client *client, const struct attended *attended, json_t **last)
+int attend_job(struct control_client *client, const struct attended *attended, json_t **last, bool *asked)
 {
     struct attendance at = {.attended = attended, .waits = client, .now = {.state = "waiting", .kernel = ""}};
     control_client_init(&at.asks, client->path);
@@ -286,6 +321,7 @@ int attend_job(struct control_client *client, const struct attended *attended, j
         show_printed(&at, client);
         status = at.now.status >= 0 ? at.now.status : EXIT_STATUS_FAILED;
     }
+    *asked = at.asked > 0;
     if (last != NULL)
         *last = json_incref(at.now.json);
     json_decref(at.now.json);

@@ -5,6 +5,7 @@
 
 #include "common/config/job.h"
 #include "deploy/cli/control_client.h"
+#include "deploy/cli/launch.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +18,9 @@ struct attended {
     bool leaves;          /* a signal leaves the job as it is */
     bool silent;          /* nothing of what it prints is shown */
     int signals;          /* from attend_signals() */
+    /* Work of the caller's beside the waiting, which shows what the job prints; NULL: there is none. Its first wish for
+     * an end, and a first signal, have the job drain, the next one ends what runs. */
+    const struct launch_side *side;
 };
 
 /* Has the signals that cancel a job wait, but for those that whoever started us wants ignored. To be called before the
@@ -27,5 +31,5 @@ int attend_signals(void);
 bool attend_shows_progress(const struct job *as);
 
 /* Asks over `client` until the job is over. Returns its exit status; with `last` other than NULL what is known of it at
- * the end is the caller's there, or NULL. */
-int attend_job(struct control_client *client, const struct attended *attended, json_t **last);
+ * the end is the caller's there, or NULL. `*asked`: a signal asked it to end. */
+int attend_job(struct control_client *client, const struct attended *attended, json_t **last, bool *asked);

@@ -18,6 +18,7 @@
 #include "deploy/cli/follow.h"
 #include "deploy/cli/held_folder.h"
 #include "deploy/cli/run.h"
+#include "deploy/cli/submission.h"
 #include "deploy/cli/task_files.h"
 #include "deploy/cli/task_list.h"
 #include "worker/helper/ask.h"
@@ -120,6 +121,8 @@ static bool exec_is_remote(const struct exec_request *request)
     for (unsigned i = 0; i < request->words.count; i++)
         if (strncmp(request->words.items[i], "--host", 6) == 0 || strncmp(request->words.items[i], "--listen", 8) == 0)
             return true;
+    if (request->set != NULL) /* nobody says where its workers are */
+        return true;
     const bool is_allocated = allocation_read(&hosts, NULL) == 0 && hosts.count > 0;
     hosts_fini(&hosts);
     return is_allocated;
@@ -418,11 +421,12 @@ static unsigned exec_workers(const struct exec_run *run)
 static void compose_words(const struct exec_run *run, struct argv *words)
 {
     const struct exec_request *request = &run->request;
-    const unsigned workers = exec_workers(run);
+    const unsigned workers = request->set == NULL ? exec_workers(run) : 0;
     argv_add(words, "hdss exec");
     if (workers > 0)
         argv_add_format(words, "--workers=%u", workers);
-    argv_add_format(words, "--progress=%s", request->bar || request->eta ? "always" : "never");
+    if (request->set == NULL || (!request->bar && !request->eta))
+        argv_add_format(words, "--progress=%s", request->bar || request->eta ? "always" : "never");
     if (request->halt.when == HALT_NOW)
         argv_add(words, "--drain-time=0"); /* what runs is ended */
     argv_add_all(words, &request->words);
@@ -797,7 +801,13 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     own.is_launched = 1;
     if (words.failed)
         error_set(error, "out of memory for the command line");
-    else
+    else if (run->request.set != NULL) {
+        const struct options options = exec_options();
+        const struct submission_request request = {
+            .set = run->request.set, .weight = 1, .waits = true, .quiet = !run->request.verbose, .side = how.side};
+        status =
+            submission_make("hdss exec", &request, &words, &options, (int)words.count, words.items, &how.asked, error);
+    } else
         status = run_words("hdss exec", (int)words.count, words.items, true, &how, error);
     run->is_asked = how.asked;
     argv_fini(&words);

@@ -296,6 +296,9 @@ static const struct option_row task_rows[] = {
      exec_take_nice},
     {"env", 0, "NAME[=VALUE]", "the name of a variable, or NAME=VALUE",
      "give tasks the variable, also on other machines; may be given more than once", exec_take_env},
+    {"set", 0, "SET", NULL,
+     "launch nothing: the tasks are a job of this set of `hdss up`, and what they write is printed here all the same",
+     TAKES_WORD(struct exec_request, set), .least = 1},
     {"dry-run", 0, NULL, NULL, "print the commands, one a line; run nothing", TAKES_FLAG(struct exec_request, dry_run)},
     {NULL},
 };
@@ -655,8 +658,26 @@ static const char *exec_prints(const struct exec_request *request)
                                                      : NULL;
 }
 
+/* A set is launched already. */
+static int check_for_set(const struct exec_request *request, struct error *error)
+{
+    if (request->workers > 0)
+        return error_set(error, "--jobs: a set has the workers that it was started with; accepted: --cores C, for "
+                                "fewer tasks at a time");
+    for (unsigned i = 0; i < request->words.count; i++) {
+        char name[40];
+        const char *word = request->words.items[i] + strlen("--");
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+        if (options_find(job_options(), name) == NULL)
+            return error_set(error, "--%s is for a launch; accepted: options of a job", name);
+    }
+    return 0;
+}
+
 static int exec_check(const struct exec_request *request, struct error *error)
 {
+    if (request->set != NULL && check_for_set(request, error) < 0)
+        return -1;
     if (request->tag && request->tag_text != NULL)
         return error_set(error, "--tag and --tagstring are two ways to begin a line; accepted: one of them");
     if (request->quotes && strcmp(request->shell, SHELL_AUTO) != 0 && strcmp(request->shell, SHELL_NO) != 0)
@@ -712,11 +733,13 @@ int exec_request_read_for_set(struct exec_request *request, int argc, char **arg
         printed = "--output of a device goes";
     if (printed != NULL)
         return error_set(error, "%s with what is printed here; accepted: by `hdss exec --set SET`", printed);
-    if (request->dry_run || request->bar || request->eta || request->workers > 0)
-        return error_set(error, "%s is for a run of its own",
-                         request->dry_run       ? "--dry-run"
-                         : request->workers > 0 ? "--jobs"
-                                                : "--bar");
+    if (request->dry_run || request->bar || request->eta || request->set != NULL)
+        return error_set(error, "%s goes with `hdss exec`, and here before the command",
+                         request->set != NULL ? "--set"
+                         : request->dry_run   ? "--dry-run"
+                                              : "--bar");
+    if (check_for_set(request, error) < 0)
+        return -1;
     if (!request->is_one_task && sources_begin(request->sources, error) < 0)
         return -1;
     if (sources_names(request->sources).count > 0)

@@ -25,6 +25,7 @@ struct exec_request {
     const char *tag_text, *joblog, *results, *workdir;
     const char *output; /* NULL: what tasks print goes to standard output, or to `device` where that is not NULL */
     const char *device;
+    const char *set;                   /* the tasks are a job of this set; NULL: a run of their own */
     const char *cores, *memory, *gpus; /* what a task needs, for the kernel; NULL: not given */
     unsigned workers;                  /* 0: not given */
     unsigned tries;

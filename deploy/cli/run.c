@@ -898,7 +898,8 @@ static int run_in_set(const struct launch_plan *launch_plan, int argc, char **ar
     request.set = launch_plan->request.set;
     request.waits = true;
     request.quiet = launch_plan->quiet;
-    return submission_make("hdss run", &request, &launch_plan->request.words, &all, argc, argv, error);
+    bool asked;
+    return submission_make("hdss run", &request, &launch_plan->request.words, &all, argc, argv, &asked, error);
 }
 
 int command_run(int argc, char **argv)

@@ -113,10 +113,10 @@ static char *submission_text(const struct submission_request *request, const cha
         json_decref(words);
         return NULL;
     }
-    json_t *object = json_pack("{s:o, s:s, s:i, s:o, s:s?, s:I, s:i, s:o, s:b}", "words", words, "folder", folder,
+    json_t *object = json_pack("{s:o, s:s, s:i, s:o, s:s?, s:I, s:i, s:o, s:b, s:b}", "words", words, "folder", folder,
                                "umask", (int)mask(), "environment", environment_json(), "name", request->name,
                                "priority", (json_int_t)request->priority, "weight", (int)request->weight, "after",
-                               after, "open", request->is_open);
+                               after, "open", request->is_open, "attached", request->side != NULL);
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
     if (text != NULL && strlen(text) > BODY_MAX) {
         error_set(error, "the job is of %zu bytes with its environment; accepted: %u", strlen(text), BODY_MAX);
@@ -146,7 +146,8 @@ static uint64_t number_of_job(const struct control_answer *answer)
 }
 
 static int be_there(const char *program, const struct submission_request *request, struct control_client *client,
-                    const struct set_place *set, uint64_t number, const struct job *as, int signals)
+                    const struct set_place *set, uint64_t number, const struct job *as, int signals, bool *asked,
+                    struct error *error)
 {
     json_t *last = NULL;
     const struct attended attended = {.program = program,
@@ -155,23 +156,27 @@ static int be_there(const char *program, const struct submission_request *reques
                                       .as = as,
                                       .leaves = request->leaves,
                                       .silent = request->is_json,
+                                      .side = request->side,
                                       .signals = signals};
     const bool takes_input = request->is_open && strcmp(as->kernel, "exec") == 0 && feed_has_input();
-    struct error error;
+    struct error why;
     struct feed feed;
     feed_init(&feed, set->path, set->name, number);
     const pid_t feeding = request->sources != NULL || takes_input
-                              ? feed_begin(program, &feed, request->sources, !request->stays_open, &error)
+                              ? feed_begin(program, &feed, request->sources, !request->stays_open, &why)
                               : 0;
     feed_fini(&feed);
     if (feeding < 0)
-        say_error(program, error.text);
-    int status = attend_job(client, &attended, &last);
+        say_error(program, why.text);
+    int status = attend_job(client, &attended, &last, asked);
     const int fed = feeding > 0 ? feed_end(feeding) : EXIT_STATUS_DONE;
     if (status == EXIT_STATUS_DONE)
         status = feeding < 0 ? EXIT_STATUS_FAILED : fed;
     if (request->is_json && print_json(program, last) != EXIT_STATUS_DONE)
         status = EXIT_STATUS_FAILED;
+    const char *reason = json_string_value(json_object_get(last, "reason"));
+    if (request->side != NULL && reason != NULL && (status == EXIT_STATUS_FAILED || status == EXIT_STATUS_USAGE))
+        error_set(error, "%s", reason);
     json_decref(last);
     return status;
 }
@@ -211,13 +216,14 @@ static int leave_there(const char *program, const struct submission_request *req
 
 static int hand_over(const char *program, const struct submission_request *request, const struct set_place *set,
                      const char *text, const struct job *as, const struct options *options, int argc, char *const *argv,
-                     struct error *error)
+                     bool *asked, struct error *error)
 {
-    struct control_client client;
+    struct control_client client, waits;
     struct control_answer answer;
     const int signals = request->waits ? attend_signals() : -1;
     int status;
-    control_client_init(&client, set->path);
+    control_client_init(&client, set->path); /* what is attached ends with this one, so that no question waits there */
+    control_client_init(&waits, set->path);
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/jobs", text, ANSWER_MS, &answer, error);
     const uint64_t number = end == ASK_ANSWERED ? number_of_job(&answer) : 0;
     if (end != ASK_ANSWERED)
@@ -226,16 +232,17 @@ static int hand_over(const char *program, const struct submission_request *reque
         error_set(error, "the set %s has answered with what is no job", set->name);
         status = EXIT_STATUS_FAILED;
     } else if (request->waits)
-        status = be_there(program, request, &client, set, number, as, signals);
+        status = be_there(program, request, &waits, set, number, as, signals, asked, error);
     else
         status = leave_there(program, request, set, number, answer.json);
     control_answer_fini(&answer);
     control_client_fini(&client);
+    control_client_fini(&waits);
     return status;
 }
 
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
-                    const struct options *options, int argc, char *const *argv, struct error *error)
+                    const struct options *options, int argc, char *const *argv, bool *asked, struct error *error)
 {
     struct set_place set;
     struct job as;
@@ -251,7 +258,7 @@ int submission_make(const char *program, const struct submission_request *reques
     char *text = submission_text(request, set.name, job, &as, error);
     if (text == NULL)
         return EXIT_STATUS_USAGE;
-    const int status = hand_over(program, request, &set, text, &as, options, argc, argv, error);
+    const int status = hand_over(program, request, &set, text, &as, options, argc, argv, asked, error);
     free(text);
     return status;
 }

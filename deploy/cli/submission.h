@@ -23,6 +23,8 @@ struct submission_request {
     bool waits, leaves, quiet, is_json, is_open;
     struct sources *sources; /* that have begun: its rows; borrowed; NULL: it has none */
     bool stays_open;         /* others add rows behind those */
+    /* With `waits`: follows what the job prints, and belongs to this process, with which it ends; NULL: nobody does. */
+    const struct launch_side *side;
 };
 
 #define SUBMISSION_DEFAULT                                                                                             \
@@ -31,7 +33,7 @@ struct submission_request {
     }
 
 /* Hands over the job of these words, of which the first is the name of a program; prints its ID, or is there until it
- * is over. `options`, `argc` and `argv` are the command's, for what people mistake in them. Returns the exit status;
- * the error is empty where all is said. */
+ * is over; `*asked`: a signal asked it to end. `options`, `argc` and `argv` are the command's, for what people mistake
+ * in them. Returns the exit status; the error is empty where all is said. */
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
-                    const struct options *options, int argc, char *const *argv, struct error *error);
+                    const struct options *options, int argc, char *const *argv, bool *asked, struct error *error);

@@ -207,12 +207,6 @@ static int take_tasks(struct submit *submit, struct argv *job, int argc, char **
     const int result = exec_request_read_for_set(tasks, argc, argv, error);
     if (result != 0)
         return result;
-    for (unsigned i = 0; i < tasks->words.count; i++) {
-        char name[40];
-        snprintf(name, sizeof name, "%.*s", (int)strcspn(tasks->words.items[i] + 2, "="), tasks->words.items[i] + 2);
-        if (options_find(job_options(), name) == NULL)
-            return error_set(error, "--%s is for a launch; accepted: options of a job", name);
-    }
     argv_add_all(job, &tasks->words);
     if (tasks->output != NULL)
         argv_add_format(job, "--output=%s", tasks->output);
@@ -296,6 +290,7 @@ int command_submit(int argc, char **argv)
     struct submit submit = {.request = SUBMISSION_DEFAULT};
     struct argv job = {0};
     struct error error = {0};
+    bool asked;
     int status = EXIT_STATUS_USAGE;
     const int result = take_arguments(&submit, &job, &all, argc, argv, &error);
     if (result > 0)
@@ -303,7 +298,7 @@ int command_submit(int argc, char **argv)
     else if (result < 0)
         mistakes_explain(&all, argc, argv, &error);
     else
-        status = submission_make(program, &submit.request, &job, &all, argc, argv, &error);
+        status = submission_make(program, &submit.request, &job, &all, argc, argv, &asked, &error);
     if (error.text[0] != '\0')
         say_error(program, error.text);
     argv_fini(&job);

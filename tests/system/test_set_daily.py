@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Sets as people use them day by day: what they type without a look at the manual works, or is answered by a line that does."""
 import contextlib
+import json
 import os
+import signal
 
 from launch import HDSS, finish, main, run, start, wait_until
 from sets import here, job, post, refused, submission, up, wait_for, well
@@ -184,6 +186,36 @@ def test_commands_are_tasks():
         refused(['submit', '--array', '1-3', 'echo', ':::', 'a'], '--array counts the tasks, and ::: has arguments for them; accepted: one of them')
         refused(['submit', '--array', '3-1', 'echo'], "--array '3-1': accepted: two numbers from 1, as 1-100")
         refused(['submit', '--array', '1-3', 'synthetic'], '--array: accepted with a command')
+
+
+def test_exec_in_a_set():
+    """As a run of its own: what is printed, tagged, logged, followed and ended early, and nothing is left of it."""
+    with a_set():
+        for words in (['-k', 'echo', '{}', ':::', 'a b', 'c'], ['-k', '--tag', 'echo {} | rev', ':::', 'ab', 'cd'],
+                      ['-k', '--header', ':', 'echo', '{x}-{y}', ':::', 'x', '1', '2', ':::', 'y', '3'], ['sh', '-c', 'echo {}; exit {}', ':::', '3'],
+                      ['--line-buffer', 'echo', ':::', 'a'], ['--halt', 'now,fail=1', '-k', 'false', ':::', 'a'],
+                      ['--dry-run', 'echo', '{}', ':::', 'a'], ['--output', 'no/such', 'echo', ':::', 'a']):
+            alone, there = run([HDSS, 'exec', *words]), run([HDSS, 'exec', '--set', 'main', *words])
+            assert (alone.status, alone.out, alone.err) == (there.status, there.out, there.err), (alone, there)
+        assert well(['exec', '--set', 'main', '--joblog', 'log', '--results', 'r/{}', 'echo', ':::', *'12345']).count('\n') == 5
+        assert len(read('log').splitlines()) == 6 and read('r/3') == '3\n'
+        many = run(['sh', '-c', f'seq 3000 | {HDSS} exec -k --set main echo'])
+        assert many.status == 0 and many.out == ''.join(f'{number}\n' for number in range(1, 3001))
+        gone = start([HDSS, 'exec', '--set', 'main', 'sleep', ':::', '1000'])
+        wait_until(lambda: '"running"' in well(['jobs', '--format', 'json']), 'its job')
+        gone.kill()
+        finish(gone)
+        wait_until(lambda: json.loads(well(['jobs', '-a', '--format', 'json']))[-1]['state'] == 'cancelled', 'the end of its job')
+        stopped = start([HDSS, 'exec', '--set', 'main', 'sh', '-c', 'sleep 0.1; echo {}', ':::', *map(str, range(1000))])
+        wait_until(lambda: '"done": 2' in well(['jobs', '--format', 'json']), 'some tasks')
+        stopped.send_signal(signal.SIGINT)
+        ended = finish(stopped)
+        assert ended.status == 4 and 'stops: what runs is finished; once more ends it' in ended.err[0] and ' of 1,000 tasks have ended' in ended.err[1], ended
+        refused(['exec', '--set', 'main', '-j', '3', 'true', ':::', '1'], '--jobs: a set has the workers that it was started with')
+        refused(['exec', '--set', 'main', '--hosts', 'a:1', 'true', ':::', '1'], '--hosts is for a launch; accepted: options of a job')
+        refused(['exec', '--set', 'nosuch', 'true', ':::', '1'], "'nosuch' is no set of yours on this machine")
+        run([HDSS, 'exec', '--set', 'main', 'true', ':::', '1'])
+    assert not [name for name in os.listdir() if name.startswith('.hdss')], os.listdir()
 
 
 if __name__ == '__main__':
