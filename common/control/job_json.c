@@ -79,6 +79,7 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "command", words_json(job->command, job->words));
     json_object_set_new(object, "folder", json_of_text(job->folder));
     json_object_set_new(object, "state", json_string(control_state_name(job->state)));
+    json_object_set_new(object, "waits_for", text_or_null(job->waits_for));
     json_object_set_new(object, "done", json_of_count(progress->done));
     json_object_set_new(object, "total", progress->grows ? json_null() : json_of_count(progress->total));
     json_object_set_new(object, "failed", json_of_count(job->failed));

@@ -46,9 +46,10 @@ struct control_job {
     struct control_counts counts; /* of a job that runs, or of a run */
     const char *technique;
     const char *topology;
-    const char *output; /* empty: none */
-    const char *reason; /* why it failed, of a job of a set; NULL or empty: it has not, or nobody knows */
-    int status;         /* exit status, once the job is over; below 0: it is not */
+    const char *output;    /* empty: none */
+    const char *waits_for; /* of a job of a set; NULL or empty: it does not wait */
+    const char *reason;    /* why it failed, of a job of a set; NULL or empty: it has not, or nobody knows */
+    int status;            /* exit status, once the job is over; below 0: it is not */
     /* of a job of a set */
     int priority;
     unsigned weight;

@@ -60,6 +60,7 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->topology = text_of(json, "topology");
     view->output = text_of(json, "output");
     view->reason = text_of(json, "reason");
+    view->waits_for = text_of(json, "waits_for");
     view->done = count_of(json, "done");
     view->failed = count_of(json, "failed");
     view->rate = count_of(json, "rate_per_s");
@@ -110,6 +111,7 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
                               .topology = "",
                               .output = "",
                               .reason = "",
+                              .waits_for = "",
                               .total = -1,
                               .left_s = -1,
                               .soonest_s = -1,
@@ -232,7 +234,10 @@ static void make_row(struct row *row, const struct job_view *view)
     snprintf(row->cell[ID], CELL_MAX, "%.*s", CELL_MAX - 1, view->id);
     copy_cell(row->cell[NAME], view->name);
     copy_cell(row->cell[KERNEL], view->kernel);
-    copy_cell(row->cell[STATE], view->state);
+    if (view->waits_for[0] != '\0')
+        snprintf(row->cell[STATE], CELL_MAX, "waits: %.*s", KERNEL_MAX, view->waits_for);
+    else
+        copy_cell(row->cell[STATE], view->state);
     if (view->json == NULL)
         return;
     if (view->total > 0)
@@ -440,7 +445,8 @@ void job_view_print(const struct job_view *view, struct text *text)
     text_add(text, "%s: ", view->id);
     text_add_plain(text, view->kernel, UINT_MAX);
     text_add(text, view->kernel[0] != '\0' ? ", " : "");
-    text_add_plain(text, view->state, UINT_MAX);
+    text_add(text, "%s", view->waits_for[0] != '\0' ? "waits: " : "");
+    text_add_plain(text, view->waits_for[0] != '\0' ? view->waits_for : view->state, UINT_MAX);
     text_add(text, "\n");
     if (view->json == NULL)
         return;

@@ -560,6 +560,11 @@ uint64_t led_job_failures(const struct led_job *led)
     return led->supermaster.given_up.total;
 }
 
+unsigned led_job_busy(const struct led_job *led)
+{
+    return supermaster_busy(&led->supermaster);
+}
+
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX])
 {
     struct text lines;

@@ -110,6 +110,9 @@ bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct fail
 /* Iterations that it can tell of in that way. */
 uint64_t led_job_failures(const struct led_job *led);
 
+/* Workers that have something to compute for it. */
+unsigned led_job_busy(const struct led_job *led);
+
 /* Why most of its tasks have failed, after led_job_end(), as a line of `text`, which it returns; empty: none has. */
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);

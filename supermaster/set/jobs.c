@@ -427,12 +427,34 @@ static struct set_job *find_running(const struct set *set, uint32_t id)
     return job;
 }
 
+/* Where a job of a higher priority has a chunk, those of lower ones do not compute: tells whether any worker is left,
+ * and otherwise what the job waits for. */
+static void tell_waiting(const struct set *set, const struct set_job *job, struct control_job *told)
+{
+    struct progress *progress = &told->progress;
+    const bool has_more = progress->done + told->failed < progress->total;
+    unsigned above = 0;
+    for (const struct set_job *other = set->jobs; other != NULL; other = other->next)
+        if (other->queued->submission.priority > job->queued->submission.priority)
+            above += led_job_busy(other->led);
+    const unsigned left = above < progress->workers ? progress->workers - above : 0;
+    progress->busy = progress->busy < left ? progress->busy : left;
+    if (progress->workers == 0)
+        told->waits_for = "workers";
+    else if (left == 0 && has_more)
+        told->waits_for = "priority";
+    else if (!has_more && progress->grows && progress->busy == 0 && queue_is_open(job->queued))
+        told->waits_for = job->queued->items.bytes > 0 ? "rows" : "iterations";
+}
+
 bool set_tell_running(const struct set *set, uint32_t id, struct control_job *told)
 {
     const struct set_job *job = find_running(set, id);
-    if (job != NULL)
-        led_job_tell(job->led, told);
-    return job != NULL;
+    if (job == NULL)
+        return false;
+    led_job_tell(job->led, told);
+    tell_waiting(set, job, told);
+    return true;
 }
 
 bool set_tell_rank(const struct set *set, uint32_t id, uint64_t place, struct rank_figures *rank)

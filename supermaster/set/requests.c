@@ -6,6 +6,9 @@
 #include "supermaster/set/jobs.h"
 #include "supermaster/set/words.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 static struct queue_job *find_queued(const struct set *set, uint64_t id)
 {
     return id <= UINT32_MAX ? queue_find(&set->queue, (uint32_t)id) : NULL;
@@ -13,8 +16,24 @@ static struct queue_job *find_queued(const struct set *set, uint64_t id)
 
 /* --- what is known of a job --- */
 
+/* What keeps a job from its beginning. */
+static const char *beginning_waits_for(struct set *set, const struct queue_job *queued)
+{
+    const struct submission *submission = &queued->submission;
+    if (queued->state == QUEUE_RUNNING)
+        return "its kernel";
+    for (size_t i = 0; i < submission->after_count; i++) {
+        const struct queue_job *other = queue_find(&set->queue, submission->after[i]);
+        if (other == NULL || other->state > QUEUE_RUNNING)
+            continue;
+        snprintf(set->waits_for, sizeof set->waits_for, "job %" PRIu32, other->id);
+        return set->waits_for;
+    }
+    return "its turn";
+}
+
 /* Tells how far a job is that does not run: what its words say, and where it is over how far it came. */
-static void tell_resting(const struct set *set, const struct queue_job *queued, struct control_job *job)
+static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
     static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is loaded */,
                                                 CONTROL_DONE, CONTROL_FAILED, CONTROL_CANCELLED};
@@ -23,6 +42,8 @@ static void tell_resting(const struct set *set, const struct queue_job *queued, 
     job->technique = figures->texts[QUEUE_TECHNIQUE] != NULL ? figures->texts[QUEUE_TECHNIQUE] : "";
     job->output = figures->texts[QUEUE_OUTPUT];
     job->reason = figures->texts[QUEUE_REASON];
+    if (queued->state <= QUEUE_RUNNING)
+        job->waits_for = beginning_waits_for(set, queued);
     job->topology = set->topology->masters > 0 || set->options.listens ? "hierarchical" : "central";
     job->state = states[queued->state];
     job->status = queued->status;

@@ -61,6 +61,7 @@ struct set {
     unsigned addition_count;
     struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
     unsigned failures_next;                         /* the place of the next one */
+    char waits_for[24];                             /* of the job that is told of */
     uint64_t idle_since_ns;
     uint64_t completed_next_ns; /* open jobs are not completed before that, as they could not be */
     uint64_t journal_next_ns;   /* the journal is not written before that, as it could not be */

@@ -293,7 +293,7 @@ def test_the_page_in_a_browser():
         assert run([HDSS, 'submit', '--after', '1', 'synthetic']).status == 0
         browser.visit(page.url)
         wait_until(lambda: set(rows(browser)) == {'1', '2', '3'} and done_of(browser, 2) > 0, 'three jobs in the table')
-        assert rows(browser)['1'][1:4] == [evil, 'synthetic', 'running'] and rows(browser)['3'][3] == 'waiting' and rows(browser)['2'][-1] == '3', rows(browser)
+        assert rows(browser)['1'][1:4] == [evil, 'synthetic', 'running'] and rows(browser)['3'][3] == 'waits: job 1' and rows(browser)['2'][-1] == '3', rows(browser)
         assert page.token not in browser.evaluate('location.href') and text(browser, '#link') == 'live'
         before = done_of(browser, 2)
         wait_until(lambda: done_of(browser, 2) > before, 'progress without a reload')

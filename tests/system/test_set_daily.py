@@ -218,5 +218,29 @@ def test_exec_in_a_set():
     assert not [name for name in os.listdir() if name.startswith('.hdss')], os.listdir()
 
 
+def test_what_a_job_waits_for_is_its_state():
+    """And workers that compute jobs of a higher priority are not counted as busy for it."""
+    with a_set('--jobs-at-once', '3'):
+        long = ['synthetic', 'iterations=1000000', 'mean=100', 'mode=sleep', '--technique', 'ss']
+        well(['submit', '--name', 'low', *long])
+        wait_until(lambda: job('low')['done'] > 0 and job('low')['busy'] == 2, 'a job that runs')
+        assert job('low')['waits_for'] is None
+        well(['submit', '--name', 'high', '--priority', '5', *long])
+        wait_until(lambda: job('low')['waits_for'] == 'priority', 'the other one')
+        assert job('low')['busy'] == 0 and job('low')['state'] == 'running' and job('high')['busy'] == 2, (job('low'), job('high'))
+        well(['submit', '--after', 'low', '--name', 'late', *long])
+        well(['submit', '--name', 'third', *long])
+        well(['submit', '--name', 'fourth', *long])
+        well(['submit', '--name', 'open', '--open', 'exec', 'command=echo {}'])
+        wait_until(lambda: job('open')['waits_for'] == 'rows', 'the beginning of the open one')
+        table = well(['jobs'])
+        for name, state in (('low', 'waits: priority'), ('high', 'running'), ('late', 'waits: job 1'), ('fourth', 'waits: its turn'), ('open', 'waits: rows')):
+            assert any(name in line and f' {state} ' in line for line in table.splitlines()), (name, table)
+        assert well(['show', 'low']).startswith('main/1: synthetic, waits: priority\n') and 'waits: priority' in well(['top', '--once'])
+        well(['cancel', 'high'])
+        wait_until(lambda: job('low')['waits_for'] is None and job('fourth')['state'] == 'running', 'the end of the other one')
+        well(['cancel', '--all'])
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -89,7 +89,7 @@ def test_a_page_of_a_set_and_a_run():
         wait_until(lambda: 'running' in once('main')[3], 'a job that runs')
         lines = once()
         assert lines[0] == 'set main: 2 workers, 1 running, 1 waiting, 1 over', lines
-        assert row_of(lines, 'main/2')[1:4] == ['long', 'synthetic', 'running'] and row_of(lines, 'main/3')[1:3] == ['synthetic', 'waiting'], lines
+        assert row_of(lines, 'main/2')[1:4] == ['long', 'synthetic', 'running'] and row_of(lines, 'main/3')[1:5] == ['synthetic', 'waits:', 'job', '2'], lines
         assert not any('main/1' in line for line in lines) and row_of(once('--all'), 'main/1')[2] == 'done'
         with a_run('-j', '2', '-q', '--masters', '1', *LONG) as process:
             names = [line.split()[0] for line in once()[3:]]

@@ -72,6 +72,7 @@ class Job:
         self.id = session if session.startswith('run-') else f'{session}/{int(number) if 1 <= number < 1e18 else 0}'
         self.name, self.kernel, self.folder = (_text(json, name) for name in ('name', 'kernel', 'folder'))
         self.state = _text(json, 'state') or 'silent'
+        self.waits_for = _text(json, 'waits_for')
         self.technique, self.topology = _text(json, 'technique'), _text(json, 'topology')
         self.command = [word if isinstance(word, str) else '?' for word in _list(json, 'command')]
         self.done, self.failed, self.rate, self.elapsed_s, self.workers, self.busy, self.lost = (

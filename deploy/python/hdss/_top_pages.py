@@ -327,7 +327,7 @@ def _job_row(job: Job) -> Row:
     row = Row()
     for name in ('id', 'name', 'kernel', 'folder'):
         row.set(name, getattr(job, name))
-    row.set('state', job.state, STATE_LOOKS.get(job.state, Look.PLAIN))
+    row.set('state', f'waits: {job.waits_for}' if job.waits_for else job.state, STATE_LOOKS.get(job.state, Look.PLAIN))
     if not job.is_told or job.has_not_begun:
         return row
     if job.total > 0:

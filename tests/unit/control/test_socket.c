@@ -362,29 +362,34 @@ static void check_json(const struct control_job *from, const char *expected)
 START_TEST(a_job_is_told_as_it_is)
 {
     struct control_job from = job();
-    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
-                      "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":50,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"rate_now_per_s\":8.0,\"eta_soonest_s\":1."
-                      "5,\"eta_latest_s\":null,"
-                      "\"workers\":4,\"busy\":3,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null" OF_A_RUN);
+    check_json(&from,
+               "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+               "\"folder\":\"/home/me\",\"state\":\"running\",\"waits_for\":null,\"done\":30,\"total\":50,\"failed\":5,"
+               "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"rate_now_per_s\":8.0,\"eta_soonest_s\":1."
+               "5,\"eta_latest_s\":null,"
+               "\"workers\":4,\"busy\":3,\"lost\":1,"
+               "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":null,\"status\":null" OF_A_RUN);
     from.progress.grows = true;
     from.output = "a.npy";
-    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
-                      "\"folder\":\"/home/me\",\"state\":\"running\",\"done\":30,\"total\":null,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":8.0,\"eta_soonest_s\":"
-                      "null,\"eta_latest_s\":null,"
-                      "\"workers\":4,\"busy\":3,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null" OF_A_RUN);
+    check_json(
+        &from,
+        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+        "\"folder\":\"/home/me\",\"state\":\"running\",\"waits_for\":null,\"done\":30,\"total\":null,\"failed\":5,"
+        "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":8.0,\"eta_soonest_s\":"
+        "null,\"eta_latest_s\":null,"
+        "\"workers\":4,\"busy\":3,\"lost\":1,"
+        "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":null" OF_A_RUN);
     from.progress.grows = false;
     from.status = 4;
     from.state = control_state_at_end(4);
-    check_json(&from, "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
-                      "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"done\":30,\"total\":50,\"failed\":5,"
-                      "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":null,\"eta_soonest_s\":"
-                      "null,\"eta_latest_s\":null,"
-                      "\"workers\":4,\"busy\":0,\"lost\":1,"
-                      "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4" OF_A_RUN);
+    check_json(
+        &from,
+        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+        "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"waits_for\":null,\"done\":30,\"total\":50,\"failed\":5,"
+        "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":null,\"eta_soonest_s\":"
+        "null,\"eta_latest_s\":null,"
+        "\"workers\":4,\"busy\":0,\"lost\":1,"
+        "\"technique\":\"fac2\",\"topology\":\"central\",\"output\":\"a.npy\",\"status\":4" OF_A_RUN);
     ck_assert_int_eq(control_state_at_end(0), CONTROL_DONE);
     ck_assert_int_eq(control_state_at_end(3), CONTROL_FAILED);
     ck_assert_int_eq(control_state_at_end(1), CONTROL_FAILED);
