@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* af: adaptive factoring. Chunks from each worker's own mean and deviation of an iteration's time, such that all
- * chunks of a round end within the time that factoring allows them, at every request.
+/* af: adaptive factoring. Each chunk is computed from the mean and the deviation of an iteration's time on the
+ * requesting worker, so that all chunks of a round end within the time that factoring allows. The size is computed at
+ * every request.
  *
- * The sums over all workers are kept up to date, so that a chunk never takes more than a few operations, whatever their
- * number. */
+ * The sums over all workers are kept up to date, so that the cost of a chunk does not depend on the number of
+ * workers. */
 #include "common/sched/af.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
@@ -26,22 +27,22 @@ const struct technique_param af_params[] = {
     {.name = NULL},
 };
 
-/* The chunks of workers that are not measured take together this part of the loop: so small that a worker 64 times as
- * slow as the average is not the last to end with it, so large that it is worth measuring. */
+/* The first chunks of all workers together take 1/64 of the loop: small enough that a worker 64 times slower than the
+ * average does not delay the end of the loop, and large enough to be worth measuring. */
 #define FIRST_PART 64
 
 struct af_worker {
     struct learn_worker history;
-    double mean;   /* mu_p in seconds, 0: not measured */
+    double mean;   /* mu_p in seconds; 0: not measured */
     double speed;  /* 1 / mu_p */
     double spread; /* sigma_p^2 / mu_p */
 };
 
 struct af {
-    bool total; /* maf: waiting counts, and chunks are rounded up */
+    bool total; /* maf: waiting time counts, and chunks are rounded up */
     double restart;
-    unsigned measured;                /* workers */
-    struct learn_sum speeds, spreads; /* over them */
+    unsigned measured;
+    struct learn_sum speeds, spreads;
     struct af_worker workers[];
 };
 
@@ -95,7 +96,7 @@ void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
     af->measured++;
 }
 
-/* The same as in af_next(), of the doubles that were measured. Out of line: few chunks need it. */
+/* The formula of af_next() in double-double arithmetic. Kept out of line because few chunks need it. */
 __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
                                                                  double mean, bool up)
 {
@@ -107,9 +108,9 @@ __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remain
     return up ? ceil_to_integer(chunk, DOUBLE_DOUBT) : floor_twofold(chunk, DOUBLE_DOUBT);
 }
 
-/* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Written
- * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is the same and does not subtract what is nearly equal. A
- * worker that is not measured counts as the mean of those that are. */
+/* K = (D + 2ER - sqrt(D^2 + 4DER)) / (2 mu_p) with D = sum(sigma_p^2/mu_p) and E = 1/sum(1/mu_p), [DCA] eq 11. Computed
+ * as 2 (ER)^2 / (mu_p (D + 2ER + sqrt(D^2 + 4DER))), which is equal and avoids cancellation. A worker that is not
+ * measured counts as the mean of those that are. */
 uint64_t af_next(struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;
@@ -125,7 +126,7 @@ uint64_t af_next(struct sched *sched, unsigned worker)
     return af_chunk_exactly(sched->remaining, d, speeds, mean, af->total);
 }
 
-/* (1/mu_p) / mean(1/mu), 1 where it is not measured. */
+/* (1/mu_p) / mean(1/mu); 1 if the worker is not measured. */
 double af_weight(const struct sched *sched, unsigned worker)
 {
     const struct af *af = sched->own;
@@ -135,7 +136,7 @@ double af_weight(const struct sched *sched, unsigned worker)
 
 void af_again(struct sched *sched)
 {
-    (void)sched; /* all that was learned is kept */
+    (void)sched; /* everything learned is kept */
 }
 
 const struct technique technique_af = {

@@ -7,10 +7,9 @@
 
 extern const struct technique_param af_params[];
 
-/* For the techniques' init(): maf counts the time that a worker waited, and rounds up. -1 with one line. */
+/* The init() of both techniques: maf counts a worker's waiting time and rounds chunks up. */
 int maf_init(struct sched *sched, struct error *error);
 
-/* For their vtables. */
 uint64_t af_next(struct sched *sched, unsigned worker);
 void af_feedback(struct sched *sched, const struct sched_feedback *feedback);
 double af_weight(const struct sched *sched, unsigned worker);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* awf: adaptive weighted factoring for time-stepping applications, and what its family shares: see awf.h.
+/* awf: adaptive weighted factoring for time-stepping applications, and the code that its variants share (see awf.h).
  *
- * What is measured is first gathered as the worker's pending measurement, and settled, that is put into its history,
- * when the period it belongs to is over: at once; when the batch is over, or at the worker's first request in a later
- * one; or when the next time step begins. Only settled measurements count.
+ * A measurement is first kept as the worker's pending measurement. It is settled (added to the worker's history) at the
+ * end of its period: at once with awf-c and awf-e; at the end of the batch, or at the worker's first request in a later
+ * batch, with awf-b and awf-d; at the start of the next time step with awf. Only settled measurements count.
  *
- * The two sums over the measured workers, of their speeds and of their powers, are kept up to date, so that a weight
- * never takes more than a few operations, whatever the number of workers. */
+ * Two sums over the measured workers, of their speeds and of their powers, are kept up to date, so that the cost of a
+ * weight does not depend on the number of workers. */
 #include "common/sched/awf.h"
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
@@ -31,10 +31,10 @@ const struct technique_param awf_params_by_batch[] = {
 
 struct awf_worker {
     struct learn_worker history;
-    struct learn_chunk pending; /* no iterations: none */
-    double speed;               /* 1/pi_j, 0: not measured */
-    double weight;              /* in use until the end of the period */
-    uint64_t batch;             /* in which it was taken */
+    struct learn_chunk pending; /* no iterations: nothing is pending */
+    double speed;               /* 1/pi_j; 0: not measured */
+    double weight;              /* used until the end of the period */
+    uint64_t batch;             /* batch for which `weight` was computed */
 };
 
 struct awf {
@@ -42,7 +42,7 @@ struct awf {
     bool with_wait;
     double restart;
     struct learn_sum speeds; /* sum(1/pi) over the measured workers */
-    double powers;           /* sum of the V_j of the measured workers */
+    double powers;           /* sum of V_j over the measured workers */
     struct awf_worker workers[];
 };
 
@@ -63,8 +63,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* Returns the weight of a worker. Workers not measured are taken to have the speed of the measured ones in proportion
- * to their power, which is what the factor powers/V says. */
+/* Weight of a worker. A worker that is not measured is assumed to have the average speed of the measured ones, scaled
+ * by its power; the factor powers/V does that. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -74,7 +74,7 @@ double awf_weight(const struct sched *sched, unsigned worker)
     return sched->workers * (speed / learn_sum_value(&awf->speeds)) * (awf->powers / sched->power_sum);
 }
 
-/* Until anything is measured the weights are those of the powers, and as exact as these. */
+/* Before the first measurement the weights are computed from the powers, and are as exact as these. */
 static double awf_doubt(const struct sched *sched)
 {
     const struct awf *awf = sched->own;
@@ -103,7 +103,7 @@ static void awf_settle(struct sched *sched, unsigned j)
     learn_sum_add(&awf->speeds, worker->speed);
 }
 
-/* True if the worker will get no more of the batch that its pending chunks are of. */
+/* True if the worker gets no more chunks of the batch to which its pending chunks belong. */
 static bool is_settled_at_once(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;
@@ -144,8 +144,8 @@ uint64_t awf_next_by_batch(struct sched *sched, unsigned worker)
     return batch_weighted(sched, chunk, weight, awf_doubt(sched));
 }
 
-/* Without a coordinator nobody sees a batch end: no batch is begun in sched->state, so that each measurement counts at
- * once, and what is fixed for a batch is the weight alone. */
+/* In distributed chunk calculation no process sees a batch end. No batch is begun in sched->state, so each measurement
+ * is settled at once, and only the weight is fixed for a batch. */
 double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch)
 {
     struct awf *awf = sched->own;
@@ -168,7 +168,7 @@ uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker)
     return ceil_to_integer(twofold_divide(share, twofold_of(2 * (double)sched->workers)), awf_doubt(sched));
 }
 
-/* Goes on counting batches: the first of this time step is another one than the last. */
+/* The batch number is not reset: the first batch of a time step differs from the last one of the step before. */
 void awf_again(struct sched *sched)
 {
     struct awf *awf = sched->own;

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Adaptive weighted factoring, what the family shares: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with
- * weights that come from what was measured. They differ in when a worker's weight changes and in which time counts.
+/* Adaptive weighted factoring: awf, awf-b, awf-c, awf-d and awf-e are weighted factoring with measured weights. They
+ * differ in when a weight changes and in which time is measured.
  *
  * w_j = P (1/pi_j) / sum(1/pi), where pi_j = sum(k t_k) / sum(k n_k) is the worker's time per iteration, the k-th
  * measurement weighted by k (Banicescu, Velusamy and Devaprasad 2003; Carino and Banicescu 2008). A worker that is not
- * measured has the weight of its power, P V_j / V, and those that are share the rest: the weights always sum to P. */
+ * measured has the weight P V_j / V of its power, and the measured ones share the rest: the weights always sum to P. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
 enum awf_period {
-    AWF_PER_STEP,  /* a measurement is a time step, a weight is fixed for a time step */
-    AWF_PER_BATCH, /* a measurement is a worker's part of a batch, its weight is fixed for a batch */
-    AWF_PER_CHUNK, /* a measurement is a chunk, and so is a weight's life */
+    AWF_PER_STEP,  /* one measurement and one weight per time step */
+    AWF_PER_BATCH, /* one measurement and one weight per batch */
+    AWF_PER_CHUNK, /* one measurement and one weight per chunk */
 };
 
 extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
 
-/* For the techniques' init(): -1 with one line. `with_wait`: the total chunk time counts. */
+/* `with_wait`: the total chunk time is measured, waiting included. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
-/* For their vtables. */
-uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);              /* AWF_PER_STEP and AWF_PER_BATCH */
-uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker);              /* AWF_PER_CHUNK */
-double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch); /* AWF_PER_BATCH */
+uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);              /* for AWF_PER_STEP and AWF_PER_BATCH */
+uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker);              /* for AWF_PER_CHUNK */
+double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch); /* for AWF_PER_BATCH */
 void awf_feedback(struct sched *sched, const struct sched_feedback *feedback);
 double awf_weight(const struct sched *sched, unsigned worker);
 void awf_again(struct sched *sched);

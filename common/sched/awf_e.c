@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* awf-e: awf-c with the total chunk time, which has the scheduling overhead in it. */
+/* awf-e: awf-c measured by the total chunk time, which includes the scheduling overhead. */
 #include "common/sched/awf.h"
 #include "common/sched/sched.h"
 #include "common/util/error.h"

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* bold: Hagerup's strategy. A chunk is as large as the spread of the iterations lets it be, and larger where handing
- * out a chunk is expensive: it takes the risk of an uneven end where the chunks that this saves cost more.
+/* bold: Hagerup's strategy. The chunk size follows from the spread of the iterations' times, and is larger if handing
+ * out a chunk is expensive: an uneven end is accepted if it costs less than the chunks it saves.
  *
- * The equations are those of the bold strategy in LB4OMP, as the paper's text was not at hand. Beside R, the iterations
- * that no chunk has, they know M, those that have not been reported, and an estimate of how many are really left: while
- * a chunk of K iterations is computed, each second counts as K/(K mu + h) of them, and its report puts that right. The
- * time is the one that the workers report: a worker's clock is the sum of its computing and waiting times. */
+ * The equations are those of the bold strategy in LB4OMP, because the paper's text was not available. Besides R, the
+ * iterations not handed out, they use M, the iterations not reported, and an estimate of the iterations really left:
+ * while a chunk of K iterations is computed, each second counts as K/(K mu + h) of them, and the chunk's report
+ * replaces that estimate. The clock is derived from the reports: a worker's clock is the sum of its computing and
+ * waiting times. */
 #include "common/sched/batch.h"
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
@@ -28,23 +29,23 @@ static const struct technique_param bold_params[] = {
 };
 
 struct bold_worker {
-    double clock_s; /* computing and waiting, in all */
-    double speed;   /* of its chunk, iterations in a second; 0: it has none */
+    double clock_s; /* total computing and waiting time */
+    double speed;   /* iterations per second of its chunk; 0: it has none */
 };
 
 struct bold {
     struct learn_pool pool;
-    double reported_s;       /* the latest of the clocks */
-    double left;             /* the estimate of the iterations that are left */
-    double unreported;       /* M */
-    struct learn_sum speeds; /* of all workers */
+    double reported_s; /* latest of the workers' clocks */
+    double left;       /* estimated iterations left */
+    double unreported; /* M */
+    struct learn_sum speeds;
     struct bold_worker workers[];
 };
 
-/* The constants of the rule, which depend on mu, sigma and h alone. */
+/* Constants of the rule; they depend on mu, sigma and h only. */
 struct bold_constants {
     double a;              /* 2 (sigma/mu)^2 */
-    double b, log_b;       /* 8a ln(8a), and its logarithm, 0 where it has none */
+    double b, log_b;       /* 8a ln(8a), and its logarithm; 0 if it has none */
     double c1, c2, log_c2; /* h/(mu ln 2), sqrt(2 pi) c1, and its logarithm */
 };
 
@@ -86,7 +87,7 @@ static struct bold_constants bold_constants_of(const struct sched *sched)
     return (struct bold_constants){a, b, b > 0 ? log(b) : 0, c1, c2, log(c2)};
 }
 
-/* The size for R iterations, of which each worker has Q = R/P > 1; without a cost of chunks, h = 0, the least. */
+/* Chunk size for R iterations and Q = R/P > 1. Without a cost of chunks (h = 0) it is the smallest. */
 static double bold_size(const struct bold *bold, const struct bold_constants *c, double remaining, double workers)
 {
     double q = remaining / workers, log_q = log(q), v = q / (c->b + q);
@@ -126,7 +127,7 @@ static uint64_t bold_next(struct sched *sched, unsigned worker)
     return chunk;
 }
 
-/* A chunk of n iterations has ended after `time` seconds: what it was thought to have done so far gives way to n. */
+/* Replaces the estimated progress of the finished chunk by its n iterations. */
 static void bold_feedback(struct sched *sched, const struct sched_feedback *feedback)
 {
     struct bold *bold = sched->own;
@@ -140,7 +141,7 @@ static void bold_feedback(struct sched *sched, const struct sched_feedback *feed
         bold->left -= passed * learn_sum_value(&bold->speeds) + count - time * worker->speed;
         bold_set_speed(bold, feedback->worker, 0);
     } else {
-        bold->left -= count; /* it was handed out before anything was known */
+        bold->left -= count; /* handed out before anything was measured */
     }
     learn_pool_add(&bold->pool, sched, feedback);
 }

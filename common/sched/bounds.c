@@ -5,11 +5,11 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Chunks of which a table is made: 64 MiB, and less than a second or so. Beyond are loops of 2^40 iterations on a
- * million workers, and chunks so small that a technique with equal chunks serves better. */
+/* Limit for a table: 64 MiB, computed in about a second. Only loops such as 2^40 iterations on a million workers exceed
+ * it; a technique with equal chunks is better for these. */
 #define CHUNKS_MAX (UINT64_C(1) << 26)
 
-/* Entries of a table that is just begun; it doubles as it fills. */
+/* Entries of a new table; it doubles when it is full. */
 #define TABLE_MIN 64
 
 static bool takes_table(const struct sched *sched)
@@ -17,7 +17,7 @@ static bool takes_table(const struct sched *sched)
     return sched->technique->start == NULL || sched->technique->start(sched, 0) == SCHED_NO_START;
 }
 
-/* The first step that starts at N, as no chunk is empty among the first N. */
+/* Returns the first step that starts at N; no chunk before it is empty. */
 static uint64_t count_by_start(const struct sched *sched)
 {
     uint64_t low = 0, high = sched->iterations;
@@ -31,8 +31,8 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* The one size of all chunks but the last, or 0. Where the start has a formula, sizes only grow or only shrink along
- * the loop, so if the outermost ones are equal all are. The last chunk holds what is left. */
+/* The common size of all chunks except the last, or 0 if they differ. If the start has a formula, sizes grow or shrink
+ * monotonically, so it is enough to compare the first chunk with the last but one. The last chunk holds the rest. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)
@@ -109,6 +109,6 @@ uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
         return sched->technique->start(sched, step);
     uint64_t start = bounds->table[step / BOUNDS_STRIDE];
     for (uint64_t i = step - step % BOUNDS_STRIDE; i < step; i++)
-        start += sched_at(sched, i); /* not the last chunk: nothing is cut */
+        start += sched_at(sched, i); /* never the last chunk, so none is cut */
     return start;
 }

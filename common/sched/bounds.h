@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The places of the chunks of a closed form: every boundary is fixed by N, P and the parameters alone, so that a worker
- * that has drawn scheduling step i knows where its chunk starts, with nobody asked.
+/* Chunk boundaries of a closed form. They depend only on N, P and the parameters, so a worker that has drawn scheduling
+ * step i computes where its chunk starts without asking another process.
  *
- * Where the technique has a formula for the start (technique->start) there is no table; else a table with the start of
- * every BOUNDS_STRIDE-th chunk, made in one pass over the chunks. Chunks of one size take neither: a product. */
+ * If all chunks have one size, the start is a product. Otherwise technique->start gives it, or else a table of the
+ * start of every BOUNDS_STRIDE-th chunk, which takes one pass over the chunks. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -13,20 +13,20 @@
 
 struct sched_bounds {
     const struct sched *sched; /* borrowed */
-    uint64_t count;            /* S, chunks of the loop */
-    uint64_t equal;            /* the size of every chunk but the last; 0: they differ */
-    uint64_t *table;           /* starts of chunks 0, BOUNDS_STRIDE, ...; owned; NULL where it takes none */
+    uint64_t count;            /* S, number of chunks */
+    uint64_t equal;            /* size of every chunk except the last; 0: sizes differ */
+    uint64_t *table;           /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
-/* Only for a technique with a closed form; `sched` must outlive the bounds. -1 with one line when memory is out or the
- * chunks are too many for a table. */
+/* Requires a technique with a closed form; `sched` must outlive the bounds. Fails if memory runs out or there are too
+ * many chunks for a table. */
 int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error);
 void sched_bounds_fini(struct sched_bounds *bounds);
 
-/* First iteration of chunk `step` (from 0), counted from the loop's beginning; N from the last chunk on. */
+/* First iteration of chunk `step`, counted from the loop's beginning; N for steps after the last chunk. */
 uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step);
 
-/* Chunk `step`, below S: `*first` as by sched_bounds_start(). Returns its size; the last one is what is left. */
+/* Returns the size of chunk `step`, which is below S, and its first iteration in `*first`. */
 static inline uint64_t sched_bounds_chunk(const struct sched_bounds *bounds, uint64_t step, uint64_t *first)
 {
     *first = bounds->equal > 0 ? step * bounds->equal : sched_bounds_start(bounds, step);

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* dfss: factoring over units of power.
  *
- * A stage ends when the powers served in it reach V, whoever asked; only then the remaining work is looked at
- * again. The share of one unit of power is the same for the whole stage. */
+ * A stage ends when the powers of the requests served in it sum to V. Only then is the remaining work read again;
+ * within a stage the share of one unit of power is fixed. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
 enum { PARAM_ALPHA };
-enum { PARTS };                                         /* constant: alpha V */
-enum { SHARE, SERVED = SHARE + 2, STAGE = SERVED + 2 }; /* state: ceil(R/(alpha V)), powers served in this stage */
-enum { STAGE_REST = STAGE }; /* state of from_rest: R at the start of the stage; 0: the first */
+enum { PARTS }; /* in sched->constant: alpha V */
+/* in sched->state: ceil(R/(alpha V)), and the powers served in this stage */
+enum { SHARE, SERVED = SHARE + 2, STAGE = SERVED + 2 };
+enum { STAGE_REST = STAGE }; /* in sched->state of from_rest: R at the start of the stage; 0: first stage */
 
 static const struct technique_param dfss_params[] = {
     [PARAM_ALPHA] = {.name = "alpha",
@@ -37,7 +38,7 @@ static struct twofold dfss_share(const struct sched *sched, struct twofold rest)
     return ceil_share(sched, rest, twofold_kept(sched->constant.real + PARTS));
 }
 
-/* The powers served have reached V, whatever the order in which they were added. */
+/* True if the powers served sum to V, with a tolerance because the order of addition varies. */
 static bool dfss_stage_is_over(const struct sched *sched, struct twofold served)
 {
     return !twofold_is_below(twofold_add(served, twofold_guard(served, 0)), sched->power_total);
@@ -56,8 +57,8 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_times_power(sched, worker, twofold_kept(state + SHARE));
 }
 
-/* Takes K from R alone: a stage hands out its share V times, so it lasts until R has fallen by that. A stage takes at
- * least 1/alpha of what remains, so that all stages of the longest loop are at most 44 alpha, in all calls together. */
+/* Computes K from R alone: a stage hands out its share V times, so it lasts until R has fallen by that amount. A stage
+ * takes at least 1/alpha of the rest, so even the longest loop has at most 44 alpha stages, over all calls. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
     double *state = sched->state.real, rest = (double)sched->remaining;
@@ -65,7 +66,7 @@ static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
     struct twofold share = dfss_share(sched, twofold_of(stage));
     while (rest <= stage - share.high * sched->power_sum * (1 - ROUNDING_GUARD)) {
         stage -= share.high * sched->power_sum;
-        if (stage < rest) /* powers and shares were rounded */
+        if (stage < rest) /* rounding error of powers and shares */
             stage = rest;
         share = dfss_share(sched, twofold_of(stage));
     }

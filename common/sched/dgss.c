@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* dgss: gss over units of power. Each unit of power gets the V-th part of what remains, and a worker as many units
- * as it has. */
+/* dgss: gss over units of power. Each unit of power gets the V-th part of the remaining work, and a worker gets as many
+ * units as its power. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (A there is V). */
+/* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (which calls V A). */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
     struct twofold remaining = twofold_of_integer(sched->remaining);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps of it at once.
+/* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps at once.
  *
- * carry=chunk goes on from the previous chunk as it was truncated, instead of from the real level of the
- * trapezoid; that is the weighted TSS of [SW]. */
+ * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid; that is the
+ * weighted TSS of [SW]. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
@@ -11,8 +11,9 @@
 enum { PARAM_FIRST, PARAM_LAST, PARAM_DECREMENT, PARAM_CARRY, PARAM_VARIANT };
 enum { DECREMENT_FLOOR, DECREMENT_REAL };
 enum { CARRY_LEVEL, CARRY_CHUNK };
-enum { FIRST, LAST, DECREMENT };            /* constant, for one unit of power; the last has two places */
-enum { LEVEL, PREVIOUS_POWER = LEVEL + 2 }; /* state: the level of one unit of power; the power it was last served to */
+enum { FIRST, LAST, DECREMENT }; /* in sched->constant, for one unit of power; DECREMENT takes two places */
+/* in sched->state: level of one unit of power, and the power of the previous request */
+enum { LEVEL, PREVIOUS_POWER = LEVEL + 2 };
 
 static const struct technique_param dtss_params[] = {
     [PARAM_FIRST] = {.name = "first",
@@ -73,7 +74,7 @@ static struct twofold level_to_start_again(const struct sched *sched)
     return twofold_of(trapezoid_level(sched->remaining, constant[FIRST], constant[LAST], constant[DECREMENT]));
 }
 
-/* V_j steps of which the last ones would fall below L: those are L. */
+/* Sum of V_j steps if the last ones would fall below L: these count as L. */
 static double sum_with_floor(const double *constant, double level, double power)
 {
     double falling = (level - constant[LAST]) / constant[DECREMENT] + 1;
@@ -82,7 +83,7 @@ static double sum_with_floor(const double *constant, double level, double power)
     return falling * (level - constant[DECREMENT] * (falling - 1) / 2) + (power - falling) * constant[LAST];
 }
 
-/* V_j (cur - D (V_j - 1)/2). */
+/* Sum of V_j steps: V_j (cur - D (V_j - 1)/2). */
 static struct twofold sum_of_steps(const double *constant, struct twofold level, struct twofold power)
 {
     struct twofold steps = twofold_multiply(twofold_subtract(power, twofold_of(1)), twofold_of(0.5));
@@ -106,8 +107,8 @@ static bool dtss_begins_again(const struct sched *sched, struct twofold level)
     return level.high < sched->constant.real[LAST] && !sched_spec_is_paper(&sched->spec);
 }
 
-/* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j: the loop of [H] Algorithm 1 over k = 1..V_j, for every real
- * V_j. */
+/* K = floor(V_j (cur - D (V_j - 1)/2)), cur -= D V_j: the loop over k = 1..V_j of [H] Algorithm 1 in closed form, for
+ * any real V_j. */
 static uint64_t next_by_level(struct sched *sched, struct twofold power)
 {
     struct twofold level = twofold_kept(sched->state.real + LEVEL);
@@ -118,7 +119,8 @@ static uint64_t next_by_level(struct sched *sched, struct twofold power)
     return chunk_at_level(sched, level, power);
 }
 
-/* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS; the first as above. */
+/* K = floor(V_j (prev/V_prev - D (V_prev + V_j)/2)), [SW] Table 2, W-TSS; the first chunk is that of
+ * next_by_level(). */
 static uint64_t next_by_chunk(struct sched *sched, struct twofold power)
 {
     double *state = sched->state.real;
@@ -134,8 +136,8 @@ static uint64_t next_by_chunk(struct sched *sched, struct twofold power)
     return chunk;
 }
 
-/* Takes K from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so that the level F - D u is
- * sqrt((F + D/2)^2 - 2 D A) - D/2. The previous chunk is not known here: carry has no effect. */
+/* Computes K from R alone. u units of power have taken A = N - R = u F - D u (u - 1)/2, so the level F - D u is sqrt((F
+ * + D/2)^2 - 2 D A) - D/2. The previous chunk is not known here, so carry has no effect. */
 static uint64_t dtss_from_rest(struct sched *sched, unsigned worker)
 {
     const double *constant = sched->constant.real;

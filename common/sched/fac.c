@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* fac: factoring. The part of what remains that a batch takes follows from mean and deviation of an iteration's time:
- * the more they vary, the more is kept back.
+/* fac: factoring. The part of the remaining work that a batch takes follows from mean and deviation of an iteration's
+ * time: the more the times vary, the smaller the part.
  *
- * While mean and deviation are not known a batch takes half, as in fac2; once they are measured, the next batch follows
- * the rule, as a later batch. */
+ * Until mean and deviation are measured a batch takes half, as in fac2; the next batch then uses the rule for later
+ * batches. */
 #include "common/sched/batch.h"
 #include "common/sched/factoring.h"
 #include "common/sched/learn.h"

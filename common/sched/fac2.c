@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* fac2, also called fss: factoring by two. A batch of P equal chunks takes half of what remains. */
+/* fac2, also called fss: factoring by two. A batch of P equal chunks takes half of the remaining work. */
 #include "common/sched/halving.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
-enum { QUOTIENT, LEVEL_BATCH }; /* constant: floor((N-1)/P); the first batch whose chunk min_chunk holds up */
-enum { LEFT, CHUNK };           /* state: chunks left in the batch, and their size */
+/* in sched->constant: floor((N-1)/P), and the first batch whose chunk is raised to min_chunk */
+enum { QUOTIENT, LEVEL_BATCH };
+enum { LEFT, CHUNK }; /* in sched->state: chunks left in the batch, and their size */
 
 /* K_i = ceil(R_i/(2P)) at the start of a batch of P, K_(i-1) within it, [DCA] eq 7. */
 static uint64_t fac2_next(struct sched *sched, unsigned worker)
@@ -20,8 +21,8 @@ static uint64_t fac2_next(struct sched *sched, unsigned worker)
     return sched->state.integer[CHUNK];
 }
 
-/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. That is floor(Q/2^(b+1)) + 1 with Q = floor((N-1)/P),
- * as rounding down after each of two divisions gives the same as rounding down once. */
+/* K_i = ceil((1/2)^(b+1) N/P) with b = floor(i/P), [DCA] eq 15. Equal to floor(Q/2^(b+1)) + 1 with Q = floor((N-1)/P),
+ * because rounding down after each of two divisions gives the same as rounding down once. */
 static uint64_t fac2_chunk_of_batch(uint64_t quotient, uint64_t batch)
 {
     return halved(quotient / 2, batch) + 1;
@@ -50,7 +51,8 @@ static uint64_t fac2_start(const struct sched *sched, uint64_t step)
         return sched->iterations;
     uint64_t batch = step / sched->workers, falling = batch < level ? batch : level;
     uint128 before = (uint128)sched->workers * (falling + halved_sum(quotient, falling));
-    uint64_t others = step - falling * sched->workers; /* earlier chunks of this batch, or all of min_chunk */
+    /* earlier chunks of this batch, or all chunks of size min_chunk */
+    uint64_t others = step - falling * sched->workers;
     uint64_t chunk = falling < level ? fac2_chunk_of_batch(quotient, falling) : sched->min_chunk;
     return start_within(sched, before + (uint128)others * chunk);
 }

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of what remains that a batch of factoring takes, by mean and deviation: for fac and mfac. */
+/* The part of the remaining work that a batch of factoring takes, from mean and deviation; used by fac and mfac. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* Places of these parameters in the techniques' tables. */
+/* Indices of these parameters in the tables of both techniques. */
 enum { FACTORING_MU, FACTORING_SIGMA };
 
 /* x_0 = 1 + b^2 + b sqrt(b^2 + 2), x_j = 2 + b^2 + b sqrt(b^2 + 4) with b = P sigma / (2 sqrt(R) mu), Hummel, Schonberg
- * and Flynn, Factoring, section 4. Not known: 2. */
+ * and Flynn, Factoring, section 4. 2 if mu or sigma is not known. */
 static inline struct twofold factoring_parts(const struct sched *sched, uint64_t remaining, bool first)
 {
     struct twofold base = twofold_of(first ? 1 : 2), mu, sigma, rest = twofold_of_integer(remaining);
@@ -24,7 +24,7 @@ static inline struct twofold factoring_parts(const struct sched *sched, uint64_t
     return twofold_add(twofold_add(base, square), twofold_multiply(b, root));
 }
 
-/* K = ceil(R/(x P)), of R > 0. */
+/* K = ceil(R/(x P)), for R > 0. */
 static inline uint64_t factoring_chunk(const struct sched *sched, uint64_t remaining, bool first)
 {
     struct twofold parts = twofold_multiply(factoring_parts(sched, remaining, first), twofold_of(sched->workers));

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* fiss: chunks that grow linearly from batch to batch, so that the loop is done in about `stages` batches. */
+/* fiss: chunks grow linearly from batch to batch, so that about `stages` batches cover the loop. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
 enum { PARAM_STAGES };
-enum { FIRST, RISE, LEVEL_BATCH }; /* constant; the first batch whose chunk min_chunk does not hold up */
+enum { FIRST, RISE, LEVEL_BATCH }; /* in sched->constant; LEVEL_BATCH: the first batch whose chunk exceeds min_chunk */
 
 #define STAGES_DEFAULT 3 /* value of [DCA] Table 2 */
 
@@ -19,8 +19,8 @@ static const struct technique_param fiss_params[] = {
     {.name = NULL},
 };
 
-/* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) is 2/(2+B), and rounding down
- * after each of two divisions gives the same as rounding down once: nothing is above 2^127. */
+/* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) equals 2/(2+B), and rounding
+ * down after each of two divisions gives the same as rounding down once; nothing exceeds 2^127. */
 static int fiss_init(struct sched *sched, struct error *error)
 {
     (void)error;
@@ -36,7 +36,7 @@ static int fiss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = K0 + b C, [DCA] eq 19, where the print says i. */
+/* K = K0 + b C, [DCA] eq 19, which prints i for b. */
 static uint128 fiss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     return sched->constant.integer[FIRST] + (uint128)batch * sched->constant.integer[RISE];
@@ -48,8 +48,8 @@ static uint64_t fiss_at(const struct sched *sched, uint64_t step)
     return chunk < SCHED_ITERATIONS_MAX ? (uint64_t)chunk : SCHED_ITERATIONS_MAX;
 }
 
-/* Up to the level min_chunk, then (K_level + K_(b-1))/2 in the mean, then K_b. K_(b-1) < N keeps the product of the
- * second below 2^127. */
+/* Chunks have size min_chunk before batch `level`, then (K_level + K_(b-1))/2 on average, then K_b. K_(b-1) < N keeps
+ * the product of the second part below 2^127. */
 static uint64_t fiss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];
@@ -66,7 +66,7 @@ static uint64_t fiss_start(const struct sched *sched, uint64_t step)
     return start_within(sched, before + step % sched->workers * fiss_chunk_of_batch(sched, batch));
 }
 
-/* Takes K by sched->step: nothing depends on what remains. */
+/* Computes K from sched->step: nothing depends on the remaining work. */
 static uint64_t fiss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* fsc: fixed-size chunking. The one chunk size that balances the cost of handing out chunks against the idle time at
- * the end.
+/* fsc: fixed-size chunking. The chunk size balances the cost of handing out chunks against the idle time at the end of
+ * the loop.
  *
- * Until the deviation is measured, chunks are mfsc's, which is made for not knowing it. */
+ * Until the deviation is measured it cuts mfsc's chunks, which do not need it. */
 #include "common/sched/learn.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -21,8 +21,8 @@ static const struct technique_param fsc_params[] = {
     {.name = NULL},
 };
 
-/* The smallest K >= 1 with K^3 >= cube, at most `most`. A bisection: cbrt() and pow() differ from one mathematical
- * library to the next in the last place, and every worker of a flat run computes the chunk for itself. */
+/* The smallest K >= 1 with K^3 >= cube, at most `most`. Bisection instead of cbrt() or pow(), whose last digit differs
+ * between mathematical libraries: in a flat run every worker computes the chunk itself. */
 static uint64_t ceil_cube_root(double cube, uint64_t most)
 {
     uint64_t low = 1, high = most > 1 ? most : 1;
@@ -43,8 +43,8 @@ static double natural_logarithm(unsigned value)
 }
 
 /* K = ceil((sqrt(2) N h / (sigma P sqrt(ln P)))^(2/3)), [DCA] eq 3, whose print omits the exponent (Kruskal and Weiss
- * 1985, Allocating independent subtasks on parallel processors): K^3 = 2 (N h / (sigma P))^2 / ln P. At most a P-th of
- * N. */
+ * 1985, Allocating independent subtasks on parallel processors): K^3 = 2 (N h / (sigma P))^2 / ln P. At most
+ * ceil(N/P). */
 static uint64_t fsc_chunk(const struct sched *sched)
 {
     double h = param_measured(sched, PARAM_H), sigma = param_measured(sched, PARAM_SIGMA);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Exact geometric chunks: see geometric.h.
  *
- * The fast path multiplies binary fractions of 128 bits: powers of (P-1)/P come from a table with one row for
- * each base-64 digit of the exponent, and every rounding goes down. So the result is never above the true value
- * v = N (P-1)^i / P^(i+1) and, as the comment at FRACTION_ERROR shows, less than 2^-58 below it. That gives ceil(v)
- * unless a whole number lies within that error or the result is whole itself. N is a fraction a/b in its lowest terms,
- * b being 1 for a whole one; only N/P is ever rounded, and b costs nothing behind it.
+ * The fast path multiplies binary fractions of 128 bits. Powers of (P-1)/P come from a table with one row for each
+ * base-64 digit of the exponent, and every rounding is downward. So the result never exceeds the true value v = N
+ * (P-1)^i / P^(i+1) and is less than 2^-58 below it (see FRACTION_ERROR). That gives ceil(v) unless a whole number lies
+ * within that error or the result itself is whole. N is a fraction a/b in lowest terms, with b = 1 for a whole N; only
+ * N/P is rounded, and b has no further cost.
  *
- * Only then the slow path decides, the same computation with 512 bits, whose result is strictly below v, and by less
- * than 2^-400. So floor(result) + 1 is ceil(v) where v is whole, and elsewhere unless v is less than 2^-400 above a
- * whole number. A v that is not whole is at least 1/(b P^(i+1)) from every whole number, which rules that out for
- * b P^(i+1) < 2^400; beyond, all the N, P and i there are are too few (about 2^130, and 2^50 parts of each N) for one
- * to come as close. */
+ * Otherwise the slow path repeats the computation with 512 bits. Its result is strictly below v, by less than 2^-400,
+ * so floor(result) + 1 is ceil(v) if v is whole, and also if v is not less than 2^-400 above a whole number. A v that
+ * is not whole is at least 1/(b P^(i+1)) away from every whole number, which proves it for b P^(i+1) < 2^400; above
+ * that, the possible N, P and i (about 2^130, with 2^50 parts of each N) are too few for one to come that close. */
 #include "common/sched/geometric.h"
 
 #include <stdlib.h>
@@ -21,25 +20,24 @@ __extension__ typedef unsigned __int128 uint128;
 
 enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
 
-/* ((P-1)/P)^(44 P) < e^-44 < 2^-63: from the step 44 P on the value is below 1 for every N up to 2^63. */
+/* ((P-1)/P)^(44 P) < e^-44 < 2^-63: from step 44 P on the value is below 1 for every N up to 2^63. */
 #define STEPS_PER_WORKER 44
 
-/* In units of 2^-64. With u = 2^-128 the error of (P-1)/P is at most u, and that of a product at most the sum of
- * its factors' errors plus u, thus that of the m-th power at most (2m - 1) u, and each zero digit, where 1 - u
- * stands for 1, adds 2 u. Times N/P <= 2^63/P, with m < 44 P: under 47 units; the truncation of N/P and of the last
- * product: 2 more. */
+/* Error bound in units of 2^-64. With u = 2^-128 the error of (P-1)/P is at most u, and that of a product at most the
+ * sum of its factors' errors plus u; so that of the m-th power is at most (2m - 1) u. Each zero digit, for which 1 - u
+ * stands for 1, adds 2 u. Times N/P <= 2^63/P, with m < 44 P: below 47 units. Truncating N/P and the last product adds
+ * 2. */
 #define FRACTION_ERROR 64
 
 struct geometric {
-    uint64_t iterations; /* N = iterations part/parts; parts shares no divisor with either */
+    uint64_t iterations; /* N = iterations part/parts, in lowest terms */
     uint64_t part, parts;
     uint64_t workers;       /* P */
-    uint64_t end;           /* first step from which on the value is known to be below 1 */
-    uint128 mean;           /* N/P, 64 bits before the point and 64 behind */
-    uint128 power[][RADIX]; /* power[k][d] = ((P-1)/P)^(d 64^k), 128 bits behind the point */
+    uint64_t end;           /* from this step on the value is known to be below 1 */
+    uint128 mean;           /* N/P, with 64 integer and 64 fractional bits */
+    uint128 power[][RADIX]; /* power[k][d] = ((P-1)/P)^(d 64^k), with 128 fractional bits */
 };
 
-/* The upper half of the product. */
 static inline uint128 multiply_high(uint128 a, uint128 b)
 {
     uint64_t a1 = (uint64_t)(a >> 64), a0 = (uint64_t)a, b1 = (uint64_t)(b >> 64), b0 = (uint64_t)b;
@@ -86,7 +84,8 @@ static void reduce(uint64_t *a, uint64_t *b)
     *b /= divisor;
 }
 
-/* N/P, rounded down, the fraction in two halves: a rest below parts P < 2^96 has room for 32 more bits. */
+/* N/P rounded down. The fraction is computed in two halves, because a rest below parts P < 2^96 has room for 32 more
+ * bits. */
 static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;
@@ -124,7 +123,7 @@ struct geometric *geometric_new(uint64_t iterations, unsigned workers)
     return geometric_new_part(iterations, 1, 1, workers);
 }
 
-/* A binary fraction of 512 bits, lowest limb first. */
+/* Binary fraction of 512 bits, lowest limb first. */
 struct wide {
     uint64_t limb[LIMBS];
 };
@@ -155,7 +154,7 @@ static void wide_divide(struct wide *value, uint64_t divisor)
     }
 }
 
-/* A fraction strictly below ((P-1)/P)^exponent: it starts with 1 - 2^-512 for 1. */
+/* A fraction strictly below ((P-1)/P)^exponent: 1 is represented by 1 - 2^-512. */
 static struct wide wide_power(uint64_t workers, uint64_t exponent)
 {
     struct wide power, base;
@@ -172,7 +171,7 @@ static struct wide wide_power(uint64_t workers, uint64_t exponent)
     return power;
 }
 
-/* Multiplies in place and returns what comes out at the top. */
+/* Multiplies in place and returns the overflow. */
 static uint64_t wide_scale(struct wide *value, uint64_t factor)
 {
     uint64_t carry = 0;
@@ -184,7 +183,7 @@ static uint64_t wide_scale(struct wide *value, uint64_t factor)
     return carry;
 }
 
-/* Out of line: its registers and its stack would be kept free for every chunk. */
+/* Kept out of line so that the fast path does not reserve its registers and stack. */
 __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
 {
     struct wide power = wide_power(geometric->workers, step);
@@ -193,7 +192,7 @@ __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geo
     return (uint64_t)(whole / ((uint128)geometric->parts * geometric->workers)) + 1;
 }
 
-/* N/P ((P-1)/P)^step, 64 bits before the point and 64 behind, rounded down as said above; step < end. */
+/* N/P ((P-1)/P)^step rounded down, with 64 integer and 64 fractional bits; requires step < end. */
 static uint128 geometric_value_at(const struct geometric *geometric, uint64_t step)
 {
     uint128 power = geometric->power[0][step % RADIX];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunks of guided self-scheduling from the scheduling step alone, exactly: ceil(N/P ((P-1)/P)^i), of a whole N or
- * of an exact fraction of one.
+/* The chunks of guided self-scheduling computed exactly from the scheduling step: ceil(N/P ((P-1)/P)^i), for a whole N
+ * or an exact fraction.
  *
- * Doubles do not do: ceil(pow(..)) is 17 instead of 16 for N = 125, P = 5, i = 2, and a loop of 2^63 iterations
- * has more digits than a double. */
+ * Doubles are not exact enough: ceil(pow(..)) gives 17 instead of 16 for N = 125, P = 5, i = 2, and 2^63 iterations
+ * have more digits than a double. */
 #pragma once
 
 #include "common/util/twofold.h"
@@ -12,16 +12,15 @@
 
 struct geometric;
 
-/* Prepares for `iterations` (up to 2^63) and `workers` (at least 1): one block, to be released by free(). NULL
- * when memory is out. */
+/* For `iterations` up to 2^63 and at least one worker. Returns one block, which the caller releases with free(); NULL
+ * if memory runs out. */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
-/* Prepares for N = iterations part/parts, a rational number; part <= parts, parts at least 1. As geometric_new()
- * else. */
+/* geometric_new() for the rational number N = iterations part/parts; requires part <= parts and parts >= 1. */
 struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_t parts, unsigned workers);
 
 /* ceil(N/P ((P-1)/P)^step), at least 1. */
 uint64_t geometric_ceil(const struct geometric *geometric, uint64_t step);
 
-/* N/P ((P-1)/P)^step to 2^-57, the same on every machine; 0 where it is known to be below 1. */
+/* N/P ((P-1)/P)^step, exact to 2^-57 and the same on every machine; 0 if it is known to be below 1. */
 struct twofold geometric_real(const struct geometric *geometric, uint64_t step);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Learning from the measured times of chunks: see learn.h.
  *
- * Everything is O(1) for a chunk: sums that grow, and per worker one chunk that is kept apart while it is not clear
+ * Everything is O(1) per chunk: running sums, and for each worker one suspect chunk, kept apart until it is clear
  * whether the worker's speed has changed. */
 #include "common/sched/learn.h"
 
@@ -12,17 +12,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Standard errors that a departure must exceed. The means of small chunks of an irregular loop have longer tails than
- * the normal distribution: single iterations of exponentially distributed times exceed 4 by chance in one of 150 cases,
- * twice in a row in one of 22,000. */
+/* A departure must exceed this many standard errors. Means of small chunks of an irregular loop have longer tails than
+ * a normal distribution: single iterations of exponentially distributed times exceed 4 by chance once in 150 cases, and
+ * twice in a row once in 22,000. */
 #define STANDARD_ERRORS 4
 
-/* Degrees of freedom from which on a history's variance is taken for the true one: those of one chunk timed in eight
- * pieces. It is then too small by a factor of 4 in one of 36 cases. */
+/* With this many degrees of freedom a history's variance is taken as exact: that of one chunk timed in eight pieces. It
+ * is too small by a factor of 4 once in 36 cases. */
 #define FREEDOM_ENOUGH 7
 
-/* Two chunks whose means differ by less are of one speed. If the speed changed during the first, its mean lies between
- * the old and the new one, and takes the average of both off by no more than this. */
+/* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the first,
+ * its mean lies between the old and the new speed, and shifts the average of both by no more than this. */
 #define SAME_SPEED 1.05
 
 static double clamp(double value, double minimum, double maximum)
@@ -75,7 +75,7 @@ void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk)
     stats->freedom += chunk->freedom;
 }
 
-/* W of learn.h. */
+/* W of learn.h */
 static double variance_within(const struct learn_stats *stats)
 {
     if (stats->freedom > 0)
@@ -83,7 +83,7 @@ static double variance_within(const struct learn_stats *stats)
     return stats->chunks > 1 ? stats->between / (stats->chunks - 1) : 0;
 }
 
-/* B of learn.h. */
+/* B of learn.h */
 static double variance_between(const struct learn_stats *stats)
 {
     double explained = (stats->chunks - 1) * variance_within(stats);
@@ -95,15 +95,15 @@ double learn_stats_variance(const struct learn_stats *stats)
     return variance_within(stats) + variance_between(stats);
 }
 
-/* True if enough is known of the iterations' spread to tell a change from chance. */
+/* True if the iterations' spread is known well enough to tell a change from chance. */
 static bool spread_is_known(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
 }
 
-/* The variance of the chunk's mean, less the history's mean, if the speed has not changed: W/n_chunk + W/n_history + B.
- * The chunk's own spread counts only while the history tells little: a change of speed during the chunk would
- * look like spread, and hide itself. */
+/* Variance of the chunk's mean minus the history's mean if the speed has not changed: W/n_chunk + W/n_history + B. The
+ * chunk's own spread counts only while the history is short: a change of speed during the chunk would look like spread,
+ * and hide itself. */
 static double variance_of_distance(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     double within = variance_within(stats);
@@ -112,7 +112,7 @@ static double variance_of_distance(const struct learn_stats *stats, const struct
     return within / chunk->iterations + within / stats->iterations + variance_between(stats);
 }
 
-/* Checks whether the chunk's mean is beyond the factor: 1 above, -1 below, 0 not. */
+/* 1 if the chunk's mean is above the history's by more than the factor, -1 if below, 0 otherwise. */
 static int direction(const struct learn_stats *stats, const struct learn_chunk *chunk, double restart)
 {
     double mean = learn_mean_of(chunk);
@@ -134,7 +134,8 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk after the suspect confirms it. One that is too small to depart by itself does if it is as fast. */
+/* True if the chunk confirms the suspect before it. A chunk too small to depart by itself confirms it if it has the
+ * same speed. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;
@@ -200,7 +201,7 @@ int learn_restart(const struct sched *sched, unsigned param, double *restart, st
                      sched->technique->name, *restart, LEARN_RESTART_MAX);
 }
 
-/* The exact error of the addition goes to `low` (Knuth's TwoSum). */
+/* Knuth's TwoSum: the exact error of the addition is added to `low`. */
 void learn_sum_add(struct learn_sum *sum, double term)
 {
     double high = sum->high + term, part = high - sum->high;

@@ -26,15 +26,16 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* Seconds for one iteration: less than a cycle of any processor, and 30 years. */
+/* Bounds in seconds for one iteration: less than a cycle of any processor, and 30 years. */
 #define LEARN_TIME_MIN 1e-12
 #define LEARN_TIME_MAX 1e9
 
-/* Deviation over mean: one iteration in 10^8 then takes all the time. */
+/* Bound of deviation over mean; at this value one iteration in 10^8 takes all the time. */
 #define LEARN_SPREAD_MAX 1e4
 
-/* The parameter `restart` of the techniques that learn how fast each worker is, and its default: chunks of an irregular
- * loop that differ by less are better averaged, and a third, even two thirds, of the speed is seen. */
+/* The parameter `restart` of the techniques that learn each worker's speed. With the default, chunks of an irregular
+ * loop that differ by less than a factor of 1.5 are averaged, while a loss of a third of the speed is still
+ * detected. */
 #define LEARN_RESTART     1.5
 #define LEARN_RESTART_MAX 1e6
 #define LEARN_RESTART_PARAM                                                                                            \
@@ -44,7 +45,7 @@
                    "anew; 0: never, as published"                                                                      \
     }
 
-/* The parameters `mu` and `sigma` of the techniques that measure them with a struct learn_pool where they are not
+/* The parameters `mu` and `sigma` of the techniques that measure them with a struct learn_pool if they are not
  * given. */
 #define LEARN_MU_PARAM                                                                                                 \
     {                                                                                                                  \
@@ -59,7 +60,7 @@
         .summary = "standard deviation of the time of an iteration in seconds"                                         \
     }
 
-/* The parameter `h` of the techniques that weigh what a chunk costs. */
+/* The parameter `h` of the techniques that use the cost of a chunk. */
 #define LEARN_H_PARAM                                                                                                  \
     {                                                                                                                  \
         .name = "h", .kind = SCHED_PARAM_REAL, .measured = SCHED_MEASURED_BY_PROBE,                                    \
@@ -67,16 +68,16 @@
         .summary = "time that handing out a chunk costs, in seconds"                                                   \
     }
 
-/* A chunk, or several taken as one. */
+/* One chunk, or several merged. */
 struct learn_chunk {
     double iterations;
-    double compute;  /* seconds in the kernel */
-    double time;     /* seconds that count for the speed: compute, or compute and wait */
+    double compute;
+    double time;     /* seconds that count for the speed: compute time, or compute and waiting time */
     double variance; /* variance of the time of one iteration, from the spread within the chunk */
-    double freedom;  /* degrees of freedom of `variance`, 0: not known */
+    double freedom;  /* degrees of freedom of `variance`; 0: unknown */
 };
 
-/* Mean and deviation of one iteration's compute time, over the chunks added. Starts as zeros. */
+/* Mean and deviation of one iteration's compute time over the chunks added. Initialised with zeros. */
 struct learn_stats {
     double chunks, iterations;
     double compute;         /* sum(n_c x_c) */
@@ -85,41 +86,40 @@ struct learn_stats {
     double within, freedom; /* sum((m-1) s^2), sum(m-1) */
 };
 
-/* The history of a worker. Starts as zeros. The averages weight the k-th chunk since the beginning (or since the
- * history started anew) by k. */
+/* The history of a worker. Initialised with zeros. The averages weight the k-th chunk since the history started by
+ * k. */
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations; /* sum(k t_k), sum(k n_k) */
-    struct learn_chunk suspect; /* the latest, where it departs from what is above; no iterations: none */
+    struct learn_chunk suspect;                /* latest chunk, if it departs from the history; no iterations: none */
 };
 
-/* A sum of terms that come, change and go: in twice the digits of a double, so that what a large term leaves behind
- * when it goes is less than 10^-31 of it, and the sum need never be taken anew. Starts as zeros. */
+/* Sum of terms that are added, changed and removed. It has twice the digits of a double, so a large term leaves an
+ * error below 10^-31 of itself when it is removed, and the sum is never recomputed. Initialised with zeros. */
 struct learn_sum {
     double high, low;
 };
 
-/* Takes a measurement, as a chunk; `with_wait`: the wait counts for the speed. false where it tells nothing: it took
- * no time. */
+/* Converts a measurement to a chunk; `with_wait`: waiting time counts for the speed. False if it took no time. */
 bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feedback, bool with_wait);
 
-/* Makes one of two; `chunk` may be zeros. */
+/* Merges `other` into `chunk`, which may be zeros. */
 void learn_chunk_merge(struct learn_chunk *chunk, const struct learn_chunk *other);
 
 void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk);
-/* The variance of one iteration, 0 where it is not known. */
+/* Variance of one iteration; 0 if unknown. */
 double learn_stats_variance(const struct learn_stats *stats);
 
-/* Takes the worker's next chunk. Where it and the one before depart from the history in the same direction, by more
- * than the factor `restart` and by more than the spread explains, the history starts anew from these two, or from this
- * one if they differ: then the change came during the first. `restart` 0: never. */
+/* Adds the worker's next chunk. The history starts anew if this chunk and the one before depart from it in the same
+ * direction, by more than the factor `restart` and by more than the spread explains. It starts from both chunks, or
+ * from this one only if they differ, because the speed then changed during the first. `restart` 0: never. */
 void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chunk, double restart);
 /* sum(k t_k) / sum(k n_k), seconds for one iteration; 0: not measured. */
 double learn_worker_pace(const struct learn_worker *worker);
-/* Mean and variance of one iteration over the history, not weighted; false: not measured. */
+/* Unweighted mean and variance of one iteration over the history; false if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
-/* The value of `restart` as given, or its default. -1 with one line where it is between 0 and 1. */
+/* The value of `restart` as given, or its default. Fails if it is between 0 and 1. */
 int learn_restart(const struct sched *sched, unsigned param, double *restart, struct error *error);
 
 void learn_sum_add(struct learn_sum *sum, double term);
@@ -128,16 +128,16 @@ static inline double learn_sum_value(const struct learn_sum *sum)
     return sum->high + sum->low;
 }
 
-/* Values that are not given and are measured once, on the first batch: mean and deviation of all workers' iterations.
- * They are known when P chunks have been fed back, and are then fixed, for the next time steps, too. */
+/* Mean and deviation of all workers' iterations, measured once, on the first P chunks. They stay fixed from then on, in
+ * later time steps too. */
 enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {
     int mean_param, deviation_param; /* index of the technique's parameter, or LEARN_NOT_WANTED */
-    uint64_t chunks;                 /* fed back */
+    uint64_t chunks;                 /* chunks measured so far */
     struct learn_stats stats;
 };
 
-/* Allocates a block for sched->own; NULL when memory is out. */
+/* Allocates the block for sched->own; NULL if memory runs out. */
 struct learn_pool *learn_pool_new(int mean_param, int deviation_param);
 void learn_pool_add(struct learn_pool *pool, struct sched *sched, const struct sched_feedback *feedback);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* maf: adaptive factoring by the total time, the mAF of LB4OMP: the time that a worker waited for a chunk counts as the
- * chunk's. */
+/* maf: adaptive factoring by the total time, the mAF of LB4OMP: a worker's waiting time counts as time of its chunk. */
 #include "common/sched/af.h"
 #include "common/sched/sched.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* mfac: factoring whose batches are known from their numbers alone: the mFAC of LB4OMP, where each worker computes its
- * chunk without asking what remains.
+/* mfac: factoring with batches that are computed from their number alone. This is the mFAC of LB4OMP, in which each
+ * worker computes its chunk without asking what remains.
  *
- * A batch of P chunks of K iterations leaves R - P K of what was there before it, whatever was handed out meanwhile. */
+ * A batch of P chunks of K iterations reduces R by P K, whatever was really handed out. */
 #include "common/sched/batch.h"
 #include "common/sched/factoring.h"
 #include "common/sched/learn.h"
@@ -12,15 +12,15 @@
 
 #include <stdlib.h>
 
-enum { REST = BATCH_OWN }; /* state: R at the start of the batch */
+enum { REST = BATCH_OWN }; /* in sched->state: R at the start of the batch */
 
-/* Batches of which a table is made. Chunks of one iteration follow it. */
+/* Most batches in the table. Chunks after it have one iteration. */
 #define BATCHES_MAX (UINT64_C(1) << 20)
 
 struct mfac {
     struct learn_pool pool;
-    uint64_t batches; /* with chunks above 1 */
-    uint64_t chunk[]; /* of each of them */
+    uint64_t batches; /* batches with chunks above 1 */
+    uint64_t chunk[]; /* chunk size of each batch */
 };
 
 static const struct technique_param mfac_params[] = {
@@ -29,14 +29,14 @@ static const struct technique_param mfac_params[] = {
     {.name = NULL},
 };
 
-/* The rest of R behind P chunks. */
+/* R after P chunks. */
 static uint64_t rest_behind(const struct sched *sched, uint64_t rest, uint64_t chunk)
 {
     uint128 taken = (uint128)chunk * sched->workers;
     return taken < rest ? rest - (uint64_t)taken : 0;
 }
 
-/* K of a batch: below 2 it stays there, as x grows while R falls. */
+/* Chunk size of a batch. Once it is below 2 it stays there, because x grows while R falls. */
 static uint64_t chunk_of_rest(const struct sched *sched, uint64_t rest, bool first)
 {
     return rest > 0 ? factoring_chunk(sched, rest, first) : 1;
@@ -47,7 +47,7 @@ static bool mfac_is_given(const struct sched *sched)
     return sched->spec.given[FACTORING_MU] && sched->spec.given[FACTORING_SIGMA];
 }
 
-/* The number of batches whose chunks are above 1; with a table each of their chunks. */
+/* Counts the batches with chunks above 1, and stores their chunk sizes in `table` unless it is NULL. */
 static uint64_t walk_batches(const struct sched *sched, uint64_t *table)
 {
     uint64_t batch = 0;
@@ -82,7 +82,7 @@ static int mfac_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = ceil(R/(x P)) with R = R - P K from batch to batch. */
+/* K = ceil(R/(x P)), with R = R - P K from batch to batch. */
 static uint64_t mfac_next(struct sched *sched, unsigned worker)
 {
     uint64_t *state = sched->state.integer;

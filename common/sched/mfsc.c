@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* mfsc: fixed-size chunks for when nothing is known of the iterations: as many as fac2 cuts, all of one size.
+/* mfsc: fixed-size chunks that need no knowledge of the iterations: as many chunks as fac2 cuts, all of one size.
  *
- * The logarithm is computed in integers: every worker of a flat run computes the chunk for itself, and the logarithms
- * of two mathematical libraries differ in the last place. */
+ * The logarithm is computed in integers: in a flat run every worker computes the chunk itself, and the last digit of
+ * log() differs between mathematical libraries. */
 #include "common/sched/technique.h"
 
 #include "common/util/error.h"
 
 enum { CHUNK };
 
-/* The binary logarithm's places behind the point; and the 55 of 0.55 in hundredths. */
+/* Fractional bits of the binary logarithm, and the constant 0.55 in hundredths. */
 enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
 
-/* log2(t) 2^57 for t >= 2: each squaring of the mantissa gives one more binary digit. What is cut off from the 64-bit
- * mantissa doubles with each squaring, and counts half as much: less than 57 2^-63 in all. Powers of two are exact. */
+/* log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating the 64-bit
+ * mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are exact. */
 uint64_t binary_logarithm(uint64_t value)
 {
     unsigned whole = 63 - (unsigned)__builtin_clzll(value);
-    uint64_t result = whole, mantissa = value << (63 - whole); /* from 1 to 2, 63 places */
+    uint64_t result = whole, mantissa = value << (63 - whole); /* from 1 to 2, with 63 fractional bits */
     for (int i = 0; i < FRACTION_BITS; i++) {
         uint128 square = (uint128)mantissa * mantissa;
         bool digit = square >> 127 != 0;

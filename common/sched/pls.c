@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* pls: a static part, one equal chunk for each worker, then guided self-scheduling of the rest. The more alike the
- * iterations are, the larger is the static part.
+/* pls: a static part of one equal chunk per worker, then guided self-scheduling of the rest. The more alike the
+ * iterations, the larger the static part.
  *
- * The static workload ratio s is taken in units of 10^-15: a double has 15 sure decimal digits, so what a person wrote
- * is exact in them, and N s/P and N(1-s)/P are rounded as written, at any N, with no guard. */
+ * The static workload ratio s is an integer in units of 10^-15. A double has 15 exact decimal digits, so a ratio
+ * written by a person is exact, and N s/P and N(1-s)/P are rounded correctly for any N. */
 #include "common/sched/geometric.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -11,7 +11,8 @@
 
 enum { PARAM_SWR, PARAM_VARIANT };
 
-/* constant: the chunk of the static part; with variant=paper the iterations with which that ends, else UINT64_MAX */
+/* In sched->constant: the chunk of the static part; and with variant=paper the remaining iterations at which it ends,
+ * else UINT64_MAX. */
 enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000
@@ -40,7 +41,7 @@ static int measure_ratio(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* R is whole: it is above N - N s where it is above that rounded down. */
+/* R is an integer, so R > N - N s is the same as R > floor(N - N s). */
 static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
 {
     if (!sched_spec_is_paper(&sched->spec))
@@ -48,8 +49,8 @@ static uint64_t rest_behind_static(const struct sched *sched, uint64_t units)
     return (uint64_t)((uint128)sched->iterations * (RATIO_UNITS - units) / RATIO_UNITS);
 }
 
-/* The rest of the closed form is the real number N(1-s) of the paper, not what the P static chunks leave of N, which is
- * up to P more: the ones at the end of the geometric chunks cover it. */
+/* The closed form continues with the paper's real number N(1-s), not with what the P static chunks leave of N, which is
+ * up to P more: the chunks of 1 after the geometric ones cover the difference. */
 static int pls_init(struct sched *sched, struct error *error)
 {
     if (measure_ratio(sched, error) < 0)
@@ -62,7 +63,7 @@ static int pls_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique pls: out of memory");
 }
 
-/* K_i = floor(N s/P) for i < P, then ceil(R_i/P), [DCA] eq 13, which has R_i > N - N s in the place of i < P. */
+/* K_i = floor(N s/P) for i < P, then ceil(R_i/P), [DCA] eq 13, whose condition is R_i > N - N s instead of i < P. */
 static uint64_t pls_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

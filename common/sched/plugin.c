@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Plug-ins as techniques: see plugin.h.
  *
- * sched->own is a block with the loop as the plug-in knows it, the values, and the plug-in's state behind them. */
+ * sched->own is one block: the loop as the plug-in sees it, the parameter values, and then the plug-in's state. */
 #include "common/sched/plugin.h"
 
 #include "common/util/called.h"
@@ -13,13 +13,13 @@
 
 _Static_assert(SCHED_PARAMS_MAX == HDSS_TECHNIQUE_PARAMS_MAX, "a plug-in has as many parameters as other techniques");
 
-/* The technique's own part of a schedule, sched->own. */
+/* The block in sched->own. */
 struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
-    struct error failure;                       /* the line of sched->failure */
-    struct called call;                         /* the one into the plug-in */
+    struct error failure; /* text that sched->failure points to */
+    struct called call;
     alignas(max_align_t) unsigned char state[]; /* [plugin->state_bytes] */
 };
 
@@ -30,7 +30,7 @@ static const struct technique_plugin *plugin_of(const struct sched *sched)
 
 /* --- the calls --- */
 
-/* Notes that a function of the plug-in is called from here to plugged_back(). */
+/* Marks that a function of the plug-in is running, until plugged_back(). */
 static void plugged_call(struct plugged *plugged, const char *where)
 {
     plugged->call.where = where;
@@ -88,7 +88,7 @@ static int plugged_init(struct sched *sched, struct error *error)
                                     sched->technique->name, result);
 }
 
-/* Notes why the technique cannot go on. Returns a size that becomes the smallest chunk. */
+/* Records why the technique cannot continue. Returns a size that becomes the smallest chunk. */
 static uint64_t plugged_fail(struct sched *sched, char line[HDSS_TECHNIQUE_ERROR_MAX])
 {
     struct plugged *plugged = sched->own;

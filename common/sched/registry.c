@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* All techniques, and a look-up by name. The list itself is in technique.h, where the files of the techniques see it
- * too. */
+/* All techniques, and look-up by name. The list is in technique.h, which the techniques include too. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
@@ -16,7 +15,7 @@ const struct technique *const *sched_techniques(size_t *count)
     return techniques;
 }
 
-/* Libraries that are written in C have underscores in the place of dashes. */
+/* C identifiers have underscores instead of dashes. */
 static bool is_spelled(const char *name, const char *given)
 {
     while (*name != '\0' &&

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* rnd: chunks of random size. To compare others with: what a technique is worth that knows nothing.
+/* rnd: chunks of random size, a baseline for comparisons.
  *
- * Chunk i is a function of the seed and of i alone, in integers: the same on every machine, in both forms. */
+ * Chunk i is an integer function of the seed and of i: the same on every machine and in both forms. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 #include "common/util/random.h"
 
 enum { PARAM_LO, PARAM_HI, PARAM_SEED };
-enum { LO, SPAN, SEED }; /* constant; SPAN = hi - lo + 1 */
+enum { LO, SPAN, SEED }; /* in sched->constant; SPAN = hi - lo + 1 */
 
 #define SEED_DEFAULT 1
 
@@ -48,7 +48,7 @@ static int rnd_init(struct sched *sched, struct error *error)
 }
 
 /* Uniform in [lo, hi], [DCA] eq 12: 64 random bits as a fraction, times the span (Lemire 2019, Fast random integer
- * generation in an interval, without its rejection: a size is off its share by less than span/2^64). */
+ * generation in an interval, without its rejection step: the probability of a size is off by less than span/2^64). */
 static uint64_t rnd_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop and its chunks: everything that is the same for all techniques. Preparing it, the weighting mechanism, the
- * clamping, and the powers from measured speeds.
+/* A loop and its chunks, as far as all techniques share it: preparation, weighting, clamping, and powers from measured
+ * speeds.
  *
- * The invariants are kept here and nowhere else, whatever a technique's formula gives: a chunk is never empty while
- * work remains, never larger than what remains, and every call takes the work nearer to its end. */
+ * Whatever a technique's formula gives, this file guarantees that a chunk is not empty while work remains, is not
+ * larger than the remaining work, and that the loop ends. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -63,7 +63,7 @@ static int check_measured(const struct sched_config *config, struct error *error
     return 0;
 }
 
-/* Takes the decimal number that the power stands for. */
+/* Stores the decimal number that the double `powers[worker]` stands for. */
 static int copy_power(struct sched *sched, unsigned worker, struct error *error)
 {
     struct twofold power;
@@ -106,7 +106,7 @@ static int init_loads(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* A technique that is weighted by nature knows the powers, but not the loads. */
+/* A technique that is weighted by nature uses the powers itself, but not the loads. */
 static enum sched_weighting weighting_of(const struct technique *technique, enum sched_weighting weighting)
 {
     bool by_nature = (technique->needs & SCHED_NEEDS_POWER) != 0;
@@ -166,8 +166,8 @@ void sched_fini(struct sched *sched)
     sched->loads = NULL;
 }
 
-/* K V_j / Q_j, [SW] eq 2, of which the techniques that are weighted by nature know K V_j. What is learned is learned
- * without the load: see sched_feedback(). */
+/* K V_j / Q_j, [SW] eq 2; for techniques weighted by nature K includes V_j. Learned speeds exclude the load: see
+ * sched_feedback(). */
 static double available(const struct sched *sched, unsigned worker, double chunk)
 {
     bool by_nature = (sched->technique->needs & SCHED_NEEDS_POWER) != 0;
@@ -272,7 +272,8 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->is_disturbed |= count > 0;
 }
 
-/* A worker's time on a loaded core would be known as its power, and the load count twice. */
+/* Removes the load from a measured time. Otherwise a loaded core would count as a slow one, and the load count
+ * twice. */
 static void unload(struct sched_feedback *feedback, double load)
 {
     feedback->compute_s /= load;
@@ -329,8 +330,8 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error)
     return technique->init != NULL ? technique->init(sched, error) : 0;
 }
 
-/* A measurement during the loop is not known to who draws the first steps, and differs from worker to worker; what a
- * probe told before the loop is as good as given. */
+/* A value measured during the loop is unknown at the first steps and differs between workers, so the closed form cannot
+ * use it. A value probed before the loop is as good as a given one. */
 static bool sched_is_missing(const struct sched *sched, unsigned param)
 {
     switch (sched->technique->params[param].measured) {
@@ -389,7 +390,8 @@ static double reference_speed(enum sched_powers reference, const double *speeds,
     return 1;
 }
 
-/* By nature as the technique's paper has it; by the mechanism V_j = speed_j / fastest speed, [SW]. */
+/* Techniques weighted by nature use their paper's rule; the weighting mechanism uses V_j = speed_j / fastest speed,
+ * [SW]. */
 void sched_powers_from_speeds(const struct technique *technique, enum sched_weighting weighting, const double *speeds,
                               unsigned workers, double *powers)
 {

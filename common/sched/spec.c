@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique as users write it, `name` or `name:param=value,param=value`: reading it, with errors that name the
- * parameter, the value and what is accepted, and writing it in its canonical spelling (parameters in the order of
- * the technique's table, only those that were given). */
+/* A technique as users write it, `name` or `name:param=value,param=value`: the parser, whose errors name the parameter,
+ * the value and what is accepted, and the canonical spelling (only given parameters, in the order of the technique's
+ * table). */
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -16,7 +16,6 @@
 #define PLUGIN_ENDING ".so"
 #define PLUGIN_PYTHON "python:"
 
-/* Text written piece by piece, cut at its end. */
 struct text {
     char *at;
     size_t size; /* bytes left from `at` on, with the NUL */
@@ -70,7 +69,7 @@ void technique_param_accepts(const struct technique_param *param, char *buffer, 
         spec_append(&text, ", or measure");
 }
 
-/* Names that other systems and papers have for some of the techniques. */
+/* Names of some techniques in other systems and papers. */
 static const struct {
     const char *word, *name;
 } spec_other_names[] = {
@@ -78,7 +77,7 @@ static const struct {
     {"chunk", "css"},  {"fixed", "css"},  {"random", "rnd"},
 };
 
-/* The name that was probably meant; NULL if none is near. */
+/* The name that was probably meant, or NULL. */
 static const char *spec_meant(const char *word)
 {
     struct suggestion nearest;
@@ -204,7 +203,6 @@ static int bad_value(const struct technique *technique, const struct technique_p
                      accepted);
 }
 
-/* Takes a `param=value`; the word is cut at its '='. */
 static int parse_param(struct sched_spec *spec, char *word, struct error *error)
 {
     const struct technique *technique = spec->technique;
@@ -260,7 +258,6 @@ int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *er
     return sched_spec_parse_params(spec, technique, text[length] == ':' ? text + length + 1 : NULL, error);
 }
 
-/* True if a parameter that is measured in this way was not given. */
 static bool spec_is_missing(const struct sched_spec *spec, enum sched_measured measured)
 {
     const struct technique_param *params = spec->technique->params;
@@ -289,7 +286,7 @@ bool sched_spec_probes(const struct sched_spec *spec)
     return spec_is_missing(spec, SCHED_MEASURED_BY_PROBE);
 }
 
-/* The shortest decimal that reads back as the same number. */
+/* The shortest decimal that parses to the same double. */
 static void append_real(struct text *text, double value)
 {
     char digits[40];

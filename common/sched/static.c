@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* static: one equal chunk for each worker. Weighted or given back, the same size goes on until nothing remains. */
+/* static: one equal chunk for each worker. If weighting or returned work leaves a rest, chunks of the same size
+ * follow. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"

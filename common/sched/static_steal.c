@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* static-steal: each worker has a part of the loop, from whose front it takes chunks of one size. Who has nothing left
- * steals from the back of another one's part.
+/* static-steal: each worker has a part of the loop and takes chunks of one size from its front. A worker whose part is
+ * empty steals from the back of another worker's part.
  *
- * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, as
- * it is when requests come one after the other. Parts are whole chunks, as equal as they can be, the larger ones first.
- * A thief looks for a victim from the one on from which it stole last, at first from its neighbour on, in a circle, and
- * takes a quarter of the victim's chunks, one at least. Of a worker that has never asked it takes the whole part, and
- * looks from the neighbour of that one on next time. A loop of fewer chunks than workers is one part for all.
+ * The rule is that of the OpenMP runtime of LLVM, kmp_sch_static_steal in kmp_dispatch.cpp at commit 0217024481ad, with
+ * requests served one after the other. Parts consist of whole chunks and are as equal as possible, the larger ones
+ * first. A thief starts its search, in a circle, at the victim of its last theft, at first at its neighbour, and takes
+ * a quarter of the victim's chunks, at least one. From a worker that has never asked for work it takes the whole part,
+ * and starts its next search at that worker's neighbour. A loop of fewer chunks than workers is one part for all.
  *
- * LB4OMP has the rule of an earlier runtime: nobody steals the last chunk of a part, nor of a worker that has not
- * asked; a loop of fewer chunks than workers is dealt out in parts that are a chunk each. There a thread that may not
- * steal leaves the loop. Here whoever asks is to get work while there is some, as the owner of that may be lost: it
- * gets one of those chunks.
+ * LB4OMP uses the rule of an earlier runtime: the last chunk of a part is not stolen, nor anything from a worker that
+ * has not asked; a loop of fewer chunks than workers is divided into parts of one chunk. There a thread that may not
+ * steal leaves the loop. Here it gets one of those chunks, because their owner may be lost.
  *
- * Invariants: the parts do not overlap, and make up sched->remaining; `filled` has the parts that are not empty. */
+ * Invariants: the parts do not overlap and together are sched->remaining; `filled` marks the parts that are not
+ * empty. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
@@ -24,10 +24,10 @@
 enum { PARAM_CHUNK, PARAM_RULE };
 enum { RULE_LLVM, RULE_LB4OMP };
 
-/* constant: iterations of a chunk */
+/* In sched->constant: iterations of a chunk. */
 enum { CHUNK };
 
-/* Chunks of each worker's part, by default. */
+/* Default number of chunks in each worker's part. */
 #define PART_CHUNKS 64
 #define WORD_BITS   64
 
@@ -46,17 +46,16 @@ static const struct technique_param static_steal_params[] = {
     {.name = NULL},
 };
 
-/* The part of one worker: [begin, end) of the places. */
 struct part {
     uint64_t begin, end;
-    unsigned victim; /* from whom on it looks for one to steal from */
+    unsigned victim; /* where its next search for a victim starts */
     bool has_asked;
 };
 
 struct steal {
-    bool is_shared;    /* part 0 is everybody's */
-    bool is_whole;     /* a part is one chunk */
-    uint64_t *filled;  /* a bit for each part that is not empty */
+    bool is_shared;    /* all workers use part 0 */
+    bool is_whole;     /* each part is one chunk */
+    uint64_t *filled;  /* one bit per part that is not empty */
     struct part *part; /* [workers] */
 };
 
@@ -76,7 +75,7 @@ static void note_filled(struct steal *steal, const struct part *part)
         steal->filled[index / WORD_BITS] &= ~bit;
 }
 
-/* Returns the first part from `from` on that is not empty; `workers` where there is none. */
+/* Returns the first part from `from` on that is not empty, or `workers`. */
 static unsigned next_filled(const struct steal *steal, unsigned from, unsigned workers)
 {
     uint64_t mask = UINT64_MAX << from % WORD_BITS;
@@ -86,17 +85,14 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks of the part lie on the multiples of the chunk's size; the first may have been cut in two. */
+/* Chunks lie on multiples of the chunk size; the first may have been cut in two. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
     return part->begin < part->end ? ceil_div(part->end, chunk) - part->begin / chunk : 0;
 }
 
-/* --- the parts --- */
-
-/* Share of a worker of so many units: rounded down, and one more for the first ones. With equal powers the larger
- * parts are one larger than the others. */
+/* A worker's share of `units`, rounded down. deal_out() gives the rest to the first workers, one each. */
 static uint64_t share_of(const struct sched *sched, unsigned worker, uint64_t units)
 {
     if (sched->powers == NULL)
@@ -145,16 +141,14 @@ static void static_steal_lay_out(struct sched *sched)
     steal->filled[0] = 1;
 }
 
-/* --- stealing --- */
-
-/* LLVM has the one chunk for up to 7 that are left, LB4OMP for up to 3, which comes to the same. */
+/* LLVM takes one chunk if up to 7 are left, LB4OMP if up to 3; the result is the same. */
 static uint64_t a_quarter(const struct sched *sched, const struct part *part)
 {
     const uint64_t left = chunks_left(sched, part);
     return left > 7 ? left / 4 : 1;
 }
 
-/* Moves the last `chunks` chunks of the victim's part to the thief, which has none. */
+/* Moves the last `chunks` chunks of the victim's part to the thief, whose part is empty. */
 static void move_chunks(struct sched *sched, struct part *thief, struct part *victim, uint64_t chunks)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
@@ -168,7 +162,7 @@ static void move_chunks(struct sched *sched, struct part *thief, struct part *vi
     note_filled(sched->own, victim);
 }
 
-/* Returns the first from `from` on in a circle from whom LB4OMP steals; `workers` where there is none. */
+/* Returns the first worker from `from` on, in a circle, from which LB4OMP may steal, or `workers`. */
 static unsigned find_lb4omp_victim(const struct sched *sched, unsigned from)
 {
     const struct steal *steal = sched->own;
@@ -187,7 +181,7 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    if (victim == sched->workers) { /* only what nobody steals there */
+    if (victim == sched->workers) { /* only chunks are left that LB4OMP does not steal */
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
     }
@@ -215,9 +209,7 @@ static void steal_for(struct sched *sched, struct part *thief)
         steal_as_lb4omp(sched, thief, victim);
 }
 
-/* --- the technique --- */
-
-/* K = chunk, or what is left of one; by acp floor(chunk / Q_j), [SW] eq 2, as the powers are in the parts. */
+/* K = chunk, or the rest of one; by acp floor(chunk / Q_j), [SW] eq 2, because the parts already include the powers. */
 static uint64_t static_steal_next(struct sched *sched, unsigned worker)
 {
     const struct steal *steal = sched->own;

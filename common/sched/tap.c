@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* tap: tapering. gss's chunks, smaller by what the spread of the iterations' times makes advisable.
+/* tap: tapering. gss's chunks, made smaller according to the spread of the iterations' times.
  *
- * While mean and deviation are not known, batches take half of what remains, as in fac2: gss's first P chunks would
- * give away 63 % of the loop before anything is measured. */
+ * Until mean and deviation are measured, batches take half of what remains, as in fac2: the first P chunks of gss would
+ * use up 63 % of the loop before anything is measured. */
 #include "common/sched/batch.h"
 #include "common/sched/geometric.h"
 #include "common/sched/learn.h"
@@ -13,12 +13,12 @@
 #include <math.h>
 
 enum { PARAM_MU, PARAM_SIGMA, PARAM_ALPHA };
-enum { SPREAD }; /* constant: v, not a number until it is known */
+enum { SPREAD }; /* in sched->constant: v; NaN until known */
 
-/* The error of a chunk that is computed in doubles, as a part of g + h. */
+/* Relative error of a chunk computed in doubles, as a part of g + h. */
 #define DOUBLES_OFF 0x1p-49
 
-/* Lucco's choice. A chunk's time is within 1.3 standard deviations above its mean in nine of ten cases. */
+/* Lucco's choice: in nine of ten cases a chunk's time is at most 1.3 standard deviations above its mean. */
 #define ALPHA 1.3
 
 static const struct technique_param tap_params[] = {
@@ -47,7 +47,7 @@ static void fix_spread(struct sched *sched)
     twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
-/* Takes the closed form's inputs, where there is one, else what is measured. */
+/* With given values the closed form's table is needed, otherwise the measurements. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
@@ -56,15 +56,15 @@ static int tap_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 
-/* Out of line: few chunks need it. */
+/* Kept out of line because few chunks need it. */
 __attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold g, struct twofold h)
 {
     struct twofold square = twofold_multiply(h, twofold_add(twofold_multiply(twofold_of(4), g), h));
     return ceil_to_integer(twofold_subtract(twofold_add(g, h), twofold_root(square)), 0);
 }
 
-/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, as g + h - sqrt(h (4g + h)) with h = v^2/2, which is the
- * same with fewer steps before and after the root. It is at most g. Doubles tell it but next to whole numbers. */
+/* ceil(g + v^2/2 - v sqrt(2g + v^2/4)), [DCA] eq 5 and 16, computed as g + h - sqrt(h (4g + h)) with h = v^2/2, which
+ * takes fewer operations. At most ceil(g). Doubles are exact enough except next to whole numbers. */
 static uint64_t taper(struct twofold g, struct twofold v)
 {
     struct twofold h = twofold_multiply(v, twofold_multiply(v, twofold_of(0.5)));
@@ -77,7 +77,7 @@ static uint64_t taper(struct twofold g, struct twofold v)
     return above > 0 ? (uint64_t)above : 0;
 }
 
-/* g = R/P; without a spread gss's chunk in whole numbers. */
+/* g = R/P; without a spread this is gss's chunk, in integers. */
 static uint64_t tap_next(struct sched *sched, unsigned worker)
 {
     struct twofold v = twofold_kept(sched->constant.real + SPREAD);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by the files of the techniques: the list of all techniques, the parameters as given, and the two roundings
- * of real numbers.
+/* Shared by the techniques: their list, access to their parameters, and the rounding of real numbers.
  *
- * A technique is one file that defines `const struct technique technique_<name>`. Its init() puts what it needs
- * into sched->constant and sched->state, indexed by an enum of its own; a larger table goes to sched->own. */
+ * A technique is one file that defines `const struct technique technique_<name>`. Its init() puts values into
+ * sched->constant and sched->state, indexed by an enum of its own, or allocates sched->own for a larger table. */
 #pragma once
 
 #include "common/sched/sched.h"
@@ -11,7 +10,7 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* The registry, in the order of the manual: one line for each technique, the dashes of its name as underscores. */
+/* The registry, in the order of the manual; dashes of a name become underscores. */
 #define TECHNIQUE_LIST(TECHNIQUE)                                                                                      \
     TECHNIQUE(static)                                                                                                  \
     TECHNIQUE(static_steal)                                                                                            \
@@ -47,7 +46,7 @@
 TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 #undef TECHNIQUE_DECLARE
 
-/* 0.29 * 100 is 28.999999999999996 in doubles, and 29 is meant: what lies this close to a whole number is that
+/* 0.29 * 100 is 28.999999999999996 in doubles where 29 is meant: a value this close to a whole number is taken as that
  * number. */
 #define ROUNDING_GUARD 1e-9
 
@@ -59,7 +58,7 @@ static inline uint64_t ceil_div(uint64_t dividend, uint64_t divisor)
     return dividend / divisor + (dividend % divisor != 0);
 }
 
-/* Rounds down, to [0, SCHED_ITERATIONS_MAX]; what is not a number becomes 0. */
+/* Rounds down, clamped to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
 static inline uint64_t floor_real(double value)
 {
     value += ROUNDING_GUARD;
@@ -68,7 +67,7 @@ static inline uint64_t floor_real(double value)
     return value < (double)SCHED_ITERATIONS_MAX ? (uint64_t)(int64_t)value : SCHED_ITERATIONS_MAX;
 }
 
-/* Rounds up, to [0, SCHED_ITERATIONS_MAX]; what is not a number becomes 0. */
+/* Rounds up, clamped to [0, SCHED_ITERATIONS_MAX]; NaN becomes 0. */
 static inline double ceil_real(double value)
 {
     value -= ROUNDING_GUARD;
@@ -80,13 +79,12 @@ static inline double ceil_real(double value)
     return whole + (whole < value);
 }
 
-/* A number that comes from decimal ones by a few operations of struct twofold is right to this part of itself, or of 1:
- * what lies this close to a whole number is that number. */
+/* Tolerance for numbers derived from decimal ones by a few twofold operations, relative to the number and to 1: a value
+ * this close to a whole number is taken as that number. */
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
-/* A number that comes from doubles which were measured or computed may be off by the part `doubt` of itself, 0 where it
- * does not. */
+/* Relative error `doubt` of measured or computed doubles; 0 stands for an exact decimal number. */
 #define DOUBLE_DOUBT 0x1p-51
 
 static inline struct twofold twofold_guard(struct twofold value, double doubt)
@@ -95,7 +93,7 @@ static inline struct twofold twofold_guard(struct twofold value, double doubt)
     return twofold_of(fabs(value.high) * (doubt + TWOFOLD_GUARD) + least);
 }
 
-/* Rounds down, to [0, SCHED_ITERATIONS_MAX]. */
+/* Rounds down, clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t floor_twofold(struct twofold value, double doubt)
 {
     struct twofold whole = twofold_floor(twofold_add(value, twofold_guard(value, doubt)));
@@ -107,7 +105,7 @@ static inline uint64_t floor_twofold(struct twofold value, double doubt)
     return result < SCHED_ITERATIONS_MAX ? result : SCHED_ITERATIONS_MAX;
 }
 
-/* Rounds up; neither cut to a range nor negative. */
+/* Rounds up to at least 0, without an upper bound. */
 static inline struct twofold ceil_twofold(struct twofold value, double doubt)
 {
     struct twofold below = twofold_subtract(twofold_guard(value, doubt), value);
@@ -115,13 +113,13 @@ static inline struct twofold ceil_twofold(struct twofold value, double doubt)
     return whole.high > 0 ? whole : twofold_of(0);
 }
 
-/* Rounds up, to [0, SCHED_ITERATIONS_MAX]. */
+/* Rounds up, clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t ceil_to_integer(struct twofold value, double doubt)
 {
     return floor_twofold(ceil_twofold(value, doubt), 0);
 }
 
-/* A number of two doubles among sched->constant.real or sched->state.real, which takes two of them. */
+/* Reads a number of two doubles from sched->constant.real or sched->state.real. */
 static inline struct twofold twofold_kept(const double *kept)
 {
     return (struct twofold){kept[0], kept[1]};
@@ -133,16 +131,16 @@ static inline void twofold_keep(double *kept, struct twofold value)
     kept[1] = value.low;
 }
 
-/* The decimal number that is meant by V_j. */
+/* The decimal number that V_j stands for. */
 static inline struct twofold power_meant(const struct sched *sched, unsigned worker)
 {
     return (struct twofold){sched->powers[worker], sched->power_rests != NULL ? sched->power_rests[worker] : 0};
 }
 
-/* Below it what a few operations on doubles give is right to much less than ROUNDING_GUARD. */
+/* Below this value a few operations on doubles have errors far below ROUNDING_GUARD. */
 #define DOUBLES_DO 0x1p20
 
-/* True if a value that is computed in doubles is rounded as the exact one is: it is small, and not next to a whole
+/* True if rounding the double gives the same as rounding the exact value: it is small and not next to a whole
  * number. */
 static inline bool doubles_do(double value)
 {
@@ -150,7 +148,7 @@ static inline bool doubles_do(double value)
     return rest > 2 * ROUNDING_GUARD && rest < 1 - 2 * ROUNDING_GUARD;
 }
 
-/* floor(chunk V_j), to [0, SCHED_ITERATIONS_MAX]. */
+/* floor(chunk V_j), clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t floor_times_power(const struct sched *sched, unsigned worker, struct twofold chunk)
 {
     double share = chunk.high * sched->powers[worker];
@@ -159,8 +157,8 @@ static inline uint64_t floor_times_power(const struct sched *sched, unsigned wor
     return floor_twofold(twofold_multiply(chunk, power_meant(sched, worker)), sched->power_doubt);
 }
 
-/* A weight, P V_j / V, is right to some units in its last place, and so is a chunk times a weight: where that is meant
- * to be whole it may lie this part of itself above. */
+/* Relative rounding error of a weight P V_j / V, and of a chunk times a weight: a product that should be whole may
+ * exceed the whole number by it. */
 #define WEIGHT_GUARD 0x1p-52
 
 /* K w, rounded up. */
@@ -170,8 +168,8 @@ static inline uint64_t ceil_weighted(double chunk, double weight)
     return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
 }
 
-/* ceil(R/V), the share of one unit of power, for R > 0: at least 1, and not cut at the longest loop, as powers below 1
- * make it larger than the loop. */
+/* ceil(R/V), the share of one unit of power, for R > 0. At least 1; not clamped to the longest loop, because powers
+ * below 1 make it larger than the loop. */
 static inline struct twofold ceil_share(const struct sched *sched, struct twofold rest, struct twofold total)
 {
     double share = rest.high / total.high;
@@ -181,19 +179,19 @@ static inline struct twofold ceil_share(const struct sched *sched, struct twofol
     return whole.high < 1 ? twofold_of(1) : whole;
 }
 
-/* Start of a chunk that has `before` iterations before it, at most N. */
+/* Start of a chunk with `before` iterations before it, at most N. */
 static inline uint64_t start_within(const struct sched *sched, uint128 before)
 {
     return before < sched->iterations ? (uint64_t)before : sched->iterations;
 }
 
-/* Start of chunk `step` when all chunks are of one size. */
+/* Start of chunk `step` if all chunks have one size. */
 static inline uint64_t start_of_equal(const struct sched *sched, uint64_t chunk, uint64_t step)
 {
     return start_within(sched, (uint128)step * (chunk > sched->min_chunk ? chunk : sched->min_chunk));
 }
 
-/* The integer or the index of the choice as given, or `fallback`. */
+/* The integer or choice index as given, or `fallback`. */
 static inline uint64_t param_integer(const struct sched *sched, unsigned param, uint64_t fallback)
 {
     return sched->spec.given[param] ? sched->spec.values[param].integer : fallback;
@@ -204,7 +202,7 @@ static inline double param_real(const struct sched *sched, unsigned param, doubl
     return sched->spec.given[param] ? sched->spec.values[param].real : fallback;
 }
 
-/* The decimal number that is meant by a parameter. */
+/* The decimal number that a parameter stands for. */
 static inline struct twofold param_meant(const struct sched *sched, unsigned param, double fallback)
 {
     struct twofold number;
@@ -212,21 +210,21 @@ static inline struct twofold param_meant(const struct sched *sched, unsigned par
     return number;
 }
 
-/* A parameter that may be measured: as given, else as measured; not a number until it is known. */
+/* A parameter as given, else as measured; NaN until known. */
 static inline double param_measured(const struct sched *sched, unsigned param)
 {
     return param_real(sched, param, sched->measured[param]);
 }
 
-/* The parameter of techniques whose rule here differs from that of their paper: `what` says in what. */
+/* Parameter of techniques whose rule here differs from their paper; `what` names the difference. */
 #define VARIANT_PARAM(what)                                                                                            \
     {                                                                                                                  \
         .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \
         .summary = "paper: to the letter of the paper, " what                                                          \
     }
 
-/* mfsc's chunk, which fsc also cuts while it does not know better: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from
- * 1 to t, [2L]. The same on every machine. */
+/* mfsc's chunk, which fsc also cuts until its values are known: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from 1
+ * to t, [2L]. The same on every machine. */
 uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
 
 /* log2(value) 2^LOGARITHM_BITS for value >= 2, the same on every machine. */

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* tfss: batches of P equal chunks, as in factoring, that fall linearly from batch to batch, as in the trapezoid. */
+/* tfss: batches of P equal chunks, as in factoring, whose size falls linearly from batch to batch, as in the
+ * trapezoid. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/sched/trapezoid.h"
 #include "common/util/error.h"
 
-/* constant: the first batch below `last`, and the first whose chunk min_chunk or `last` holds up */
+/* In sched->constant: the first batch below `last`, and the first whose chunk is raised to min_chunk or `last`. */
 enum { END_BATCH = TRAPEZOID_OWN, LEVEL_BATCH };
-enum { STEP }; /* state: the step in the trapezoid, i until it starts again */
+enum { STEP }; /* in sched->state: step in the trapezoid; it is reset when the trapezoid starts again */
 
 static uint64_t tfss_smallest(const struct sched *sched)
 {
@@ -15,8 +16,8 @@ static uint64_t tfss_smallest(const struct sched *sched)
     return last > sched->min_chunk ? last : sched->min_chunk;
 }
 
-/* The mean of F - i D over i = bP .. bP+P-1 is F - (2bP + P-1) rise/(2 run); rounded down, that is F less
- * ceil((2bP + P-1) rise/(2 run)) = floor((slope b + offset)/divisor). */
+/* The mean of F - i D over i = bP .. bP+P-1 is F - (2bP + P-1) rise/(2 run). Rounded down, that is F minus ceil((2bP +
+ * P-1) rise/(2 run)) = floor((slope b + offset)/divisor). */
 static uint128 slope_of(const struct sched *sched)
 {
     return 2 * (uint128)sched->workers * sched->constant.integer[TRAPEZOID_RISE];
@@ -54,7 +55,7 @@ static int tfss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K = floor((sum of F - i D over the batch) / P), [DCA] eq 8 and 18, whose print has P+1 terms; not below `last`. */
+/* K = floor((sum of F - i D over the batch) / P), [DCA] eq 8 and 18, whose print has P+1 terms; at least `last`. */
 static uint64_t tfss_chunk_of_batch(const struct sched *sched, uint64_t batch)
 {
     const uint64_t *constant = sched->constant.integer;
@@ -79,7 +80,8 @@ static uint64_t tfss_start(const struct sched *sched, uint64_t step)
     uint64_t batch = step / sched->workers, falling = batch < constant[LEVEL_BATCH] ? batch : constant[LEVEL_BATCH];
     uint128 before = sched->workers * trapezoid_sum(constant[TRAPEZOID_FIRST], slope_of(sched), offset_of(sched),
                                                     divisor_of(sched), falling);
-    uint128 others = step - (uint128)falling * sched->workers; /* earlier chunks of this batch, or all of least size */
+    /* earlier chunks of this batch, or all chunks of the smallest size */
+    uint128 others = step - (uint128)falling * sched->workers;
     uint64_t chunk = falling < constant[LEVEL_BATCH] ? tfss_chunk_of_batch(sched, falling) : tfss_smallest(sched);
     return start_within(sched, before + others * chunk);
 }

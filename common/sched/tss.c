@@ -5,10 +5,11 @@
 #include "common/sched/trapezoid.h"
 #include "common/util/error.h"
 
-enum { LEVEL_STEP = TRAPEZOID_OWN }; /* constant: the first step whose chunk min_chunk or `last` holds up */
-enum { STEP };                       /* state: the step in the trapezoid, i until it starts again */
+/* in sched->constant: the first step whose chunk is raised to min_chunk or `last` */
+enum { LEVEL_STEP = TRAPEZOID_OWN };
+enum { STEP }; /* in sched->state: step in the trapezoid; it is reset when the trapezoid starts again */
 
-/* No chunk is below it. */
+/* The smallest chunk. */
 static uint64_t tss_smallest(const struct sched *sched)
 {
     uint64_t last = sched->constant.integer[TRAPEZOID_LAST];
@@ -34,7 +35,7 @@ static int tss_init(struct sched *sched, struct error *error)
     return 0;
 }
 
-/* K_i = F - i D, [DCA] eq 17; for the real decrement rounded up, so that S chunks are enough for N. */
+/* K_i = F - i D, [DCA] eq 17; rounded up for a real decrement, so that S chunks cover N. */
 static uint64_t tss_at(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* viss: chunks that grow from batch to batch, each time by half as much. */
+/* viss: chunks grow from batch to batch; each increase is half the one before. */
 #include "common/sched/halving.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
 enum { PARAM_X };
-enum { LIMIT, LEVEL_BATCH }; /* constant: 2 K0 - 1; the first batch whose chunk min_chunk does not hold up */
+enum { LIMIT, LEVEL_BATCH }; /* in sched->constant: 2 K0 - 1, and the first batch whose chunk exceeds min_chunk */
 
 #define X_DEFAULT 4 /* value of [DCA] Table 2 */
 
@@ -20,8 +20,8 @@ static const struct technique_param viss_params[] = {
     {.name = NULL},
 };
 
-/* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, where the print says i mod P. That is
- * 2 K0 - ceil(2 K0/2^n), thus with M = 2 K0 - 1 M - floor(M/2^n): whole numbers do, and 2^64 - 1 is enough for M. */
+/* K = floor(K0 (1 - 0.5^n)/0.5) with n = b+1, [DCA] eq 10 and 20, which prints i mod P for b. Equal to 2 K0 - ceil(2
+ * K0/2^n) and, with M = 2 K0 - 1, to M - floor(M/2^n): integers, and M fits 64 bits. */
 static uint64_t viss_chunk_of_batch(uint64_t limit, uint64_t batch)
 {
     return limit - halved(limit / 2, batch);
@@ -60,7 +60,7 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
                                    (uint128)(step % sched->workers) * viss_chunk_of_batch(limit, batch));
 }
 
-/* Takes K by sched->step: nothing depends on what remains. */
+/* Computes K from sched->step: nothing depends on the remaining work. */
 static uint64_t viss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

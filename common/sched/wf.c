@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* wf: weighted factoring. fac2's batches, in which each worker's chunk is weighted by its power. */
+/* wf: weighted factoring. fac2's batches; each worker's chunk is weighted by its power. */
 #include "common/sched/batch.h"
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 #include "common/util/error.h"
 
 enum { PARAM_VARIANT };
-enum { ROUNDS_UP }; /* constant: variant=paper */
+enum { ROUNDS_UP }; /* in sched->constant: variant=paper */
 
 static const struct technique_param wf_params[] = {
     [PARAM_VARIANT] = VARIANT_PARAM("K = ceil(w_j ceil(R/(2P))); hdss: rounded down, what is cut off goes to the next "
