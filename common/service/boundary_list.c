@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker that computes the chunk behind each boundary: see boundary_list.h. */
+/* Which worker computes the chunk next to each boundary: see boundary_list.h. */
 #include "common/service/boundary_list.h"
 
 #include "common/util/grow.h"
@@ -23,7 +23,7 @@ int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned
     return 0;
 }
 
-/* Place of the boundary in the list; `count` where it is not there. What is wanted was mostly added lately. */
+/* Index of the boundary, or `count`. Searches backwards, because recently added boundaries are looked up most. */
 static size_t boundary_list_find(const struct boundary_list *boundaries, uint64_t first)
 {
     for (size_t i = boundaries->count; i-- > 0;)

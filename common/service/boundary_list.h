@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker that computes the chunk behind each boundary: the account of a loop with dependencies.
+/* Which worker computes the chunk next to each boundary, in a loop with dependencies.
  *
- * A *boundary* is where one chunk ends and the next begins; it is named by the first iteration of the latter. The data
- * that go over it travel from worker to worker, so that the worker before it must be told who is behind it. Whoever
- * assigns chunks knows the worker that had the chunk before (the previous owner) and the one that gets the next (the
- * current owner), and keeps here what is known of one side only: ends whose chunk behind them is not assigned yet, and
- * beginnings that were told from elsewhere before the chunk in front of them was assigned.
+ * A *boundary* is the place between two adjacent chunks; it is named by the first iteration of the second. Boundary
+ * data travel from worker to worker, so the worker before a boundary must be told which worker comes after it. The
+ * process that assigns chunks keeps two lists of boundaries of which it knows one side only: ends of chunks whose next
+ * chunk is not assigned yet, and beginnings that another process announced before the chunk in front was assigned.
  *
- * Both lists are short: chunks are assigned in ascending order, so that of the boundaries between the chunks of one
- * owner none is left here but the last. */
+ * Both lists stay short: chunks are assigned in ascending order, so of adjacent chunks of one owner only the last
+ * boundary is kept. */
 #pragma once
 
 #include <stdbool.h>
@@ -16,8 +15,8 @@
 #include <stdint.h>
 
 struct boundary_side {
-    uint64_t first; /* iteration at which the chunk behind the boundary begins */
-    unsigned who;   /* worker or rank that has the chunk before the boundary, or behind it: each list says which */
+    uint64_t first; /* first iteration after the boundary */
+    unsigned who;   /* worker or rank of the chunk before the boundary, or after it, depending on the list */
 };
 
 /* Boundaries in any order, each at most once. */
@@ -28,17 +27,17 @@ struct boundary_list {
 
 void boundary_list_fini(struct boundary_list *boundaries);
 
-/* -1 when memory is out. */
+/* -1: out of memory. */
 int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned who);
 
-/* Takes the boundary away, and whose it is; false where it is not there. */
+/* Removes the boundary and returns its worker in `*who`; false if it is not in the list. */
 bool boundary_list_take(struct boundary_list *boundaries, uint64_t first, unsigned *who);
 
 bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 
-/* The boundary that was added last lies at `first` now; false, and nothing happens, where it is not `who`'s or did not
- * lie at `from`. */
+/* Moves the boundary added last from `from` to `first`. Returns false, without a change, if it does not belong to `who`
+ * or is not at `from`. */
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
-/* Stops the program where a boundary is in the list twice. */
+/* Asserts that no boundary is in the list twice. */
 void boundary_list_check(const struct boundary_list *boundaries);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The invariants of a service: see service.h. */
+/* The invariants of a service; see service.h. */
 #include "common/service/boundary_list.h"
 #include "common/service/poison.h"
 #include "common/service/pool.h"
@@ -64,7 +64,8 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* Checks that the queue, which is the line of the index while that is on, holds each worker that asks, once. */
+/* Checks that each worker that asks for a chunk is in the queue exactly once. The queue is the ring, or the index's
+ * line while the index is on. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
@@ -122,7 +123,7 @@ static void check_recalls(const struct service *service)
            "nothing of a loop with dependencies is recalled");
 }
 
-/* True where the worker waits for a chunk, has nothing to do, and has room for one. */
+/* True if the worker waits for a chunk, holds none, and has a slot for one. */
 static bool is_idle_with_room(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -130,7 +131,6 @@ static bool is_idle_with_room(const struct service *service, unsigned w)
            grant_numbered(service, w, chunk_number_after(worker->chunks_assigned))->chunk == 0;
 }
 
-/* True where results are to come of a chunk of the worker, which may hang. */
 static bool is_waited_for(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -142,8 +142,8 @@ static bool is_waited_for(const struct service *service, unsigned w)
     return false;
 }
 
-/* Checks that somebody looks again where a worker is idle and nothing new is to come. Another may hang that has a
- * chunk, or work is kept for another: no message would ever come. */
+/* Checks that a timer is set if a worker is idle while work is open. The worker that has the work may hang, or the work
+ * may be reserved for another worker: then no message would ever arrive. */
 static void check_next_look(const struct service *service)
 {
     bool is_idle = false, something_is_open = service->requeued.count + service->recall.count > 0;
@@ -182,7 +182,7 @@ void service_check(const struct service *service)
     boundary_list_check(&service->order.beginnings);
 }
 
-/* Twice the open iterations of a grant, as two copies of a chunk, whose rests are equal, count one half each. */
+/* Twice the open iterations of a grant, so that each of two copies of a chunk counts one half. */
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;

@@ -81,15 +81,13 @@ static struct holding holding_of(const struct service *service, unsigned w)
     return holding;
 }
 
-/* has_slot() may still fail for such a worker, if memory is out. */
+/* has_slot() may still fail for such a worker, if memory runs out. */
 bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     return worker->holds == 0 && worker->recall < RECALL_LATE &&
            (worker->slots < GRANTS_MAX || grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0);
 }
-
-/* --- memory --- */
 
 static int reserve(struct service *service)
 {
@@ -120,8 +118,6 @@ void service_index_fini(struct service *service)
     rope_fini(&index->line);
     *index = (struct service_index){.speaker = index->speaker, .line = index->line};
 }
-
-/* --- on and off --- */
 
 static void line_up(struct service *service)
 {
@@ -183,8 +179,6 @@ void service_index_end(struct service *service)
         service->line.ring[i] = rope_pop(&index->line);
 }
 
-/* --- what changes --- */
-
 void service_index_note_stale(struct service *service, unsigned w)
 {
     struct service_index *index = &service->line.index;
@@ -244,8 +238,6 @@ double service_index_mean_ns(const struct service *service)
     const struct service_index *index = &service->line.index;
     return index->iterations > 0 ? (double)index->compute_ns / (double)index->iterations : 0;
 }
-
-/* --- invariants --- */
 
 /* True if the worker, or one that shares a chunk with it, has changed since the last search. */
 static bool is_outdated(const struct service *service, const struct served *worker)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers that join while others are served: room for them, see service.h. */
+/* Room for workers that join while others are served; see service.h. */
 #include "common/service/pool.h"
 #include "common/service/serving.h"
 #include "common/util/grow.h"
 
 #include <assert.h>
 
-/* The first slots of each worker lie in one array, which may be elsewhere from now on. */
+/* Updates the workers' pointers after the array of first slots has moved. */
 static void point_at_grants(struct service *service)
 {
     for (unsigned w = 0; w < service->worker_count; w++)
@@ -14,10 +14,10 @@ static void point_at_grants(struct service *service)
             service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
-/* Turns the ring of those who wait so that it begins with the first of the array, before that becomes longer. */
+/* Rotates the ring of waiting workers so that it begins at index 0, before the array grows. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
-    /* three reversals turn an array */
+    /* three reversals rotate an array */
     const struct {
         unsigned from, to;
     } parts[] = {{0, first}, {first, length}, {0, length}};

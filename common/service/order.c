@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with dependencies: who is told what of the workers whose chunks meet, by whoever assigns them.
+/* Loops with dependencies: the process that assigns adjacent chunks tells their workers about each other.
  *
- * Why a run with dependencies always ends, whatever the order of the requests: a chunk needs boundary data of the one
- * before it, and nothing else. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and
- * nothing comes back to it), a master's pool is filled in that order (refills do not overtake one another) and gives
- * the oldest away first, whoever asks (pool_put_in_order()), and a worker runs its chunks as they come. So each pool
- * and each worker's queue ascends, and what a master's workers have been given is lower than what its pool holds. Take
- * the lowest chunk that is not finished. All before it are finished, so that their boundary data are sent, or kept
- * where the successor is not known yet. If it runs, it has or gets all that it needs: its worker is told to the one
- * before it as soon as it is assigned. If it waits with a worker, the chunks before it there are lower, hence finished:
- * it is the next to run. If it is in a pool, that master's workers hold only lower ones, hence nothing, and have asked:
- * it is assigned. If it is not cut, all that are cut are finished, somebody has asked, and it is cut. In each case the
- * run goes on, and there are only so many chunks. tests/seeds runs it with random delays. */
+ * Why such a run always ends, whatever the order of the requests: a chunk needs only the boundary data of the chunk
+ * before it. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and nothing is returned
+ * to it). A master's pool is filled in that order (refills do not overtake each other) and hands out its oldest chunk
+ * first (pool_put_in_order()). A worker runs its chunks in the order of arrival. So each pool and each worker's queue
+ * is ascending, and a master's workers hold lower chunks than its pool. Consider the lowest unfinished chunk. All
+ * chunks before it are finished, so their boundary data are sent, or kept until the successor is known. If it runs, it
+ * has its data or will get them: its worker is announced to the one before as soon as it is assigned. If it is queued
+ * at a worker, the chunks before it there are lower, hence finished, and it runs next. If it is in a pool, that
+ * master's workers hold only lower chunks, hence none, and have asked: it is assigned. If it is not cut, all cut chunks
+ * are finished, some worker has asked, and it is cut. In each case the run makes progress, and the number of chunks is
+ * finite. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
 #include "common/service/boundary_list.h"
@@ -24,8 +24,8 @@ static void order_tell(const struct service *service, unsigned w, const struct n
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
-/* Tells worker `w`, whose chunk that ends at `end` is assigned, who computes the chunk behind it; notes the end where
- * that is not known. */
+/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next chunk; records the end if that is
+ * unknown. */
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
@@ -43,9 +43,10 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        if (service->ops->neighbour != NULL && !service->out_of_memory) /* else the end may be missing */
+        /* otherwise the end may be missing because memory ran out */
+        if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
-    } else if (before != w) /* a worker sees by itself that both chunks are its own */
+    } else if (before != w) /* a worker knows its own chunks */
         order_tell(service, before, &neighbour, actions);
 }
 
@@ -58,7 +59,7 @@ static struct range answered_chunk(const struct service *service, unsigned w, un
     return range;
 }
 
-/* Notes all ends before it looks for any beginning, since the chunks of a step come in no order. */
+/* The chunks of a step are in no order, so all ends are recorded before any beginning is looked up. */
 void service_tell_neighbours(struct service *service, struct actions *actions)
 {
     for (unsigned pass = 0; pass < 2; pass++)
@@ -85,8 +86,6 @@ bool service_take_neighbour(struct service *service, const struct neighbour *nei
         service_check_memory(service, boundary_list_add(&service->order.beginnings, neighbour->first, neighbour->rank));
     return true;
 }
-
-/* --- recovery points: see supermaster/points.c --- */
 
 void service_ask_for_boundary(struct service *service, uint64_t at, unsigned supermaster, struct actions *actions)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Deaths and failures of iterations: how many workers died while they computed them, how many times the kernel
- * failed at them, and where. Kept by iteration and not by chunk, since what comes back is cut anew, and may go to
- * another master: it stands until the iterations are done or given up. Empty as long as nothing goes wrong. */
+/* Deaths and failures of iterations: how many workers died while computing them, how often the kernel failed at them,
+ * and on which worker. Recorded per iteration and not per chunk, because returned work is cut again and may go to
+ * another master. A record stays until the iterations are done or given up; normally the set is empty. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -14,18 +14,18 @@ struct poison_set {
 
 void poison_fini(struct poison_set *set);
 
-/* Adds deaths and failures to what is known of each iteration of `more`. -1 when memory is out. */
+/* Adds deaths and failures to the record of each iteration of `more`. -1: out of memory. */
 int poison_add(struct poison_set *set, const struct poison *more);
 
-/* Notes for each iteration at least what `known` says. -1 when memory is out. */
+/* Raises the record of each iteration to at least `known`. -1: out of memory. */
 int poison_raise(struct poison_set *set, const struct poison *known);
 
-/* Forgets what is known of these iterations. -1 when memory is out. */
+/* Removes the records of these iterations. -1: out of memory. */
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
-/* The number of iterations from the beginning of `range` on, at least 1, of which the same is known; `*found` says
- * what. No deaths and no failures: nothing. */
+/* Returns how many iterations from the beginning of `range` on (at least 1) have the same record, and the record in
+ * `*found`; no deaths and no failures if there is none. */
 uint64_t poison_look(const struct poison_set *set, const struct range *range, struct poison *found);
 
-/* Stops the program where an invariant of the set does not hold. */
+/* Asserts the invariants. */
 void poison_check(const struct poison_set *set);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The task pool: see pool.h. Two doubly linked lists through one array of slots: all chunks by age, and each owner's by
- * age. What goes in order is in the list of an owner who never asks. */
+/* The task pool: see pool.h. Two doubly linked lists run through one array of slots: all chunks by age, and each
+ * owner's chunks by age. Chunks that must go in order are in the list of an extra owner that never asks. */
 #include "common/service/pool.h"
 
 #include "common/util/grow.h"
@@ -142,7 +142,7 @@ uint64_t pool_total(const struct pool *pool)
     return total;
 }
 
-/* Walks the list of one owner; returns how many chunks are in it. */
+/* Checks the list of one owner; returns its length. */
 static unsigned check_pool_owner(const struct pool *pool, unsigned owner)
 {
     const struct pool_list *list = &pool->own[owner].chunks;

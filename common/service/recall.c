@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall: nobody is idle while an iteration that has not begun waits with somebody else.
+/* Recall: no worker is idle while another holds iterations that it has not begun.
  *
- * When nothing is left to be handed out and workers are idle, RECALL asks the one whose work lasts longest for what it
- * has not begun: what it has asked ahead for, then the end of its running chunk. RETURNED brings it, and the idle
- * workers share it. A worker of which all has begun is not asked again before it is assigned more, so that a loop ends
- * with few messages. A share is by number of iterations, and smaller for who is slower than the mean; who was given too
- * many is asked in turn, so after a few rounds nobody waits for more than a round trip and the iteration that runs: the
- * bound of list scheduling (Graham 1966). Who does not answer for a moment is in the middle of an iteration: what it
- * has asked ahead for goes to others without its answer. */
+ * When nothing is left to hand out and workers are idle, a RECALL asks the worker with the most remaining work for what
+ * it has not begun: first the chunks that it requested ahead, then the end of its running chunk. It returns them with
+ * RETURNED, and the idle workers share them. A worker that has begun everything is not asked again until it is assigned
+ * more, so the end of a loop takes few messages. Shares are numbers of iterations, smaller for a worker slower than the
+ * mean. A worker that got too much is asked in turn, so after a few rounds a worker waits at most for one round trip
+ * and one running iteration: the bound of list scheduling (Graham 1966). A worker that does not answer for a moment is
+ * in the middle of an iteration; its chunks requested ahead are given to others without its answer. */
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
@@ -17,11 +17,11 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* A worker is taken for no more times slower than the mean than this. */
+/* A worker counts as at most this many times slower than the mean. */
 #define SLOWER_MAX 1000
 
-/* True if the worker may give iterations of the grant. Of what two workers have, as one of them does not answer, the
- * other may. */
+/* True if the worker may return iterations of the grant. If two workers have it, only the one may whose partner does
+ * not answer. */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
     bool has_late_copy =
@@ -29,7 +29,7 @@ static bool may_give(const struct service *service, const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
-/* A single iteration has begun, unless the worker computes a chunk of which nothing may be given. */
+/* A single open iteration has begun, unless the worker computes another chunk of which it may return nothing. */
 bool service_may_be_asked(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -45,14 +45,13 @@ bool service_may_be_asked(const struct service *service, unsigned w)
     return givable < worker->holds ? open > 0 : open > 1;
 }
 
-/* The mean time of an iteration in the chunks that the worker has finished; `mean_ns` where it has none. */
+/* Mean time of an iteration in the worker's finished chunks, or `mean_ns`. */
 static double own_iteration_ns(const struct served *worker, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0 && worker->compute_ns > 0;
     return has_own ? (double)worker->compute_ns / (double)worker->iterations : mean_ns;
 }
 
-/* The work that a worker still has to do, without regard to the time that has passed since it began. */
 struct open_work {
     double rest_ns, least_ns, iterations;
     uint64_t began_ns;
@@ -75,8 +74,8 @@ static struct open_work open_work_of(const struct served *worker, double iterati
     return work;
 }
 
-/* The time that a worker still has to do, as far as its earlier chunks tell: of a running chunk at least what one
- * iteration in a thousand takes, as the others may be longer than those that are over. */
+/* The time that a worker still needs, estimated from its earlier chunks. For a running chunk at least 1/1000 of its
+ * estimated time, because the remaining iterations may be longer than the finished ones. */
 static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
 {
     const struct open_work work = open_work_of(worker, own_iteration_ns(worker, mean_ns));
@@ -99,10 +98,10 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
     }
 }
 
-/* A bound is raised by this share: its sums may be rounded in another order than those that it bounds. */
+/* Relative margin of a bound, because its sums may be rounded in another order. */
 #define ROUNDING 1e-12
 
-/* An upper bound of open_work_ns() over the workers that `holding` is of. */
+/* An upper bound of open_work_ns() over the workers of `holding`. */
 static double most_work_ns(const struct holding *holding, double mean_ns, uint64_t now_ns)
 {
     const double now = (double)now_ns, all_ns = holding->iterations * mean_ns, end_ns = all_ns + holding->began_ns;
@@ -114,7 +113,6 @@ static double most_work_ns(const struct holding *holding, double mean_ns, uint64
     return most_ns;
 }
 
-/* A search for the worker with the most work. */
 struct busiest {
     double mean_ns;
     uint64_t now_ns;
@@ -122,7 +120,7 @@ struct busiest {
     double most_ns;
 };
 
-/* Looks through the workers below node `i` of the index, the `width` ones from `first` on. */
+/* Searches the `width` workers below node `i` of the index, from worker `first` on. */
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
                          unsigned width)
 {
@@ -146,9 +144,8 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
     find_busiest(service, busiest, is_right_first ? left : right, is_right_first ? first : first + half, half);
 }
 
-/* The worker to ask, which has most to do, of several the first, and the number of candidates; worker_count where there
- * is none. Once there is none there will be none until more is assigned, or an answer or the end of a copy changes who
- * has what. */
+/* Returns the worker with the most work (the first of several), or worker_count, and the number of candidates. If there
+ * is none, there will be none until more is assigned, an answer arrives, or a copy ends. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;
@@ -178,22 +175,21 @@ bool service_recall_is_over(struct service *service)
     return service_index_askable(service) == 0;
 }
 
-/* A slow worker gives up what those who wait would have done in the time in which it does its share: it answers at the
- * end of an iteration only, and each further RECALL would cost one of its iterations. */
+/* How many workers a RECALL is for. A slow worker answers only at the end of an iteration, so each further RECALL would
+ * cost another of its iterations; it is therefore asked for more at once, in proportion to its slowness. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
     double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
     return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
 }
 
-/* True if work is taken from workers that do not answer. It is not where workers have threads: these may have begun any
- * of it. */
+/* True if chunks are taken from workers that do not answer. Not with threads, which may have begun any of them. */
 static bool revokes(const struct service *service)
 {
     return !service->no_speculation && !run_spec_has_threads(service->spec);
 }
 
-/* Each open RECALL is for one worker at least. */
+/* Each open RECALL serves at least one worker. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned candidates = 1;
@@ -214,7 +210,7 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         service->workers[w].owed = 1;
         service->workers[w].heard_ns = now_ns;
         service->recall.open++;
-        service->lease.due_ns = 0; /* from now on it may be late */
+        service->lease.due_ns = 0; /* its chunk may become overdue from now on */
         if (now_ns + SILENCE_MIN_NS < service->recall.due_ns)
             service->recall.due_ns = now_ns + SILENCE_MIN_NS;
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
@@ -248,9 +244,9 @@ static void keep_recalled(struct service *service, const struct range *range)
     service->recall.ranges[service->recall.count++] = *range;
 }
 
-/* Takes from a worker that has not answered for a moment what it has asked ahead for. It is in the middle of an
- * iteration, and answers before it begins a chunk: nothing of these has begun, but for one that its helper has. Results
- * that come all the same are dropped. */
+/* Takes the chunks that it requested ahead from a worker that has not answered for a moment. The worker is in the
+ * middle of an iteration and answers before it begins another chunk, so none of these has begun, except one that its
+ * helper may have. Their results are dropped if they arrive. */
 static void revoke_ahead(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -279,7 +275,7 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)
         service_give_up_recall(service, w);
 }
 
-/* Looks at those below node `i` of the index whose answer is waited for, and has been for a moment. */
+/* Checks the workers below node `i` of the index whose answer has been outstanding for a moment. */
 static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns)
 {
     const struct holding *holding = &service->line.index.tree[i];
@@ -305,7 +301,8 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
     service->recall.due_ns = service_answer_due_ns(service, service->line.index.tree[1].answer_ns);
 }
 
-/* True if results of what the worker has not begun would be dropped. Of its oldest chunk an iteration has begun. */
+/* True if the worker holds iterations not begun whose results would be dropped. One iteration of its oldest chunk has
+ * begun. */
 static bool holds_in_vain(struct served *worker)
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -318,9 +315,9 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* The loser of a copy may be stopped, too, and is then sent no more than this, and so may who is put aside. Nobody
- * waits for the answer, so that it is late from the beginning; what else the worker has may be copied in the meantime.
- */
+/* Stops a worker that lost a copy or is put aside, at its next iteration. It is sent no RECALL after this one. The
+ * answer counts as late from the start, because no worker waits for it; other chunks of the worker may be copied
+ * meanwhile. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
@@ -353,9 +350,9 @@ void service_forget_recall(struct service *service, unsigned w)
     worker->recalled_all = false;
 }
 
-/* The newest grant that ends with the range; NULL: the worker has none, or has sent results of the range. An older one
- * may end there, too: its last iterations failed, or another worker had them and they have come back. Without a RECALL
- * it is the oldest: an END has cut the chunk that runs. */
+/* The newest grant that ends with the range, or NULL if the worker has none or has sent results of the range. An older
+ * grant may end there too: its last iterations failed, or another worker had them and returned them. Without a RECALL
+ * it is the oldest, because an END cuts the running chunk. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
     struct grant *found = NULL;
@@ -372,8 +369,8 @@ static struct grant *grant_that_ends_with(struct served *worker, const struct ra
     return found;
 }
 
-/* Where two workers have the rest of the grant, who returns some has the rest alone from now on: its results are there,
- * or it runs the iteration behind which it gives. */
+/* If two workers have the rest of the grant, the one that returns a part keeps the rest alone: it runs the iteration
+ * before that part, or has sent its results. */
 static void shorten_grant(struct service *service, struct served *worker, struct grant *grant, uint64_t by,
                           struct actions *actions)
 {
@@ -397,9 +394,10 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
     const bool has_threads = run_spec_has_threads(service->spec); /* threads begin parts of several chunks */
     bool brought = false, is_cut = false;
     if (worker->gone)
-        return 0; /* others have the work of a lost worker */
+        return 0; /* the work of a lost worker is with others */
     if (worker->owed == 0 && service->state != SERVICE_ENDING)
-        return error_set(error, "returns work that was not recalled"); /* an END, which is no RECALL, ends chunks too */
+        /* an END cuts chunks as well, without a RECALL */
+        return error_set(error, "returns work that was not recalled");
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
         struct grant *grant = grant_that_ends_with(worker, &range);
@@ -420,7 +418,7 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
         return 0;
     service->recall.fruitful += brought;
     service->recall.open -= worker->recall >= RECALL_SENT;
-    service->lease.due_ns = 0; /* the iteration that runs may take long */
+    service->lease.due_ns = 0; /* the running iteration may be long */
     service->recall.assigned_at_futile = NEVER;
     worker->owed--;
     bool has_begun_all = message->record_count == 0 || (worker->recalled_all && is_cut && !has_threads);
@@ -442,7 +440,7 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
     last->first += count;
     last->count -= count;
     service->recall.count -= last->count == 0;
-    service->recall.iterations += count; /* the supermaster counts those that go up */
+    service->recall.iterations += count; /* the supermaster counts those that it hands out */
     return true;
 }
 
@@ -454,8 +452,8 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
-/* Takes up to `most` ranges, as many as make up the share of those that wait, out of what is to be computed again and
- * is kept here: for a worker that has others, too, or because it failed here. */
+/* Takes up to `most` requeued ranges as the share of `waiting` workers elsewhere. They were kept here for a worker that
+ * still holds others, or because they failed here. */
 static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     uint64_t left = 0;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The moment at which a master asks for its next refill: see refill.h. */
+/* When a master asks for its next refill: see refill.h. */
 #include "common/service/refill.h"
 
 #include <assert.h>
 
 #define UNKNOWN UINT64_MAX
 
-/* The round trip until one is measured. */
+/* Assumed round trip until one is measured. */
 #define ROUND_TRIP_NS 50000
 
-/* A round trip below 1/50 of the time that a refill lasts is not worth holding chunks back for. */
+/* If a round trip is below 1/50 of the time that a refill lasts, no reserve is kept. */
 #define REFILL_OVER_ROUND_TRIP 50
 
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty)
@@ -25,7 +25,7 @@ void refills_init(struct refills *refills, unsigned workers, unsigned chunks, un
     };
 }
 
-/* Sets the low-water mark, to no more than the open refills can bring. */
+/* Limited to what the open refills can bring. */
 static void set_low_water_mark(struct refills *refills)
 {
     refills->low_water_mark = 0;
@@ -36,8 +36,8 @@ static void set_low_water_mark(struct refills *refills)
     refills->low_water_mark = mark < most ? mark : most;
 }
 
-/* Smooths the time between two chunks handed out. The times between the first chunks of the workers do not count, as
- * their ranks may start all at once; and requests that have waited together count as one with the chunk before them. */
+/* Smooths the time between two chunks handed out. Gaps between the workers' first chunks do not count, because the
+ * ranks may start at once; requests that waited together count as one with the chunk before them. */
 void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t now_ns)
 {
     if (now_ns == refills->gap_started_ns)
@@ -51,7 +51,8 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* Notes the time of an ask. The first refill waits for the speeds of all workers: that is no round trip. */
+/* Records when a refill was requested. The first refill waits for the speeds of all workers, so its time is no round
+ * trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -59,8 +60,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* The time of a refill that was parked is no round trip either, as it waited for work. The time that the first refill
- * has lasted is not known. */
+/* The time of a parked refill is no round trip either, because it waited for work. How long the first refill lasted is
+ * unknown. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Work that is handed out again: that of lost workers, and a second copy of what is overdue. None of it costs anything
- * as long as nothing goes wrong: memory is allocated at the first loss, and overdue chunks are looked for when workers
- * wait and nothing else is left. */
+/* Work that is handed out again: that of lost workers, and second copies of overdue chunks. A run without failures pays
+ * nothing: memory is allocated at the first loss, and overdue chunks are looked for only if workers wait and nothing
+ * else is left. */
 #include "common/service/serving.h"
 
 #include "common/service/poison.h"
@@ -93,7 +93,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* nobody is served any more, or the loss ends the run */
+        return false; /* no worker is served any more, or the loss ends the run */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -118,7 +118,7 @@ static bool has_others(const struct service *service, unsigned w)
     return false;
 }
 
-/* True where another worker than `w` waits that has nothing to do, and may be given chunks. */
+/* True if a worker other than `w` is idle and may be given chunks. */
 static bool another_is_idle(const struct service *service, unsigned w)
 {
     for (unsigned v = 0; v < service->worker_count; v++) {
@@ -129,19 +129,19 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
-/* When worker `w`, with which the range failed, may have it again. Where nobody else is idle the time counts from the
- * last failure: another may have the range meanwhile and return it again and again, which must not begin it anew. */
+/* When worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts from the
+ * last failure on this service: another worker may get the range meanwhile and return it repeatedly, and that must not
+ * restart the wait. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
-    if (service->failed_ns == NEVER) /* it failed with the service that had the worker before */
+    if (service->failed_ns == NEVER) /* it failed under another service */
         service->failed_ns = requeued->since_ns;
     const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
     return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
 }
 
-/* Iterations at the beginning of `requeued` that worker `w` may get now. 0 where they are kept for another worker, or
- * where they have taken a worker down and `w` still holds a chunk: if `w` died, too, nobody could tell which of the two
- * did it. */
+/* How many iterations at the beginning of `requeued` worker `w` may get now. 0 if they are reserved for another worker,
+ * or if a worker died at them and `w` still holds a chunk: if `w` died too, the cause would be unclear. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -166,7 +166,7 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* Takes the oldest requeued range that worker `w` may get, and of it no more than the latest chunk that was cut for the
+/* Takes from the oldest requeued range that worker `w` may get, at most the size of the latest chunk cut for the
  * worker, which may be the slowest of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
@@ -267,9 +267,9 @@ void service_leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* Blames the iterations that the worker computed when it died: with threads that may be any chunk that it held.
- * Iterations whose results count from another worker are not blamed. The oldest comes first; returns how many ranges
- * there are, at least one, which may be empty. */
+/* Lists the iterations that the worker may have computed when it died, oldest chunk first; with threads that is any
+ * chunk it held. Iterations whose results come from another worker are not blamed. Returns the number of ranges, at
+ * least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -305,7 +305,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        const struct range rest = rest_of(grant); /* results on their way to the disk come by themselves */
+        const struct range rest = rest_of(grant); /* stored results are handled by service_stored() */
         service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
         if (grant->copy_owner == OWNER_VERIFY)
@@ -322,9 +322,9 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->count.gone++;
     service->count.aside -= worker->is_aside;
     if (service->requeued.count > 0 || service_has_vain_recall(service))
-        service->news |= SERVICE_RETURNED; /* the requeued work may have been kept for this worker */
+        service->news |= SERVICE_RETURNED; /* the requeued work may have been reserved for this worker */
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
+        service->verify.close_due_ns = now_ns; /* it may have been the only worker left for a verification */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses.items;
@@ -381,12 +381,12 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_note_change(service, w);
     service->count.present++;
     service->count.beginners += running->count == 0;
-    if (service->state == SERVICE_ENDING) /* the worker is sent an END, too */
+    if (service->state == SERVICE_ENDING) /* the worker is sent an END too */
         service->leaving.due_ns = now_ns + (service->leaving.is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
     service->recall.assigned_at_futile = NEVER;
-    service->lease.due_ns = 0; /* nobody may have had a chunk at the last look for overdue ones */
+    service->lease.due_ns = 0; /* the last look for overdue chunks may have found no chunk at all */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;
@@ -403,8 +403,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Takes workers for lost that have not left. Where many share few cores it takes them a while: as long as they leave
- * one after another all are waited for. */
+/* Declares the workers that have not left lost. If many share few cores leaving takes time, so the service waits as
+ * long as workers keep leaving. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -423,7 +423,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns);
     service_verify_expire(service, now_ns);
-    service->lease.due_ns = 0; /* whoever waits may have no room for a chunk at present */
+    service->lease.due_ns = 0; /* a waiting worker may have had no slot at the last look */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
@@ -442,7 +442,7 @@ double service_mean_iteration_ns(const struct service *service)
     return iterations > 0 ? compute / iterations : 0;
 }
 
-/* Time that the grant should take, by the earlier chunks of its worker or else of all workers; 0: not known. */
+/* Time that the grant should take, from earlier chunks of its worker or else of all workers; 0: unknown. */
 static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0;
@@ -450,13 +450,13 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* The moment this long after `since_ns`, `least_ns` at least. */
+/* `since_ns` plus the span, which is at least `least_ns`. */
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
 {
     return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
 }
 
-/* The moment at which the grant is overdue. A chunk behind the running one begins when the running one is finished. */
+/* When the grant becomes overdue. A chunk queued behind the running one begins when that ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -464,7 +464,7 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
-/* The time at which a worker has been silent for that many times the longest iteration. */
+/* When a worker has been silent for `factor` times the longest iteration. */
 static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, double factor)
 {
     if (service->lease.longest_ns == 0)
@@ -477,7 +477,7 @@ uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns)
     return heard_ns == NEVER ? NEVER : silent_ns(service, heard_ns, SILENCE_FACTOR_ASKED);
 }
 
-/* Where results are verified all take turns: the fastest may be one that may not compute what is to be compared. */
+/* With verification all workers take turns, because the fastest may not be allowed to compute a given part. */
 void service_note_speeds(struct service *service, const double *mean_s)
 {
     double least_s = mean_s[0], most_s = mean_s[0];
@@ -493,15 +493,14 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* who is told may be in the middle of a step that has served already */
+        service->elsewhere_due_ns = 0; /* the caller may be in a step that has already served */
     service->may_grow = may_grow;
-    service->lease.due_ns = 0; /* what is overdue is so at another time */
+    service->lease.due_ns = 0;
 }
 
-/* True if `taker` would be done with a copy first, unless `worker` is nearly done: it is much faster, and has not much
- * to repeat. How long an iteration takes that runs nobody knows; where costs are heavy-tailed its rest is to be
- * expected as long as its past. What the worker did of the grant before it was last heard of is repeated, if there is
- * more of the grant than one iteration; `heard_ns` says when that was. */
+/* True if a copy on the much faster `taker` would finish first. Unknown is how long the running iteration takes; with
+ * heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
+ * before it was last heard, unless only one iteration is left. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
 {
@@ -512,20 +511,20 @@ static bool would_overtake(const struct service *service, const struct served *t
            (double)past_ns * taker->probe_s <= (double)service->lease.longest_ns * worker->probe_s;
 }
 
-/* A search for something overdue of which a worker could compute a copy. */
+/* A search for an overdue chunk that the worker `taker` can copy. */
 struct search {
-    unsigned taker;    /* the worker */
-    double mean_ns;    /* time of an iteration, over all workers; 0: not known */
-    bool may_overtake; /* nothing is left to be recalled: a copy keeps who is faster from nothing else */
-    /* what is due first */
+    unsigned taker;
+    double mean_ns;    /* mean time of an iteration over all workers; 0: unknown */
+    bool may_overtake; /* nothing is left to recall, so a copy keeps the faster worker from no other work */
+    /* The result: the chunk due first. */
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
-    bool is_for_others; /* another one is due sooner, for workers that may compute it */
+    bool is_for_others; /* another chunk is due sooner that `taker` may not compute */
 };
 
-/* The time at which the grant is given a second time. A worker that said that all of its chunk has begun computes one
- * iteration; one that is not asked, as another has the chunk, too, may compute all of them before it is heard. */
+/* When the grant may be copied. A worker that reported its whole chunk as begun has one iteration left. A worker that
+ * cannot be asked, because another has the chunk too, may compute all of it without a message. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
@@ -540,10 +539,10 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
                      iterations * (worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR));
 }
 
-/* The time until which workers may leave. A worker that computes gives up at once, or after the time that a drain
- * leaves it, but not before its executor looks at the messages: that may be in the middle of an iteration, which is not
- * longer than the whole chunk should take. A drain has no time to wait for that, and after an END that is LATE nobody
- * needs what a worker computes. Where no chunk was assigned a worker that has not asked may still probe. */
+/* Time limit for workers to leave. A computing worker stops at once, or after the drain time, but only when its
+ * executor looks at messages: possibly after an iteration, which is no longer than the whole chunk should take. A drain
+ * cannot wait for that, and after a LATE END the results are not needed. If no chunk was assigned, a worker that has
+ * not asked may still be probing. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -574,7 +573,7 @@ void service_lose_overdue(struct service *service, uint64_t now_ns)
     }
 }
 
-/* A chunk that two workers have is overdue when it is with both. */
+/* A chunk with two copies is overdue if both are. */
 static uint64_t end_of_both_ns(const struct service *service, const struct served *worker, struct grant *grant,
                                const struct search *search)
 {
@@ -586,9 +585,8 @@ static uint64_t end_of_both_ns(const struct service *service, const struct serve
     return other_end > end ? other_end : end;
 }
 
-/* True for that of two copies of which less is to be expected: that of the much slower worker, else the newer one. The
- * worker that has had a chunk for longer is the first to be done with it, unless it does not get on at all: a third
- * worker takes the place of the other copy. */
+/* True for the less promising of two copies: that of the much slower worker, or else the newer one. The older copy is
+ * expected to finish first unless its worker hangs, so a third worker replaces the newer one. */
 static bool is_second_choice(const struct service *service, unsigned v, const struct grant *grant)
 {
     if (grant->copy_owner != OWNER_UNDECIDED)
@@ -602,13 +600,12 @@ static bool is_second_choice(const struct service *service, unsigned v, const st
     return other->since_ns < grant->since_ns || (other->since_ns == grant->since_ns && grant->other_worker < v);
 }
 
-/* True where results are awaited of the grant, which another worker may be given, too. */
 static bool may_be_overdue(const struct grant *grant)
 {
     return grant->chunk != 0 && grant->copy_owner != OWNER_OTHER && grant->received < grant->count;
 }
 
-/* Looks through the grants of worker `v`. Of several that are due at once the first is taken. */
+/* Searches the grants of worker `v`; of several that are due the first is taken. */
 static void look_at_worker(struct service *service, unsigned v, struct search *search)
 {
     const unsigned w = search->taker;
@@ -632,13 +629,12 @@ static void look_at_worker(struct service *service, unsigned v, struct search *s
     }
 }
 
-/* When the worker of the grant, or whoever has it since, was heard last. */
 static uint64_t last_heard_ns(const struct served *worker, const struct grant *grant)
 {
     return grant->since_ns > worker->heard_ns ? grant->since_ns : worker->heard_ns;
 }
 
-/* Of a chunk that two have, the one that was heard later counts, as it is overdue when it is with both. */
+/* Adds a grant to the bounds of the index. Of two copies the one heard later counts, because both must be overdue. */
 static void hold_grant(const struct service *service, unsigned w, const struct grant *grant, struct holding *holding)
 {
     const struct served *worker = &service->workers[w];
@@ -673,7 +669,7 @@ void service_hold_for_copy(const struct service *service, unsigned w, struct hol
     }
 }
 
-/* No chunk of the workers is due before this: see copy_due_ns(). */
+/* A lower bound of copy_due_ns() over the workers of `holding`. */
 static uint64_t no_sooner_ns(const struct service *service, const struct holding *holding, const struct search *search)
 {
     uint64_t heard_ns = NEVER, asked_ns = NEVER;
@@ -690,8 +686,8 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
     return heard_ns < asked_ns ? heard_ns : asked_ns;
 }
 
-/* Looks through the workers below node `i` of the index, the `width` ones from `first` on. Those that verify what the
- * taker may not are looked for, too: see service_find_overdue(). */
+/* Searches the `width` workers below node `i` of the index, from worker `first` on. Verifications are included even if
+ * `taker` may not compute them: see service_find_overdue(). */
 static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, struct search *search)
 {
     const struct holding *tree = service->line.index.tree;
@@ -740,7 +736,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) { /* the two workers that have the chunk are overdue: one is passed over */
+    if (old->copy_owner == OWNER_UNDECIDED) { /* both copies are overdue: the less promising one is dropped */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
         service_stop_loser(service, old->other_worker, actions);
@@ -813,7 +809,7 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
 
 /* --- what did not work --- */
 
-/* The beginning of the failed iterations, up to where other deaths and failures are known. */
+/* The first iterations of the failure that have the same record of deaths and failures. */
 static struct iterations_failed first_piece(const struct service *service, const struct iterations_failed *failure,
                                             uint64_t first)
 {
@@ -837,7 +833,8 @@ static void fail_piece(struct service *service, const struct iterations_failed *
         service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
 }
 
-/* Leaves the iterations to the other worker that has the chunk, if there is one, unless they are given up. */
+/* Leaves the iterations to the other worker that has the chunk. False if there is none, or if the iterations are given
+ * up and this worker's results count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
                                 const struct iterations_failed *piece, struct actions *actions)
 {

@@ -18,8 +18,6 @@ static uint32_t priority_of(unsigned item)
     return mixed ^ mixed >> 13;
 }
 
-/* --- subtrees --- */
-
 static unsigned size_of(const struct rope *rope, unsigned tree)
 {
     return tree == ROPE_NONE ? 0 : rope->nodes[tree].size;
@@ -60,7 +58,7 @@ static void set_right(struct rope *rope, unsigned tree, unsigned right)
     sum_up(rope, tree);
 }
 
-/* Joins two lines: the one of `first` is before that of `second`. */
+/* Concatenates two trees. */
 static unsigned join(struct rope *rope, unsigned first, unsigned second)
 {
     if (first == ROPE_NONE || second == ROPE_NONE)
@@ -73,7 +71,6 @@ static unsigned join(struct rope *rope, unsigned first, unsigned second)
     return second;
 }
 
-/* Cuts a line behind its first `count` items. */
 static void split(struct rope *rope, unsigned tree, unsigned count, unsigned *first, unsigned *second)
 {
     if (tree == ROPE_NONE) {
@@ -99,8 +96,6 @@ static void plant(struct rope *rope, unsigned root)
     if (root != ROPE_NONE)
         rope->nodes[root].parent = ROPE_NONE;
 }
-
-/* --- the line --- */
 
 void rope_init(struct rope *rope)
 {
@@ -209,7 +204,7 @@ unsigned rope_before_able(const struct rope *rope)
     return rope_length(rope);
 }
 
-/* Items before the first able one with the least time of all, which there is. */
+/* Number of items before the first able item with the least time; there must be one. */
 static unsigned before_least(const struct rope *rope)
 {
     unsigned before = 0, at = rope->root;

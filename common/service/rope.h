@@ -27,7 +27,7 @@ struct rope {
 void rope_init(struct rope *rope);
 void rope_fini(struct rope *rope);
 
-/* Makes room for items below `room`. -1 when memory is out (nothing changed). */
+/* Makes room for items below `room`. -1: out of memory, nothing changed. */
 int rope_reserve(struct rope *rope, size_t room);
 
 void rope_clear(struct rope *rope);

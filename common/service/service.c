@@ -122,9 +122,9 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* Marks functions for rare events, with which the usual way of a chunk is not to be burdened. */
+/* Marks functions for rare events, so that they do not slow the usual path of a chunk. */
 #define RARELY __attribute__((noinline, cold))
-/* Likewise, of functions that are called for each chunk where there is a trace. */
+/* The same for functions that run once per chunk if there is a trace. */
 #define TRACING __attribute__((noinline))
 
 TRACING void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
@@ -141,8 +141,7 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* Commits a chunk of a loop with dependencies, all of which is stored; the end of the loop's last one may have failed.
- */
+/* Commits a fully stored chunk of a loop with dependencies; it may be empty, if its end failed. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -152,7 +151,8 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Commits a chunk of a loop with dependencies when all of it is stored, unless its worker was lost meanwhile. */
+/* Adds stored results to a chunk of a loop with dependencies and commits it when it is complete. Ignores chunks of lost
+ * workers. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -165,7 +165,7 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* Of a third computation what was stored before is what counts. */
+/* If a part is a third computation, the results stored before are the ones that count. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -196,7 +196,7 @@ static void commit(struct service *service, const struct part *part)
         service->ops->committed(service->owner, part);
 }
 
-/* Checks that the message carries exactly the results it must. */
+/* Checks that the message carries the expected amount of results. */
 static int check_payload(const struct service *service, const struct message *message, uint64_t count,
                          struct error *error)
 {
@@ -218,7 +218,8 @@ static int check_payload(const struct service *service, const struct message *me
     return 0;
 }
 
-/* Takes the next `count` results of a grant: to the disk, or straight to the owner where there are none to store. */
+/* Accepts the next `count` results of a grant: stores them, or passes them to the owner if there is nothing to
+ * store. */
 static int service_take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                              const struct message *message, struct actions *actions, struct error *error)
 {
@@ -266,7 +267,7 @@ static void tell_finished(struct service *service, unsigned w, const struct gran
     service->ops->finished(service->owner, w, &feedback);
 }
 
-/* Where results are not collected, and nobody else computes the chunk, it is stored with its completion. */
+/* If results are not collected and no other worker has the chunk, its completion also records it as stored. */
 TRACING static void trace_completion(const struct service *service, unsigned w, struct grant *grant,
                                      const struct request *request)
 {
@@ -286,15 +287,15 @@ TRACING static void trace_completion(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Notes that a chunk is computed. What others have done, too, or did not all work is not learned from. As
- * service_message(). */
+/* Records that a chunk is computed. Chunks with failures, or whose results come from another worker, are not learned
+ * from. Returns as service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                           struct error *error)
 {
     struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
     if (grant == NULL && worker->gone)
-        return 1; /* the worker was taken for lost, and was not */
+        return 1; /* the worker was declared lost by mistake */
     if (grant == NULL)
         return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     worker->chunks++;
@@ -302,7 +303,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
     if (request->compute_ns > service->lease.longest_ns * grant->count &&
-        grant->count > 0) /* seldom, so that the division costs nothing */
+        grant->count > 0) /* rarely true, so the division costs nothing */
         service->lease.longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
@@ -328,7 +329,6 @@ void service_enqueue(struct service *service, unsigned w)
         service->line.ring[last < service->worker_count ? last : last - service->worker_count] = w;
 }
 
-/* The load of its core, where it tells one. */
 static void note_load(struct service *service, unsigned w, uint16_t load)
 {
     struct served *worker = &service->workers[w];
@@ -341,7 +341,6 @@ static void note_load(struct service *service, unsigned w, uint16_t load)
 
 static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions);
 
-/* The completions that came with a request, the oldest first. */
 struct completions {
     struct request of[ASKS_MAX];
     unsigned count;
@@ -360,15 +359,15 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* True where the worker gets nothing as the slot of its next chunk is that of one whose results are not taken yet. Many
- * were assigned and recalled while it computed that one. */
+/* True if the worker gets no chunk because its next slot still holds a chunk with outstanding results. Happens if many
+ * chunks were assigned and recalled meanwhile. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Takes a REQUEST. The completions are noted first, so that a technique that learns knows them; the answer goes out
- * before the results are stored, since the worker may be waiting for it. */
+/* Handles a REQUEST. Completions are recorded first, so that a learning technique knows them; the answer is sent before
+ * the results are stored, because the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
 {
@@ -380,7 +379,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* the worker was taken for lost, and wakes: chunks given to it now would not be asked back */
+        return 1; /* the worker was declared lost and has woken: chunks given to it now would never be taken back */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;
@@ -426,8 +425,8 @@ static int receive_result(struct service *service, unsigned w, uint64_t now_ns, 
     return 0;
 }
 
-/* Takes an ITERATIONS_FAILED: the next iterations of a chunk are over, without a result; in a loop with dependencies,
- * where they are not given up, any iterations of it, which the worker itself tries again. The owner serves
+/* Handles an ITERATIONS_FAILED: the next iterations of a chunk are finished without a result. In a loop with
+ * dependencies it may name any iterations of the chunk that the worker will retry. The owner calls service_serve()
  * afterwards. */
 static int receive_iterations_failed(struct service *service, unsigned w, uint64_t now_ns,
                                      const struct iterations_failed *failure, struct actions *actions,
@@ -448,7 +447,8 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
                          failure->id);
     grant->flawed = true;
     service_note_part(service, CHUNK_FAILED, w, grant->chunk, failure->first, failure->count);
-    if (service->dependent && grant->received + failure->count == grant->count) { /* the rest is a chunk by itself */
+    /* the rest becomes a chunk of its own */
+    if (service->dependent && grant->received + failure->count == grant->count) {
         grant->count = grant->received;
     } else {
         grant->received += failure->count;
@@ -458,7 +458,6 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
     return 0;
 }
 
-/* What the worker was assigned and has not finished is no longer with it. */
 static void service_drop_unfinished(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -481,7 +480,7 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
         return error_set(error, "sent GOODBYE before it was sent END");
     if (worker->gone)
         return 0;
-    service_drop_unfinished(service, w); /* the chunks that a drain kept the worker from beginning */
+    service_drop_unfinished(service, w); /* chunks not begun because of a drain */
     service_forget_recall(service, w);
     worker->gone = true;
     service->count.aside -= worker->is_aside;
@@ -533,7 +532,7 @@ TRACING static void trace_assignment(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Grants the chunk to the worker, and adds it to its ASSIGN of this step. A part of the usual way of a chunk: others
+/* Grants the chunk and adds it to the worker's ASSIGN of this step. Inlined in the usual path of a chunk; all others
  * call assign_seldom(). */
 static inline __attribute__((always_inline)) struct grant *assign(struct service *service, unsigned w,
                                                                   const struct range *range, enum chunk_reason reason,
@@ -589,7 +588,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* Sends the ASSIGNs, then tells of neighbours: workers that are told of one have their chunks by then. */
+/* Sends the ASSIGNs before the neighbours, so that a worker has its chunk when it is told of its neighbour. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->step.answered_count; i++)
@@ -613,7 +612,7 @@ static void send_answers(struct service *service, struct actions *actions)
     service->step.answered_count = 0;
 }
 
-/* Doubles the slots of a worker; false where it has all, or memory is out: the worker must do without. */
+/* Doubles the slots of a worker. False if it has all, or memory runs out. */
 RARELY static bool widen(struct service *service, struct served *worker)
 {
     uint32_t slots = 2 * worker->slots;
@@ -627,22 +626,22 @@ RARELY static bool widen(struct service *service, struct served *worker)
         free(worker->grants);
     worker->grants = wider;
     worker->slots = slots;
-    service_note_change(service, (unsigned)(worker - service->workers)); /* its chunks are summed in another order */
+    /* its chunks are now summed in another order */
+    service_note_change(service, (unsigned)(worker - service->workers));
     return true;
 }
 
-/* True where the worker computes iterations that have taken workers down: it holds nothing else meanwhile, as of two
- * chunks nobody could tell which one it died of. */
+/* True if the worker computes iterations at which workers have died. It gets no other chunk meanwhile: with two, the
+ * cause of its death would be unclear. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
     return running != NULL && service_wants_care(service, running);
 }
 
-/* True if the worker's next chunk has a slot. False while the storing of its results lags GRANTS_MAX chunks behind, and
- * behind a chunk that goes alone. No worker is given a second chunk before all have had their first, and none is given
- * any while it has a RECALL to answer: it could be the end of a chunk that it has, too, and of which it returns some.
- */
+/* True if the worker may get a chunk now. It may not if its results lag GRANTS_MAX chunks behind, if it has a chunk
+ * that must run alone, or if other workers have not had their first chunk. Nor with an unanswered RECALL: the new chunk
+ * could be the end of one that it already has and returns in part. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -668,8 +667,8 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     return true;
 }
 
-/* Assigns a range of the pool; a range with poisoned iterations goes the way of requeued work, but in a loop with
- * dependencies, whose chunks go out in their order. */
+/* Assigns a range of the pool. A range with poisoned iterations is requeued instead, except in a loop with
+ * dependencies, whose chunks keep their order. */
 RARELY static bool assign_poison(struct service *service, unsigned w, const struct range *range,
                                  enum chunk_reason reason, uint64_t now_ns, struct actions *actions)
 {
@@ -706,7 +705,7 @@ RARELY static bool assign_verification(struct service *service, unsigned w, uint
     return true;
 }
 
-/* Gives the rest of an overdue chunk a second time. */
+/* Assigns a copy of the rest of an overdue chunk. */
 RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     unsigned other;
@@ -729,8 +728,7 @@ RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now
     service->lease.due_ns = 0;
 }
 
-/* Takes the chunk as pool_take() does, and says whose it was: where the owner cuts it for the worker there is nothing
- * to say. */
+/* Takes a chunk as pool_take() does, and logs which worker it was cut for, unless the owner cuts it at the request. */
 RARELY static bool explain_chunk(struct service *service, unsigned w, struct range *range)
 {
     bool has_own = pool_has_own(&service->pool, w);
@@ -747,7 +745,7 @@ RARELY static bool explain_chunk(struct service *service, unsigned w, struct ran
     return true;
 }
 
-/* Why the worker gets what it gets next of the pool. */
+/* Why the worker gets the next chunk of the pool. */
 TRACING static enum chunk_reason reason_of_pool(const struct service *service, unsigned w)
 {
     return service->ops->on_empty != NULL || service->dependent ? CHUNK_REASON_CUT
@@ -755,10 +753,10 @@ TRACING static enum chunk_reason reason_of_pool(const struct service *service, u
                                                                 : CHUNK_REASON_OTHER;
 }
 
-/* Chunks of the pool that may turn out to be for other workers before this one has to wait. */
+/* How many chunks of the pool may be set aside for other workers before this worker has to wait. */
 #define TRIES_MAX 16
 
-/* Assigns a chunk to the worker: what was requeued first, then of the pool, into which the owner may put some. */
+/* Assigns a chunk: requeued work first, then from the pool, which the owner may refill. */
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
@@ -805,7 +803,7 @@ static inline unsigned dequeue(struct service *service)
     return w;
 }
 
-/* Moves the first worker of the queue to its end, or out of it if it asks for no more. */
+/* Moves the first worker of the queue to its end, or removes it if it asks for no more. */
 static inline void end_turn(struct service *service)
 {
     const unsigned w = dequeue(service);
@@ -813,7 +811,7 @@ static inline void end_turn(struct service *service)
         service_enqueue(service, w);
 }
 
-/* What came after the requests were served is to be computed again: workers without a chunk get some of it at once. */
+/* Verifications that became available after the requests were served: gives them to workers without a chunk. */
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
@@ -826,11 +824,11 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service->lease.due_ns > look_ns)
-        service->lease.due_ns = look_ns; /* who got it may hang, and nobody may ask for anything any more */
+        service->lease.due_ns = look_ns; /* a worker that hangs with one may leave no other event */
 }
 
-/* How many wait in front of the first worker that has no chunk and room for one, which is brought there if it is the
- * fastest of those: what is due for anybody is due for it. All of them where there is none. */
+/* Number of workers before the first idle one with a slot. If speeds differ, the fastest of these is moved to its
+ * place. */
 static unsigned before_free(struct service *service)
 {
     struct rope *line = &service->line.index.line;
@@ -840,12 +838,12 @@ static unsigned before_free(struct service *service)
     return rope_before_able(line);
 }
 
-/* Nothing else is left: workers without a chunk get a copy of a chunk that is overdue with another worker. A worker
- * that hangs still holds a chunk, though it may be the first in the queue. */
+/* Nothing else is left: idle workers get copies of overdue chunks. A hanging worker still holds a chunk, even if it is
+ * first in the queue. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->assigned != service->lease.assigned_at_look)
-        service->lease.due_ns = 0; /* chunks assigned since the last look may fall due earlier */
+        service->lease.due_ns = 0; /* new chunks may be due earlier */
     service->lease.assigned_at_look = service->assigned;
     for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
         const unsigned before = before_free(service);
@@ -855,7 +853,7 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         left -= before;
         unsigned w = dequeue(service);
         if (has_slot(service, w))
-            assign_copy(service, w, now_ns, actions); /* the next look is for another overdue chunk */
+            assign_copy(service, w, now_ns, actions); /* the next search finds another chunk */
         if (service->workers[w].asks > 0)
             service_enqueue(service, w);
     }
@@ -863,19 +861,18 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
         service->lease.due_ns = now_ns + LEASE_LOOK_NS;
 }
 
-/* Nothing is left to be handed out, and what was has been sent: work that has not begun is recalled, and what has is
- * given a second time. */
+/* Nothing is left to hand out: recalls work that has not begun, and copies overdue work that has. */
 RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     uint64_t assigned = service->assigned;
     if (!service_index_begin(service)) {
-        service->lease.due_ns = now_ns + LEASE_LOOK_NS; /* there may be memory by then */
+        service->lease.due_ns = now_ns + LEASE_LOOK_NS;
         return;
     }
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
         if (service->recall.count > 0)
-            service->elsewhere_due_ns = now_ns; /* for who waits, but not in this step, whose ASSIGNs borrow `more` */
+            service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
         service_recall(service, now_ns, actions);
     }
     serve_copies(service, now_ns, actions);
@@ -885,7 +882,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_recall(service, now_ns, actions); /* a copy may be shared as well */
 }
 
-/* Says why a worker gets nothing for its request, if this step is one. */
+/* Logs why a worker gets nothing for the request of this step. */
 RARELY static void explain_wait(const struct service *service, const struct event *event)
 {
     unsigned w = event->type == EVENT_MESSAGE && event->message->type == MESSAGE_REQUEST
@@ -898,8 +895,8 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True if only a worker without a chunk can get work now: some have not had their first chunk, or all work that is left
- * has come back from other workers, and is kept for those without a chunk. */
+/* True if only an idle worker can get work now: some have not had their first chunk, or all work left was returned and
+ * is reserved for idle workers. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -911,9 +908,9 @@ static bool is_for_free_ones(const struct service *service)
            (service->recall.count == 0 || service_idle(service) > 0);
 }
 
-/* Ends the turn of a worker that got nothing. The last `lagging` workers of the queue got nothing either. If only a
- * free worker can get something, the workers in front of the first free one are moved behind, too. Returns the new
- * number of workers at the end that got nothing. */
+/* Ends the turn of a worker that got nothing, as did the last `lagging` workers of the queue. If only an idle worker
+ * can get something, the workers before the first idle one are moved to the end as well. Returns the new number of
+ * workers at the end that got nothing. */
 RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
     end_turn(service);
@@ -931,7 +928,7 @@ RARELY static unsigned pass_over(struct service *service, unsigned lagging)
     return lagging + (before < left ? before : left);
 }
 
-/* The index is of no more use when chunks have come from elsewhere for long enough to pay for it. */
+/* Drops the index after chunks have flowed for as many steps as there are workers. */
 RARELY static void count_plenty(struct service *service)
 {
     if (service->source != SOURCE_FLOWS)
@@ -940,11 +937,11 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Finds out why a worker with room got nothing. True if no other worker can get anything either. */
+/* Finds out why a worker with a slot got nothing. True if no other worker can get anything either. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
-        return true; /* the owner could not cut, and nobody waits any more */
+        return true; /* the owner failed to cut, and the queue is empty */
     if (service->reasons != NULL)
         explain_wait(service, event);
     *has_nothing = service->requeued.count + service->recall.count == 0;
@@ -954,7 +951,7 @@ RARELY static bool is_out_of_work(const struct service *service, const struct ev
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     bool has_nothing = false;
-    unsigned lagging = 0; /* waiting workers in a row that have no slot until their results are stored */
+    unsigned lagging = 0; /* consecutive waiting workers that got nothing */
     while (service->line.count > lagging && service->state != SERVICE_ENDING) {
         const unsigned w = first_waiting(service);
         const bool has_room = has_slot(service, w);
@@ -988,7 +985,7 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service->count.aside++;
     service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* the worker may have been the only one to compute some of it again */
+        service->verify.close_due_ns = now_ns; /* it may have been the only worker left for a verification */
     service_stop_loser(service, w, actions);
 }
 
@@ -1029,7 +1026,7 @@ void service_stored(struct service *service, const struct event *event, struct a
         ; /* another worker computes all of it */
     else if (event->text == NULL)
         commit(service, part);
-    else /* they could not be written */
+    else /* the disk failed */
         service_note_part(service, CHUNK_DROPPED, part->worker, part->chunk, part->first, part->count);
     if (!event->lost)
         service_serve(service, event->now_ns, actions);
@@ -1046,7 +1043,7 @@ void service_close(struct service *service, const struct actions *actions)
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->state != SERVICE_ENDING) {
-        send_answers(service, actions); /* chunks of this step were assigned before the end */
+        send_answers(service, actions); /* chunks assigned in this step before the end */
         service_close(service, actions);
     }
     service->leaving.is_late = end->late && !end->drain;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the service, for its own files only. */
+/* Internal interface between the files of the service. */
 #pragma once
 
 #include "common/config/run_spec.h"
@@ -14,11 +14,11 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
     return &worker->grants[chunk & (worker->slots - 1)];
 }
 
-/* service.c: notes what becomes of a range of a chunk of worker `w`, for a trace that there is. */
+/* Traces what happens to a range of a chunk of worker `w`; requires a trace. */
 void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
                         const struct range *range);
 
-/* The same where there may be none. */
+/* The same; does nothing without a trace. */
 static inline void service_note_part(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      uint32_t chunk, uint64_t first, uint64_t count)
 {
@@ -26,8 +26,8 @@ static inline void service_note_part(const struct service *service, enum trace_r
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
 }
 
-/* Notes that what is left of the grant is lost, or undone: what its worker has not told is done. In a loop with
- * dependencies that is all of it, as a chunk counts as a whole there. */
+/* Traces the rest of a grant as lost or undone. In a loop with dependencies a chunk counts as a whole, so that is all
+ * of it. */
 static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
@@ -35,147 +35,136 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* service.c */
 void service_move(struct service *service, enum service_state state, const struct actions *actions);
 
-/* service.c: makes room for a worker, which is served from now on. */
+/* Serves a worker from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
-/* service.c: the worker, which asks for chunks, waits for them behind the others. */
+/* Appends a worker that asks for chunks to the queue. */
 void service_enqueue(struct service *service, unsigned w);
 
-/* reissue.c: the worker waits for nothing any more. */
+/* Removes a worker from the queue. */
 void service_leave_queue(struct service *service, unsigned w);
 
-/* index.c: finds workers in O(log W) */
-/* Switches the index on, if it is not. False when memory is out: nothing is recalled or copied until there is some. */
+/* Switches the index on. False if memory runs out: nothing is recalled or copied then. */
 bool service_index_begin(struct service *service);
-/* Switches it off. */
 void service_index_end(struct service *service);
 void service_index_fini(struct service *service);
-/* Worker `w` has changed, in what it holds or was asked for. */
+/* Marks worker `w`, whose holdings or recall state have changed. */
 void service_index_note_stale(struct service *service, unsigned w);
 static inline void service_note_change(struct service *service, unsigned w)
 {
     if (__builtin_expect(service->line.index.is_on, 0))
         service_index_note_stale(service, w);
 }
-/* Brings it up to date, as each of these needs it. */
+/* Updates the marked workers; required before the following functions. */
 void service_index_update(struct service *service);
-/* Workers that may be asked for work. */
 static inline unsigned service_index_askable(const struct service *service)
 {
     return service->line.index.tree[1].askable;
 }
-/* Mean time of an iteration, over all workers; 0: not known. */
+/* Mean time of an iteration over all workers; 0: unknown. */
 double service_index_mean_ns(const struct service *service);
 void service_index_check(const struct service *service);
-/* True if the worker waits for nothing but a chunk: it has none, and room for one. */
+/* True if the worker has no chunk and a slot for one. */
 bool service_is_free(const struct service *service, unsigned w);
 
-/* order.c: loops with dependencies */
-/* Tells workers who computes the chunk behind theirs, for all chunks assigned in this step. The ASSIGNs themselves
- * have been sent before. */
+/* Tells workers which worker computes the chunk after theirs, for all chunks assigned in this step. Their ASSIGNs have
+ * been sent before. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
-/* recall.c: work that has not begun moves to who is idle */
 static inline bool service_recalls(const struct service *service)
 {
     return service->spec->recall == RUN_RECALL_ON && !service->dependent && service->state == SERVICE_SERVING;
 }
-/* Sends RECALLs for those who are idle. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error);
-/* True where something came back, and who waited for it waits no more: it was lost, or got other work. */
+/* True if returned work has no waiting worker: it was lost or got other work. */
 static inline bool service_has_vain_recall(const struct service *service)
 {
     return service->recall.count > 0 && service->line.count == 0;
 }
-/* The worker's share of what came back; false where there is nothing, or it is for others. */
+/* The worker's share of the returned work; false if there is none for it. */
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
-/* True if worker `w` may have iterations that have not begun, and is to be asked for them. */
+/* True if worker `w` may hold iterations that have not begun. */
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* What an askable worker holds, and what another does that holds chunks, for the index. */
+/* The index's bounds for an askable worker, and for another worker that holds chunks. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
-/* Worker `w` does not answer: nobody counts on it any more. */
+/* Gives up waiting for the RETURNED of worker `w`. */
 void service_give_up_recall(struct service *service, unsigned w);
-/* Gives up those that are late with their answer, and sets when to look again; most often there is nothing to look at.
- */
+/* Gives up waiting for late answers and sets the time of the next check. */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns);
-/* The results of worker `w` may count no more, or it is put aside: has it give up what it has not begun. */
+/* Makes worker `w` give up what it has not begun, if its results no longer count or it is put aside. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
-/* Worker `w` is gone, and will not answer. */
+/* Cancels the RECALL of worker `w`, which is gone. */
 void service_forget_recall(struct service *service, unsigned w);
 
-/* verify.c: results that are computed again, see verify.h */
-int service_verify_init(struct service *service); /* -1 when memory is out */
+int service_verify_init(struct service *service); /* -1: out of memory */
 void service_verify_fini(struct service *service);
-int service_verify_reserve(struct service *service, unsigned workers); /* -1 when memory is out */
+int service_verify_reserve(struct service *service, unsigned workers); /* -1: out of memory */
 void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
-/* A part is stored: true where it is drawn and held back, until a second worker has computed it. */
+/* True if the stored part is selected for verification and held back until a second worker has computed it. */
 bool service_hold_back(struct service *service, const struct part *part);
-/* True for a part of a third computation; service_take_third() takes it, when it is stored. */
+/* True if the part is of a third computation; service_take_third() then handles it when it is stored. */
 bool service_is_third(struct service *service, const struct part *part);
 bool service_take_third(struct service *service, const struct part *part);
-/* What worker `w` is to compute a second or third time, no longer in its queue; NULL: nothing. */
+/* Takes a verification for worker `w` out of its queue; NULL if there is none. */
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* The next `count` results of a second or third computation are here: whether they are compared, and dropped; else they
- * are to be stored. */
+/* The next `count` results of a second or third computation have arrived. True if they are only compared; otherwise
+ * they must be stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
-/* Worker `w` does not complete the grant, and what still comes of it is dropped: another is to compute the range.
- * `was_lost`: it died, hangs or failed, which is tried a few times only. */
+/* Worker `w` does not complete the verification; results that still arrive are dropped, and another worker is to
+ * compute the range. `was_lost`: it died, hangs or failed, which is retried only a few times. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* When an overdue second or third computation is taken from its worker for `w`, which could have a copy of a chunk at
- * `end_ns`: then, if `w` may compute it, else when nobody would count on its worker any more. */
+/* When an overdue verification is taken from its worker in favour of `w`: at `end_ns` if `w` may compute it, otherwise
+ * when its worker is considered hung. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
-/* Nobody is served any more: tells what nobody will decide. */
+/* Reports undecided verifications when serving ends. */
 void service_verify_end(struct service *service);
-/* Where workers wait and nothing but verifications is left, for others: notes when to look whether these hang. */
+/* If workers wait and only verifications for other workers are left: sets the time to check whether those hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
-/* Lets go what nobody is left for, where that is due. */
+/* Accepts parts unverified for which no verifier is left, if due. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
-/* reissue.c: what is handed out again */
-/* Tells the owner that memory is out where `result` is below 0. */
+/* Reports running out of memory to the owner if `result` is negative. */
 void service_check_memory(struct service *service, int result);
-/* Has the range handed out again, or given up where it has failed too often; true if any of it is handed out. */
+/* Requeues the range, or gives it up if it failed too often; true if any of it is requeued. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
-/* Adds the range to the requeued work as it is. */
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
-/* Takes what worker `w` is to get of what was requeued; false when nothing of it is for `w` now. */
+/* Takes requeued work for worker `w`; false if there is none for it now. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
-/* Ends the sharing of a grant: where another worker has its rest, too, that worker has it alone. */
+/* Ends the sharing of a grant; the other worker keeps its rest alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* The oldest grant that the worker has not finished: a worker of one thread computes it. NULL: it has none. */
+/* The worker's oldest unfinished grant, which a worker of one thread computes, or NULL. */
 struct grant *service_running_grant(struct served *worker);
-/* True if a copy of what is left of the grant is to be run with care. A worker was lost with it, or it was copied
- * before, and that helped nothing: its iterations may take workers down, faster than losses become known. */
+/* True if a copy of the rest of the grant must run in a child process: a worker was lost with it, or an earlier copy
+ * did not help, so its iterations may kill workers faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
-/* Iterations of worker `w` did not work, in a loop with dependencies, and it tries them again. */
+/* Loop with dependencies: worker `w` retries failed iterations. */
 void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
-/* The next iterations of a grant, which are counted as over, did not work. */
+/* The next iterations of a grant failed; they already count as finished. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
-/* Makes room for one more item of `size` bytes; false when memory is out. */
+/* Makes room for one more item of `size` bytes; false if memory runs out. */
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* The time at which the answer of a worker that was asked for work and heard then is late; NEVER where that is. */
+/* When the answer of a worker that was last heard at `heard_ns` is late; NEVER for NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Mean time of an iteration, over all workers; 0: not known. */
+/* Mean time of an iteration over all workers; 0: unknown. */
 double service_mean_iteration_ns(const struct service *service);
-/* The chunk that is overdue for longest, of another worker than `w`, and whose it is; NULL: none at present. */
+/* The longest overdue chunk of another worker than `w`, and that worker; NULL if there is none. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
-/* After an END: when those who have not left are taken for lost. */
+/* After an END: when workers that have not left are declared lost. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
-/* Leaves the rest of a grant that two workers have to the grant's own worker. */
+/* Leaves the rest of a shared grant to its own worker. */
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
-/* Two workers have the rest of a chunk from now on. */
+/* Shares the rest of a chunk between two workers. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Results come of a chunk that another worker has, too: whether they are dropped, and then lets the next `count` go. */
+/* Results of a shared grant have arrived. Returns whether they are dropped, and if so skips the next `count`. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

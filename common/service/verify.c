@@ -16,8 +16,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* Time by which a worker may be late beyond what is expected of it, as on a busy machine, before nobody waits for it to
- * verify what others have computed: a worker of another node that is silent for as long is lost. */
+/* How much longer than expected a worker may take, as on a busy machine, before a verification no longer waits for it.
+ * A worker of another node that is silent for this long is lost. */
 #define PATIENCE_NS UINT64_C(10000000000)
 
 int service_verify_init(struct service *service)
@@ -57,8 +57,6 @@ void service_verify_fini(struct service *service)
     free(service->verify.mismatches);
 }
 
-/* --- the list and its queues --- */
-
 static uint32_t index_of(const struct verify *verify, const struct verification *verification)
 {
     return (uint32_t)(verification - verify->list);
@@ -85,7 +83,7 @@ static void verify_enqueue(struct service *service, struct verification *verific
     verify->queued++;
 }
 
-/* Takes the verification behind `before` out of its queue; VERIFY_NONE: the first. */
+/* Removes the verification after `before` from its queue; VERIFY_NONE: the first one. */
 static struct verification *verify_dequeue(struct service *service, struct verify_queue *queue, uint32_t before)
 {
     struct verify *verify = &service->verify;
@@ -100,7 +98,7 @@ static struct verification *verify_dequeue(struct service *service, struct verif
     return &verify->list[index];
 }
 
-/* An unused place; NULL when memory is out. */
+/* Returns an unused entry, or NULL if memory runs out. */
 static struct verification *verify_add(struct service *service)
 {
     struct verify *verify = &service->verify;
@@ -126,14 +124,12 @@ static void verify_remove(struct service *service, struct verification *verifica
     verify->unused = index_of(verify, verification);
 }
 
-/* --- what is drawn --- */
-
 static bool is_able(const struct service *service, uint32_t w)
 {
     return service->workers[w].present && !service->workers[w].gone && !service->workers[w].is_aside;
 }
 
-/* Workers among `able` that may compute the verification. */
+/* Number of workers among `able` that may compute the verification. */
 static unsigned candidates(const struct service *service, const struct verification *verification, unsigned able)
 {
     for (unsigned i = 0; i < verification->computed; i++)
@@ -141,7 +137,6 @@ static unsigned candidates(const struct service *service, const struct verificat
     return able;
 }
 
-/* True where iterations of the part have taken workers down. */
 static bool is_deadly(const struct service *service, const struct part *part)
 {
     struct range rest = {part->first, part->count};
@@ -166,7 +161,7 @@ bool service_hold_back(struct service *service, const struct part *part)
     if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
-        return true; /* it is not done: whoever goes on with the run computes it again */
+        return true; /* not verified: a resumed run computes it again */
     const bool with_care = is_deadly(service, part), can = others > 0 && !(with_care && service->no_isolation);
     struct verification *verification = can ? verify_add(service) : NULL;
     if (verification == NULL) {
@@ -187,8 +182,6 @@ bool service_hold_back(struct service *service, const struct part *part)
     return true;
 }
 
-/* --- who gets what --- */
-
 static bool may_verify(const struct verification *verification, unsigned w)
 {
     for (unsigned i = 0; i < verification->computed; i++)
@@ -197,8 +190,8 @@ static bool may_verify(const struct verification *verification, unsigned w)
     return verification->not_with != w && verification->tries < VERIFY_TRIES_MAX;
 }
 
-/* The first of the unusual ones that worker `w` may compute. What wants care goes to who has
- * nothing else, as it is alone in its ASSIGN, and else nobody could tell what a worker died of. */
+/* The first verification with a history that worker `w` may compute. One that must run in a child process goes to a
+ * worker without other chunks, so that the cause of a death stays clear. */
 static struct verification *next_unusual(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -211,8 +204,8 @@ static struct verification *next_unusual(struct service *service, unsigned w)
     return NULL;
 }
 
-/* A worker that has just returned one gets none as long as it has something else, or it would be asked again and again
- * for what it may not give. */
+/* A worker that has just returned a verification gets none while it holds other chunks, because it would be recalled
+ * again and again. */
 struct verification *service_next_verification(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -248,11 +241,9 @@ static struct verification *verification_of(const struct service *service, unsig
     struct verification *verification = &service->verify.list[grant->other_worker];
     assert(verification->computed > 0 && verification->verifier == w && verification->chunk == grant->chunk &&
            "who computes a second time is known");
-    (void)w; /* for the assertion */
+    (void)w; /* unused without assertions */
     return verification;
 }
-
-/* --- how it ends --- */
 
 static void tell_mismatch(struct service *service, const struct verification *verification, uint32_t third, int wrong)
 {
@@ -271,7 +262,7 @@ static void tell_mismatch(struct service *service, const struct verification *ve
     };
 }
 
-/* Tells the range as done, with the digest of what is stored. */
+/* Reports the range as done, with the digest of the stored results. */
 static void let_go(struct service *service, struct verification *verification, uint64_t digest)
 {
     const struct range *range = &verification->range;
@@ -280,7 +271,7 @@ static void let_go(struct service *service, struct verification *verification, u
     service->ops->committed(service->owner, &part);
 }
 
-/* Nobody computes it again. At the end it stays undone, and whoever goes on with the run computes it anew. */
+/* No worker can verify the range. If the service is ending it stays undone, and a resumed run computes it again. */
 static void close_verification(struct service *service, struct verification *verification)
 {
     if (verification->computed == 2)
@@ -321,7 +312,7 @@ static void compare_two(struct service *service, unsigned w, struct verification
         verify_enqueue(service, verification);
 }
 
-/* The third one is complete, and stored. */
+/* The third computation is complete and stored. */
 static void decide(struct service *service, struct verification *verification)
 {
     const uint64_t sum = verification->sum;
@@ -332,7 +323,7 @@ static void decide(struct service *service, struct verification *verification)
     let_go(service, verification, sum);
 }
 
-/* The verification with two results that the part is of; NULL mostly. */
+/* The verification with two differing results that contains the part; mostly NULL. */
 static struct verification *disputed_with(struct service *service, const struct part *part)
 {
     struct verify *verify = &service->verify;
@@ -356,7 +347,7 @@ bool service_take_third(struct service *service, const struct part *part)
     if (verification == NULL)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
-        return true; /* of an earlier third, whose worker was lost */
+        return true; /* from an earlier third computation, whose worker was lost */
     verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;
@@ -416,23 +407,19 @@ void service_verify_end(struct service *service)
     verify->close_due_ns = NEVER;
 }
 
-/* --- where nobody is left --- */
-
-/* True where results are still to come of the grant. None are where its last iterations failed and the worker has not
- * told of its end, and none count where another worker has them. */
 static bool is_awaited(const struct grant *grant)
 {
     return grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER;
 }
 
-/* The time from which on nobody counts on a worker: it has nothing of which results are awaited, and does not answer,
- * or it has nothing and does not ask, or gets nothing as it does not answer. NEVER for all others. */
+/* When a worker no longer counts as a possible verifier: it has no outstanding results and owes an answer, or it holds
+ * nothing and does not ask. NEVER for workers that do. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
     if (worker->asks > 0 && worker->holds == 0 && worker->recall < RECALL_LATE)
         return NEVER;
-    if (worker->chunks_assigned == 0) /* it may still probe */
+    if (worker->chunks_assigned == 0) /* it may still be probing */
         return service->first_assign_ns + LEASE_UNKNOWN_NS;
     for (uint32_t i = 0; i < worker->slots; i++)
         if (is_awaited(&worker->grants[i]))
@@ -441,7 +428,7 @@ static uint64_t hangs_from_ns(const struct service *service, unsigned w)
     return due_ns < NEVER - PATIENCE_NS ? due_ns + PATIENCE_NS : NEVER;
 }
 
-/* The next look at who can still decide is not at once: a worker that is not there stays so for a while. */
+/* Sets the time of the next check, which is never at once: a worker that is gone does not come back at once. */
 void service_verify_look(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -461,8 +448,8 @@ static bool is_there(const struct service *service, unsigned w, uint64_t now_ns)
     return is_able(service, w) && hangs_from_ns(service, w) > now_ns;
 }
 
-/* No more are let go at once than a step may tell as done. What is kept for somebody is looked at again when nobody
- * counts on that one any more: those who wait for its end may all be served by others. */
+/* Releases no more verifications at once than a step may report. Those reserved for a worker are checked again when
+ * that worker no longer counts, because the workers that wait may all be served by others. */
 void service_verify_expire(struct service *service, uint64_t now_ns)
 {
     struct verify *verify = &service->verify;
@@ -472,7 +459,8 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
-    if (verify->disputed > 0 && service->parts_on_way > 0) { /* perhaps of a third computation that was given up */
+    /* these may belong to a third computation that was given up */
+    if (verify->disputed > 0 && service->parts_on_way > 0) {
         verify->close_due_ns = now_ns + LEASE_LOOK_NS;
         return;
     }
