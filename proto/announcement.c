@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Announcements to bytes and back: see announcement.h. */
+/* Packs and unpacks announcements: see announcement.h. */
 #include "proto/announcement.h"
 
 #include "common/util/error.h"
@@ -48,7 +48,7 @@ void announcement_pack(const struct announcement *announcement, unsigned char *o
     assert((size_t)(end - (char *)out) == announcement_size(announcement));
 }
 
-/* Takes the next `count` strings into a list that NULL ends. Returns what is behind them. */
+/* Makes a NULL-terminated list of the next `count` strings. Returns the position after them. */
 static char *list_strings(char *string, char **list, unsigned count)
 {
     for (unsigned i = 0; i < count; i++, string += strlen(string) + 1)
@@ -72,7 +72,7 @@ static size_t count_strings(const unsigned char *bytes, size_t size)
     return count;
 }
 
-/* True where the head is in its limits, and as many strings follow as it says. */
+/* True if the head's values are within their limits and match the number of strings. */
 static bool is_whole(const struct announcement *announcement, const unsigned char *bytes, size_t size)
 {
     const uint64_t strings = 1 + (uint64_t)announcement->word_count + announcement->variable_count;

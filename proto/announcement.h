@@ -9,24 +9,23 @@
 #define ANNOUNCEMENT_WEIGHT_MAX 1000000u
 
 struct announcement {
-    unsigned weight; /* 1 .. ANNOUNCEMENT_WEIGHT_MAX */
+    unsigned weight;
     int priority;
-    unsigned umask;     /* at most 0777 */
-    const char *folder; /* from '/' on */
-    char *const *words; /* [word_count + 1] the job's command line, ended by NULL */
+    unsigned umask;
+    const char *folder; /* absolute path */
+    char *const *words; /* [word_count + 1] command line, ends with NULL */
     unsigned word_count;
-    char *const *environment; /* [variable_count + 1] NAME=VALUE, ended by NULL */
+    char *const *environment; /* [variable_count + 1] NAME=VALUE, ends with NULL */
     unsigned variable_count;
-    void *memory; /* all of the above where it was unpacked; owned */
+    void *memory; /* memory of an unpacked announcement; owned */
 };
 
-/* Bytes of the announcement when it is packed; more than ANNOUNCEMENT_MAX cannot be announced. */
+/* Packed size; an announcement above ANNOUNCEMENT_MAX cannot be sent. */
 size_t announcement_size(const struct announcement *announcement);
 
-/* Packs it into announcement_size() bytes. */
 void announcement_pack(const struct announcement *announcement, unsigned char *out);
 
-/* Unpacks a copy. -1 with one line, and nothing owned, for bytes that are none, and when memory is out. */
+/* Unpacks a copy. Fails for invalid bytes and if memory runs out; nothing is owned then. */
 int announcement_unpack(struct announcement *announcement, const unsigned char *bytes, size_t size,
                         struct error *error);
 void announcement_fini(struct announcement *announcement);

@@ -9,7 +9,7 @@ size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams)
     return BLOCK_HEAD_BYTES;
 }
 
-/* Adds up the lengths; false where an entry is none. A sum of 2^28 lengths of 32 bits fits. */
+/* Sums the lengths; false for an invalid entry. A sum of 2^28 lengths of 32 bits fits. */
 static bool block_read_table(struct block *block)
 {
     for (uint32_t i = 0; i < block->count; i++) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A block: what iterations of a loop with variable output yield, as it travels to whoever collects and as it is kept
- * until the run is over. Its layout is that of PROTOCOL.md section 1:
- *
+/* A block: the output of iterations of a loop with variable output, as it is sent and as it is kept until the run ends.
+ * Layout, PROTOCOL.md section 1:
  *     u32 iterations  u32 streams  { u32 flags  u32 length of each stream } of each iteration  the bytes
  *
- * The bytes are those of the first stream, iteration by iteration, then those of the next: what iterations that follow
- * one another put on a stream is one piece. */
+ * The bytes are ordered by stream, then by iteration, so the output of consecutive iterations to one stream is
+ * contiguous. */
 #pragma once
 
 #include "proto/wire.h"
@@ -14,12 +13,12 @@
 
 #define BLOCK_STREAMS_MAX 3
 #define BLOCK_HEAD_BYTES  8
-/* The most that MPI counts in an int; of one iteration and all that is sent with it, too. */
+/* Limit of an MPI count; also for one iteration with all that is sent with it. */
 #define BLOCK_MAX INT32_MAX
 
-#define BLOCK_FAILED 1u /* the iteration is done, but it is to be named as failed */
+#define BLOCK_FAILED 1u /* the iteration is done but reported as failed */
 
-/* Bytes of a block's table for one iteration. */
+/* Size of one entry of a block's table. */
 static inline size_t block_entry_bytes(unsigned streams)
 {
     return 4 + 4 * (size_t)streams;
@@ -29,11 +28,11 @@ struct block {
     const unsigned char *table; /* borrowed */
     uint32_t count;             /* iterations, at least 1 */
     unsigned streams;
-    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* beginning of the bytes of each stream; borrowed */
-    uint64_t bytes[BLOCK_STREAMS_MAX];              /* number of the bytes of each stream */
+    const unsigned char *stream[BLOCK_STREAMS_MAX]; /* borrowed */
+    uint64_t bytes[BLOCK_STREAMS_MAX];
 };
 
-/* Accepts any bytes. False where they are not a block of so many streams. */
+/* Accepts any bytes; false if they are not a block of this many streams. */
 bool block_read(struct block *block, const unsigned char *bytes, size_t size, unsigned streams);
 
 static inline const unsigned char *block_entry(const struct block *block, uint32_t i)
@@ -51,5 +50,5 @@ static inline uint32_t block_length(const struct block *block, uint32_t i, unsig
     return wire_get32(block_entry(block, i) + 4 + 4 * (size_t)stream);
 }
 
-/* Writes a block's head and returns the bytes it takes. */
+/* Writes a block's head and returns its size. */
 size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Decoders: any bytes in, a checked message or a named error out. The header is read once; each decoder then
- * checks length, flags and ranges of its own message before it reads a field. */
+/* Decoders: turn any bytes into a checked message or a named error. After the header is read, each decoder checks
+ * length, flags and ranges of its message before it reads a field. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"
@@ -32,7 +32,7 @@ static enum decode_result decode_check_size(size_t size, size_t expected)
     return size < expected ? DECODE_TOO_SHORT : size > expected ? DECODE_TOO_LONG : DECODE_OK;
 }
 
-/* Checks the size, the flags, and that number and id are zero where they must be. */
+/* Checks the size and flags, and that number and id are 0. */
 static enum decode_result check_plain(const struct header *header, size_t size, size_t expected, unsigned flags)
 {
     enum decode_result result = decode_check_size(size, expected);
@@ -48,7 +48,7 @@ static bool chunk_is_bad(uint64_t first, uint64_t count)
     return count == 0 || first > UINT64_MAX - count;
 }
 
-/* Sets the payload of a REQUEST, RESULT, BOUNDARY or STORE whose fixed part has `fixed` bytes. */
+/* Decodes the payload of a REQUEST, RESULT, BOUNDARY or STORE whose fixed part has `fixed` bytes. */
 static enum decode_result decode_payload(struct message *message, unsigned flags, const unsigned char *bytes,
                                          size_t size, size_t fixed)
 {
@@ -59,7 +59,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     if (!(flags & (FLAG_INLINE | FLAG_DATA)))
         return flags & FLAG_HAS_FAILED ? DECODE_OUT_OF_RANGE : decode_check_size(size, fixed);
     message->has_failed = flags & FLAG_HAS_FAILED;
-    if (flags & FLAG_DATA) { /* the payload follows by itself: here is how many bytes it has */
+    if (flags & FLAG_DATA) { /* the payload is a separate message; only its size is here */
         enum decode_result result = decode_check_size(size, fixed + PAYLOAD_SIZE_BYTES);
         if (result != DECODE_OK)
             return result;
@@ -77,7 +77,7 @@ static enum decode_result decode_payload(struct message *message, unsigned flags
     return DECODE_OK;
 }
 
-/* All times are 0, or none is out of proportion: the supermaster divides by the mean. */
+/* Checks that times are all 0 or within SPEED_RATIO_MAX of the mean, by which the supermaster divides. */
 static bool is_in_proportion(const struct speed *speed)
 {
     bool timed = speed->mean_ns > 0;
@@ -126,7 +126,7 @@ static enum decode_result decode_speed(struct message *message, const struct hea
     return check_speed(message);
 }
 
-/* Checks a deviation and its number of samples: with fewer than two it is unknown, that is 0. */
+/* With fewer than two samples the deviation must be 0. */
 static enum decode_result check_deviation(const unsigned char *deviation, uint32_t samples)
 {
     if (wire_float_is_bad(deviation))
@@ -134,14 +134,12 @@ static enum decode_result check_deviation(const unsigned char *deviation, uint32
     return samples < 2 && wire_get32(deviation) != 0 ? DECODE_NOT_ZERO : DECODE_OK;
 }
 
-/* Checks a completion's values. */
 static enum decode_result check_completion(const unsigned char *completion)
 {
     return check_deviation(completion + 24, wire_get16(completion + 28));
 }
 
-/* The completions of chunks before the one that the message is about: they have no payload, and the load is told once,
- * with the latest. */
+/* Decodes completions of earlier chunks: they have no payload, and only the latest one has a load. */
 static enum decode_result decode_earlier(struct message *message, const unsigned char *bytes)
 {
     enum decode_result result = DECODE_OK;
@@ -287,7 +285,7 @@ static enum decode_result decode_refill(struct message *message, const struct he
     return result;
 }
 
-/* Checks the number of records of a message that is made of records alone: at least so many. */
+/* Checks the header of a message that is only a list of at least `least` records. */
 static enum decode_result decode_check_list(const struct header *header, unsigned least)
 {
     if (header->flags != 0)
@@ -335,7 +333,7 @@ static enum decode_result decode_feedback(struct message *message, const struct 
     return result;
 }
 
-/* Checks a text, which is printed as one line. */
+/* Refuses control characters in a text, which is printed as one line. */
 static enum decode_result check_text(const unsigned char *text, unsigned length)
 {
     for (unsigned i = 0; i < length; i++)
@@ -358,7 +356,7 @@ static enum decode_result decode_fatal(struct message *message, const struct hea
     return check_text(bytes + HEADER_BYTES, header->number);
 }
 
-/* A message of nothing but its header, with an id. */
+/* Checks a message that is only a header with an id. */
 static enum decode_result check_bare(const struct header *header, size_t size)
 {
     enum decode_result result = decode_check_size(size, HEADER_BYTES);
@@ -395,7 +393,7 @@ static enum decode_result decode_end(struct message *message, const struct heade
     return result == DECODE_OK && message->end.now && !message->end.drain ? DECODE_OUT_OF_RANGE : result;
 }
 
-/* Checks the range of a chunk, or of none, which is all zeroes. */
+/* Checks a range that may be absent, which is all zeros. */
 static enum decode_result check_maybe_chunk(uint64_t first, uint64_t count)
 {
     if (count == 0)
@@ -449,8 +447,8 @@ static enum decode_result decode_iterations_failed(struct message *message, cons
     return check_text(bytes + ITERATIONS_FAILED_BYTES, header->number);
 }
 
-/* True for figures that cannot be: a single thread is told of only where it shares cores, and cores are shared only
- * where they are fewer than the threads. */
+/* True for impossible values: a single thread is reported only if it shares cores, and cores are shared only if there
+ * are fewer of them than threads. */
 static bool threads_are_bad(const struct threads *threads)
 {
     if (threads->count == 0 || threads->max_over_mean < 1)
@@ -514,7 +512,7 @@ static enum decode_result decode_neighbour(struct message *message, const struct
     return message->neighbour.first == 0 ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* Decodes a BOUNDARY: boundary 0 is refused, as no chunk lies before it, and so is a BOUNDARY without data. */
+/* Boundary 0 is refused, because no chunk lies before it, and so is a BOUNDARY without data. */
 static enum decode_result decode_boundary(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -532,7 +530,7 @@ static enum decode_result decode_boundary(struct message *message, const struct 
     return boundary.offset > UINT64_MAX - message->payload_bytes ? DECODE_OUT_OF_RANGE : DECODE_OK;
 }
 
-/* The third that computed the range decides: only then is one of them known to be wrong. */
+/* A result can be called wrong only if a third computation decided. */
 static enum decode_result decode_verified(struct message *message, const struct header *header,
                                           const unsigned char *bytes, size_t size)
 {
@@ -574,7 +572,7 @@ static enum decode_result decode_recovery_counts(struct message *message, const 
     return result;
 }
 
-/* ITERATIONS_GIVEN_UP and RETURNED: ranges, `least` to `most` of them. */
+/* Decodes a list of `least` to `most` ranges: ITERATIONS_GIVEN_UP, RETURNED. */
 static enum decode_result decode_ranges(struct message *message, const struct header *header,
                                         const unsigned char *bytes, size_t size, unsigned least, unsigned most)
 {
@@ -590,7 +588,7 @@ static enum decode_result decode_ranges(struct message *message, const struct he
     return result;
 }
 
-/* A part of an announcement is not empty, and is no longer than what follows its offset. */
+/* A part is not empty and ends within the announcement. */
 static enum decode_result decode_job(struct message *message, const struct header *header, const unsigned char *bytes,
                                      size_t size)
 {
@@ -639,7 +637,6 @@ static enum decode_result decode_store(struct message *message, const struct hea
                : DECODE_OK;
 }
 
-/* Decodes what comes with the type. */
 static enum decode_result decode_typed(struct message *message, const struct header *header, const unsigned char *bytes,
                                        size_t size)
 {
@@ -718,7 +715,7 @@ enum decode_result hello_decode(struct hello *hello, const unsigned char *bytes,
         .pid = wire_get32(bytes + 20),
     };
     if (hello->protocol != PROTOCOL_VERSION)
-        return DECODE_OK; /* in another version the rest may mean something else */
+        return DECODE_OK; /* the other fields may differ in another version */
     if (bytes[14] & ~(HELLO_FLAG_DCA | HELLO_FLAG_POD | HELLO_FLAG_LISTENS))
         return DECODE_UNKNOWN_FLAG;
     if (bytes[15] != 0)

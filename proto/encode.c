@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders: one per message, after PROTOCOL.md section 3. They trust their caller to keep the limits, which the
- * machines do by construction and the decoders check on the other side. */
+/* Encoders, one per message: PROTOCOL.md section 3. The caller keeps the limits; the receiver's decoder checks them. */
 #include "proto/message.h"
 #include "proto/layout.h"
 #include "proto/record.h"
@@ -20,7 +19,6 @@ static unsigned char payload_flags(const struct message *message)
     return 0;
 }
 
-/* Writes the bytes of a payload that follows by itself, behind the rest of the message. */
 static size_t put_payload_bytes(const struct message *message, unsigned char *out)
 {
     if (message->payload != PAYLOAD_DATA)
@@ -219,7 +217,6 @@ static size_t encode_store(const struct message *message, unsigned char *out)
     return STORE_BYTES + put_payload_bytes(message, out + STORE_BYTES);
 }
 
-/* Encodes all but the number of the job. */
 static size_t encode_typed(const struct message *message, unsigned char *out)
 {
     switch (message->type) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames to bytes and back: see frame.h. The first FRAME_VERSION_BYTES of a HELLO are read by themselves, as ends of
- * different versions must be able to say so to each other. */
+/* Encodes and decodes frames: see frame.h. The first FRAME_VERSION_BYTES of a HELLO are decoded separately, so that
+ * peers of different versions can report the difference. */
 #include "proto/frame.h"
 
 #include "common/util/error.h"
@@ -15,7 +15,6 @@
 
 static const unsigned char hello_frame_magic[8] = {'H', 'D', 'S', 'S', 'j', 'o', 'i', 'n'};
 
-/* The sizes that bodies can have, by the type of the frame. */
 static const struct {
     uint32_t least, most;
 } body_sizes[] = {
@@ -85,7 +84,7 @@ static bool token_is_zero(const unsigned char token[FRAME_TOKEN_BYTES])
     return memcmp(token, none, sizeof none) == 0;
 }
 
-/* True for a name of graphic characters that only NULs follow, at least one. */
+/* True for a non-empty name of graphic characters, padded with NULs. */
 static bool frame_name_is_good(const char *name)
 {
     size_t length = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The frames of a stream, which carry messages between launches of their own: see "Streams" in PROTOCOL.md. Nothing
- * here knows of sockets. A decoder takes any bytes, reads none behind their end, and says in one line what is wrong. */
+/* The frames of a stream, which carries messages between separate launches: see "Streams" in PROTOCOL.md. This code
+ * does no I/O. Decoders accept any bytes, never read past their end, and report errors in one line. */
 #pragma once
 
 #include "common/util/error.h"
@@ -10,18 +10,17 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To be raised when a layout, a meaning or a limit of the frames changes, that of HELLO's first bytes excepted, which
- * are the same in all versions. */
+/* Raise this if a layout, meaning or limit of a frame changes. The first bytes of HELLO never change. */
 #define STREAM_VERSION 2
 
 #define FRAME_HEAD_BYTES    8
 #define FRAME_TOKEN_BYTES   16
 #define FRAME_NAME_BYTES    64
-#define FRAME_VERSION_BYTES 12 /* of a HELLO: all that is read where its versions are others */
+#define FRAME_VERSION_BYTES 12 /* bytes of a HELLO that are the same in all versions */
 #define FRAME_HELLO_BYTES   108
-#define FRAME_WELCOME_BYTES 32 /* plus the words */
+#define FRAME_WELCOME_BYTES 32 /* without the words */
 
-/* The most bytes of a HELLO of any version. */
+/* Largest HELLO of any version. */
 #define FRAME_HELLO_MAX   1024
 #define FRAME_WORDS_MAX   65536
 #define FRAME_DATA_MAX    65528 /* 64 KiB with the head */
@@ -29,13 +28,13 @@
 #define FRAME_RANKS_MAX   (1u << 20) /* workers and cores of a pod */
 #define FRAME_BEAT_MAX_MS 60000
 
-/* The greeting of a pod that has no key of the set, which goes before TLS: a head, and a credential of munge. */
-#define FRAME_GREETING_BYTES 12 /* of the head */
+/* Greeting of a pod without the set's key, sent before TLS starts: a head and a munge credential. */
+#define FRAME_GREETING_BYTES 12 /* size of the head */
 #define FRAME_CREDENTIAL_MAX 1024
-#define FRAME_GREETING_BEGIN 'H' /* its first byte, with which TLS does not begin */
+#define FRAME_GREETING_BEGIN 'H' /* first byte; TLS never begins with it */
 
 enum frame_type {
-    FRAME_HELLO = 1, /* the first frame of the end that joins, and of one that comes back */
+    FRAME_HELLO = 1, /* first frame of a joining or returning pod */
     FRAME_WELCOME,
     FRAME_REFUSED,
     FRAME_MESSAGE,
@@ -46,58 +45,56 @@ enum frame_type {
 
 struct frame_head {
     enum frame_type type;
-    uint32_t size;     /* of the body, in bytes */
-    uint32_t received; /* MESSAGEs, DATA and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and
-                          REFUSED */
+    uint32_t size; /* of the body, in bytes */
+    /* number of MESSAGEs, DATA and BYE that the sender has received, modulo 2^32; 0 in HELLO, WELCOME and REFUSED */
+    uint32_t received;
 };
 
 struct frame_hello {
-    uint16_t stream, protocol;              /* the versions */
+    uint16_t stream, protocol;
     uint32_t workers;                       /* 1 .. FRAME_RANKS_MAX */
-    uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0: not known */
-    uint64_t received;                      /* as in a head, but whole; 0 for who is new */
+    uint32_t cores;                         /* at most FRAME_RANKS_MAX; 0: unknown */
+    uint64_t received;                      /* as in the head, not reduced; 0 for a new pod */
     unsigned char token[FRAME_TOKEN_BYTES]; /* all zero: the pod is new */
-    char name[FRAME_NAME_BYTES];            /* graphic ASCII characters, at least one, and a NUL */
+    char name[FRAME_NAME_BYTES];            /* graphic ASCII characters, at least one, padded with NULs */
 };
 
 struct frame_welcome {
     unsigned char token[FRAME_TOKEN_BYTES]; /* not all zero */
     uint64_t received;
     uint32_t first_rank;
-    uint32_t beat_ms;   /* 1 .. FRAME_BEAT_MAX_MS: silence after which a BEAT is sent */
-    const char *words;  /* [words_bytes] each with its NUL; borrowed */
+    uint32_t beat_ms;   /* 1 .. FRAME_BEAT_MAX_MS: a BEAT is sent after this much silence */
+    const char *words;  /* [words_bytes] NUL-terminated words; borrowed */
     size_t words_bytes; /* at most FRAME_WORDS_MAX */
 };
 
-/* The result of frame_hello_decode() for a HELLO of another version; the error's line is what REFUSED is to say. */
+/* Result of frame_hello_decode() for another version; the error is the text for REFUSED. */
 #define FRAME_OTHER_VERSION 1
 
-/* Writes the head of a greeting with a credential of so many bytes. */
+/* Encodes the head of a greeting; `size`: bytes of the credential. */
 void frame_greeting_encode(uint32_t size, unsigned char out[FRAME_GREETING_BYTES]);
 
-/* Reads how many bytes the credential has. -1 for bytes that are no greeting. */
+/* Decodes the credential's size. -1: not a greeting. */
 int frame_greeting_decode(uint32_t *size, const unsigned char bytes[FRAME_GREETING_BYTES]);
 
-/* True for bytes that can be a credential of munge: graphic ASCII characters that begin as each does. */
+/* True if the bytes look like a munge credential. */
 bool frame_is_credential(const char *bytes, size_t size);
 
 void frame_head_encode(const struct frame_head *head, unsigned char out[FRAME_HEAD_BYTES]);
 
-/* -1 with one line for a type that is none, and for a size that the type cannot have. */
+/* Fails for an unknown type, or a size that the type cannot have. */
 int frame_head_decode(struct frame_head *head, const unsigned char bytes[FRAME_HEAD_BYTES], struct error *error);
 
-/* Writes the body of a HELLO. */
 void frame_hello_encode(const struct frame_hello *hello, unsigned char out[FRAME_HELLO_BYTES]);
 
-/* Reads the body of a HELLO. -1 with one line for bytes that are none, FRAME_OTHER_VERSION for one of another version,
- * of which nothing but the versions is set. */
+/* Fails for invalid bytes. For another version it returns FRAME_OTHER_VERSION and sets only the version fields. */
 int frame_hello_decode(struct frame_hello *hello, const unsigned char *body, size_t size, struct error *error);
 
-/* Writes the body of a WELCOME: FRAME_WELCOME_BYTES and its words. */
+/* Writes FRAME_WELCOME_BYTES and the words. */
 void frame_welcome_encode(const struct frame_welcome *welcome, unsigned char *out);
 
-/* The words are borrowed from the body. -1 with one line. */
+/* The words are borrowed from the body. */
 int frame_welcome_decode(struct frame_welcome *welcome, const unsigned char *body, size_t size, struct error *error);
 
-/* Checks the body of a REFUSED, and copies its line into `line`. -1 with one line in `error`. */
+/* Checks the body of a REFUSED and copies its text into `line`. */
 int frame_refused_decode(char line[TEXT_MAX + 1], const unsigned char *body, size_t size, struct error *error);

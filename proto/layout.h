@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Flag bits and the magic of PROTOCOL.md, shared by encoders and decoders only. */
+/* Flag bits, offsets and the magic of PROTOCOL.md, for encoders and decoders. */
 #pragma once
 
 #include "proto/message.h"
@@ -11,12 +11,12 @@
 #define HELLO_FLAG_POD     2u
 #define HELLO_FLAG_LISTENS 4u
 
-/* Offsets in a SPEED's body, which begins behind the header. */
+/* Offsets in the body of a SPEED, after the header. */
 #define SPEED_AT_REALS  8 /* mean, deviation, swr */
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-/* In a REQUEST, whose completion leaves it out. */
+/* Offset of the load in a REQUEST; its completion lacks the load. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE         1u /* REQUEST */
@@ -26,9 +26,9 @@
 #define FLAG_ISOLATED     1u /* ASSIGN */
 #define FLAG_FINAL        1u /* ITERATIONS_FAILED */
 #define FLAG_DIED         2u /* ITERATIONS_FAILED */
-#define FLAG_FIRST_WRONG  1u /* VERIFIED, at most one of the two */
+#define FLAG_FIRST_WRONG  1u /* VERIFIED, at most one of these two */
 #define FLAG_SECOND_WRONG 2u
-/* In the count of a range in a REPORT. */
+/* Flag in the count of a range in a REPORT. */
 #define COUNT_HAS_FAILED (UINT64_C(1) << 63)
 
 #define FLAG_DRAIN    1u /* END */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records in place: see record.h. Layouts are those of PROTOCOL.md section 3. */
+/* Record encoders and decoders: see record.h. Layouts: PROTOCOL.md section 3. */
 #include "proto/layout.h"
 #include "proto/message.h"
 #include "proto/record.h"

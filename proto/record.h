@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the
- * body of SPEED. They are written and read in place, so that a message of many records needs no memory of its own and
- * others stay small. */
+/* The fixed-size records at the end of REQUEST, ASSIGN, REPORT, REFILL, STATS, FEEDBACK and LOADS, and the body of
+ * SPEED. They are encoded and decoded in place, so that struct message stays small and needs no memory of its own. */
 #pragma once
 
 #include "proto/message.h"
@@ -17,7 +16,7 @@
 
 struct done_record {
     uint64_t first, count, digest;
-    bool has_failed; /* the kernel calls all of it failed */
+    bool has_failed; /* the kernel reports all of it as failed */
 };
 
 struct chunk_record {
@@ -30,38 +29,37 @@ struct stats_record {
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns, bytes;
 };
 
-/* Measurements of some chunks by one worker. */
+/* A worker's measurements of some chunks. */
 struct feedback_record {
     uint32_t worker; /* rank */
     uint32_t chunks;
     uint64_t iterations, compute_ns, wait_ns;
-    float deviation_ns; /* deviation of the time of one iteration; 0 with fewer than two samples */
+    float deviation_ns; /* of the time of one iteration; 0 with fewer than two samples */
     uint32_t samples;
 };
 
-/* The load of one worker, as in a REQUEST. */
 struct load_record {
     uint32_t worker; /* rank */
     uint16_t load;   /* at least LOAD_ONE */
 };
 
-/* A CELLS-th part of the loop. */
+/* Timings in one of CELLS equal parts of the loop. */
 struct speed_cell {
-    float mean_ns; /* mean time of the iterations there that were timed one by one; 0 where none was */
+    float mean_ns; /* of iterations timed by themselves; 0: none */
     uint32_t count;
 };
 
 struct speed {
     uint32_t worker;
-    uint64_t round_trip_ns;       /* least of its echoes; 0 if it sent none */
-    double mean_ns, deviation_ns; /* mean and deviation of the iterations that were timed one by one */
-    double swr;                   /* shortest over longest of the first five of them; 0 if not even two were timed */
+    uint64_t round_trip_ns;       /* shortest of its echoes; 0: none sent */
+    double mean_ns, deviation_ns; /* of the iterations timed by themselves */
+    double swr;                   /* shortest over longest of the first five; 0 with fewer than two */
     struct speed_cell cells[CELLS];
     unsigned levels;
-    uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: for the first 2^k probe iterations */
+    uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations */
 };
 
-/* The completion of a chunk, with the fields of a REQUEST; the number of the chunk follows from its place. */
+/* The fields of a REQUEST for an earlier chunk, whose number follows from the record's index. */
 void completion_put(unsigned char *records, unsigned i, const struct request *completion);
 void completion_get(const unsigned char *records, unsigned i, struct request *completion);
 void assign_record_put(unsigned char *records, unsigned i, uint64_t first, uint64_t count);
@@ -77,6 +75,6 @@ void feedback_record_get(const unsigned char *records, unsigned i, struct feedba
 void load_record_put(unsigned char *records, unsigned i, const struct load_record *record);
 void load_record_get(const unsigned char *records, unsigned i, struct load_record *record);
 
-/* Makes the SPEED message of `speed`; its body is written to `body`, which the message borrows. */
+/* Makes a SPEED message that borrows `body`, where its body is encoded. */
 struct message speed_message(const struct speed *speed, unsigned char body[SPEED_BODY_MAX]);
 void speed_get(const struct message *message, struct speed *speed);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Little-endian integers and real numbers in bytes, on any machine and at any address: one load or store each where the
- * machine is little-endian. */
+/* Little-endian integers and real numbers at any address: one load or store each on a little-endian machine. */
 #pragma once
 
 #include <endian.h>
@@ -77,8 +76,7 @@ static inline double wire_get_double(const unsigned char *in)
     return value;
 }
 
-/* True if these are no number from 0 on: one with a sign, infinite, or not a number. Such bits are above those of
- * the largest finite number. */
+/* True for a negative, infinite or NaN value: its bits are above those of the largest finite number. */
 static inline bool wire_float_is_bad(const unsigned char *in)
 {
     return wire_get32(in) > 0x7f7fffff;
