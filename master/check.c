@@ -23,7 +23,6 @@ static void check_refills_open(const struct master *master)
            "nothing is elsewhere while the supermaster has parked a refill");
 }
 
-/* Checks that the news for the supermaster fit into the messages that are to tell them. */
 static void check_news_of_workers(const struct master *master)
 {
     assert(master->done_count + ASKS_MAX <= REPORT_MAX && "what the next step stores has room in the report");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranges that are stored and not yet reported. Chunks that follow one another merge, so that a report is short. A
- * step notes ASKS_MAX parts at most and ends with a report when the list has no room for so many. */
+/* Ranges that are stored and not yet reported. Adjacent ranges are merged to keep reports short. A step adds at most
+ * ASKS_MAX ranges and ends with a report if the next step might not fit. */
 #include "master/core.h"
 
 #include "common/service/service.h"
@@ -34,15 +34,13 @@ void master_note_done_alone(struct master *master, const struct part *part)
     master->done[master->done_count++] = (struct done_record){part->first, part->count, part->digest, part->has_failed};
 }
 
-/* True if the report takes the stored ranges along. Bringing results to the disk takes its time: with --durability node
- * a wish for a refill does not wait for it, and the ranges go with a report of their own or with the first wish after a
- * while. */
+/* True if the report includes the stored ranges. With --durability node syncing takes time, so a refill request does
+ * not wait for it: the ranges go in a report of their own, or with a request after REPORT_INTERVAL_NS. */
 static bool takes_done_along(const struct master *master, bool refill, uint64_t now_ns)
 {
     return !master->config.sync || !refill || now_ns - master->reported_at_ns >= REPORT_INTERVAL_NS;
 }
 
-/* Encodes the stored ranges for the report; returns how many. */
 static unsigned take_done(struct master *master, uint64_t now_ns)
 {
     unsigned count = master->done_count;
@@ -63,7 +61,7 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
         master_send_loads(master);
     const bool takes_done = takes_done_along(master, refill, now_ns);
     if (takes_done && master->done_count > 0)
-        master_tell_verified(master); /* else more may be forgotten with a lost master than is done anew */
+        master_tell_verified(master); /* after a loss of this master at most what is done again may be forgotten */
     unsigned done = takes_done ? take_done(master, now_ns) : 0;
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The master's step function: one event in, then the standing rules (ask for a refill, report, leave), in this order.
+/* The master's step function: handles one event, then applies the standing rules (ask for a refill, report, leave) in
+ * this order.
  *
- * Invariants: a range is reported only after the runtime said that it is stored; what is in the pool and what is on its
- * way to it has room there. */
+ * Invariants: a range is reported only after the runtime said that it is stored; the pool has room for the open
+ * refills. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -15,7 +16,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* SERVING -> ENDING (END came) -> GONE (all workers have left, everything is reported) */
+/* SERVING -> ENDING (END received) -> GONE (all workers have left, everything is reported) */
 static const char *const master_state_names[] = {"SERVING", "ENDING", "GONE"};
 static const unsigned master_moves[] = {
     [MASTER_SERVING] = 1u << MASTER_ENDING,
@@ -40,8 +41,8 @@ static void master_on_finished(void *owner, unsigned w, const struct feedback_re
     master_note_feedback(owner, w, feedback);
 }
 
-/* The supermaster takes the workers for busy that it has sent chunks for, until it is told: of what fails no result
- * comes to be reported. */
+/* Failed iterations appear in no report of results, so the busy count is reported anew: the supermaster assumes that
+ * all workers it sent chunks for are busy. */
 static void master_on_failed(void *owner, const struct iterations_failed *failure)
 {
     struct master *master = owner;
@@ -60,7 +61,7 @@ static void on_neighbour(void *owner, const struct neighbour *neighbour)
 static void on_loaded(void *owner, unsigned w)
 {
     struct master *master = owner;
-    (void)w; /* a single message tells the loads of all workers whose load has changed */
+    (void)w; /* one message reports all changed loads */
     master->loads_changed = true;
 }
 
@@ -137,7 +138,7 @@ void master_move(struct master *master, enum master_state state)
     state_move(&master_states, &master->state, state, master->actions->event);
 }
 
-/* Keeps what the first rank of a pod has told, for whoever reads what the pod prints. */
+/* Keeps the pod's first refusal, to be printed at the end. */
 static void note_unfit(struct master *master, const struct fatal *problem)
 {
     if (master->config.is_pod && master->unfit.text[0] == '\0')
@@ -146,7 +147,7 @@ static void note_unfit(struct master *master, const struct fatal *problem)
 
 void master_fatal(struct master *master, unsigned rank, const char *text)
 {
-    error_set(&master->problem, "%s", text); /* text that outlives the step, in one line */
+    error_set(&master->problem, "%s", text); /* must outlive the step */
     struct message message = fatal_message(rank, master->problem.text);
     note_unfit(master, &message.fatal);
     actions_send(master->actions, master->config.supermaster, &message);
@@ -154,11 +155,10 @@ void master_fatal(struct master *master, unsigned rank, const char *text)
 
 void master_refuse(struct master *master, unsigned from, const char *text)
 {
-    error_set(&master->refusal, "%s", text); /* outlives the step */
+    error_set(&master->refusal, "%s", text); /* must outlive the step */
     actions_drop(master->actions, from, master->refusal.text);
 }
 
-/* Takes END, or a second one, which hurries a drain. */
 static void master_receive_end(struct master *master, uint64_t now_ns, const struct message *message)
 {
     if (master->state < MASTER_ENDING)
@@ -197,7 +197,7 @@ static void receive_from_supermaster(struct master *master, const struct event *
     }
 }
 
-/* Passes a message of worker `w` on, unchanged. It may be about the worker itself only. */
+/* Forwards a message of worker `w` to the supermaster. It may be about that worker only. */
 static void relay(struct master *master, unsigned w, const struct event *event)
 {
     const struct message *message = event->message;
@@ -223,7 +223,7 @@ static void relay(struct master *master, unsigned w, const struct event *event)
     actions_send(master->actions, master->config.supermaster, message);
 }
 
-/* Requests and results of workers go to the service, the rest of what they send goes up. */
+/* Requests and results go to the service; everything else is forwarded to the supermaster. */
 static void master_receive(struct master *master, const struct event *event)
 {
     const struct message *message = event->message;
@@ -272,7 +272,7 @@ void master_tell_verified(struct master *master)
                      &(struct message){.type = MESSAGE_VERIFIED, .verified = verified});
 }
 
-/* Results differ: the supermaster is told at once, and who is wrong is dropped where that is wanted. */
+/* Reports differing results at once and drops a worker that is wrong, if the job asks for it. */
 static void master_tell_mismatches(struct master *master)
 {
     const char *reason;
@@ -282,9 +282,8 @@ static void master_tell_mismatches(struct master *master)
         actions_drop(master->actions, master->service.ranks[wrong], reason);
 }
 
-/* The supermaster is told of lost workers, of chunks that were handed out again, and of ranges that were given up.
- * Nothing of it is sent in a run where nothing goes wrong. A master without a worker any more gives back all that is
- * not done, by leaving. */
+/* Reports lost workers, chunks handed out again, and ranges given up. A master without workers returns everything
+ * undone by leaving. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;
@@ -311,7 +310,7 @@ static void master_tell_losses(struct master *master, unsigned news)
     }
 }
 
-/* True when a result is stored, or the number of busy workers, which people watch, has changed. */
+/* True if a result is stored, or the number of busy workers, which is displayed, has changed. */
 static bool has_to_report(const struct master *master)
 {
     return master->done_count > 0 ||
@@ -323,10 +322,10 @@ static void report_if_due(struct master *master, uint64_t now_ns)
     if (!has_to_report(master))
         return;
     bool waited_for = master->done_count > 0 && (master->refills.parked || master->state != MASTER_SERVING);
-    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring so many */
+    bool full = master->done_count + ASKS_MAX > REPORT_MAX; /* the next step may bring this many */
     bool due = master->reported_at_ns + REPORT_INTERVAL_NS <= now_ns;
     bool rests =
-        service_is_quiet(&master->service) || master->service.lease.has_copied; /* nobody waits for a second copy */
+        service_is_quiet(&master->service) || master->service.lease.has_copied; /* no second copy is outstanding */
     if (full || (waited_for && rests) || due)
         master_report(master, false, now_ns);
 }
@@ -351,14 +350,14 @@ void master_step(struct master *master, const struct event *event, struct action
     case EVENT_DRAIN:
         actions_send(master->actions, master->config.supermaster, &(struct message){.type = MESSAGE_DRAIN});
         break;
-    case EVENT_RANK_LOST: /* the others do its chunks */
+    case EVENT_RANK_LOST: /* the other workers get its chunks */
         if ((w = service_find(&master->service, event->from)) == master->service.worker_count)
             break;
         service_lost(&master->service, w, event->now_ns);
         service_serve(&master->service, event->now_ns, master->actions);
         break;
     case EVENT_TIMER: service_expire(&master->service, event->now_ns, master->actions); break;
-    default: break; /* START: the standing rules do what is due */
+    default: break; /* START: the standing rules do the work */
     }
     const unsigned news = service_take_news(&master->service);
     if (news != 0)

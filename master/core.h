@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The parts of the master, for its own files only. */
+/* Internal interface between the files of the master. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -7,52 +7,42 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* A stored result, or a change in the number of busy workers, waits at most this long for a report when nothing else
- * sends one. */
+/* Longest delay of a report about a stored result or a changed number of busy workers. */
 #define REPORT_INTERVAL_NS 50000000u
 
-/* collect.c */
 void master_note_done(struct master *master, const struct part *part);
-/* Notes a chunk of a loop with dependencies, which may have been done before, other than its neighbours. */
+/* As master_note_done(), for a chunk of a loop with dependencies, which is not merged with its neighbours. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
-/* feedback.c: only where the job's technique learns */
-int master_feedback_init(struct master *master); /* -1 when memory is out */
+/* feedback.c: only if the technique learns */
+int master_feedback_init(struct master *master); /* -1: out of memory */
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
-/* Sends the gathered measurements; the messages borrow them until the next ones. */
+/* The messages borrow the measurements until the next call. */
 void master_send_feedback(struct master *master);
 
-/* loads.c */
-/* Tells the loads that have changed; the messages borrow them until the next one. */
+/* Reports the changed loads; the messages borrow them until the next call. */
 void master_send_loads(struct master *master);
 
-/* speeds.c */
-int master_speeds_init(struct master *master); /* -1 when memory is out */
+int master_speeds_init(struct master *master); /* -1: out of memory */
 void master_speeds_fini(struct master *master);
-/* Keeps the speed of worker `w`. */
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 
-/* recall.c: work that has not begun moves to who is idle */
 void master_receive_recall(struct master *master, const struct recall *recall);
-/* Gives back what is recalled from here, and asks for what may be recalled elsewhere. */
+/* Returns work that was recalled from here, and asks for work to be recalled elsewhere. */
 void master_look_at_recalls(struct master *master, uint64_t now_ns);
 
-/* refill.c */
 void master_receive_refill(struct master *master, uint64_t now_ns, const struct message *message);
 void master_ask_for_refill(struct master *master, uint64_t now_ns);
 
-/* leave.c */
 void master_leave(struct master *master, uint64_t now_ns);
 
-/* core.c */
-/* Tells the supermaster what the service has counted since it was told last, if that is anything. */
+/* Reports the service's counts that have changed. */
 void master_tell_counts(struct master *master);
-/* Tells the supermaster what was computed a second time since it was told last, and what differed, if there is any. */
+/* Reports results of verification that are new. */
 void master_tell_verified(struct master *master);
 void master_move(struct master *master, enum master_state state);
-/* Tells the supermaster that the run cannot go on. */
 void master_fatal(struct master *master, unsigned rank, const char *text);
-/* Drops the sender of a message that cannot be. */
+/* Drops the sender of an invalid message. */
 void master_refuse(struct master *master, unsigned from, const char *text);

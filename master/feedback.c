@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Measurements of the workers, for a technique that learns: gathered per worker, and sent ahead of the next report,
- * so that the supermaster knows it when it cuts the refill that the report asks for. A worker is on the list of
- * those measured once, however many chunks it has finished. */
+/* Measurements of the workers for a technique that learns: gathered per worker and sent before the next report, so that
+ * the supermaster has them when it cuts the requested refill. `measured` lists each worker once. */
 #include "master/core.h"
 
 #include "common/machine/spread.h"

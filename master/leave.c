@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The master's end: the last report, the figures of its workers, goodbye. */
+/* The end of a master: last report, statistics of its workers, GOODBYE. */
 #include "master/core.h"
 
 #include "common/service/service.h"

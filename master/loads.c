@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads of the workers, for the supermaster, which cuts their chunks: loads that have changed go ahead of the next
- * report, and so of the wish for a refill that it may be. The workers tell their loads with --weighting acp only. */
+/* Loads of the workers' cores for the supermaster, which cuts their chunks. Changed loads are sent before the next
+ * report, and so before a refill request. Workers report loads only with --weighting acp. */
 #include "master/core.h"
 
 #include "common/service/service.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall through a master. From above it is asked for work that workers elsewhere could do: it gives a share of its
- * pool, and where that is empty what its workers have not begun. Upwards it asks when workers of its own are idle, the
- * supermaster has nothing, and nothing is left to be recalled here. */
+/* Recall through a master. If the supermaster asks for work, the master returns a share of its pool, or else what its
+ * workers have not begun. It asks the supermaster if its own workers are idle, nothing is left to recall here, and the
+ * supermaster has parked its refill. */
 #include "master/core.h"
 
 #include "common/config/run_spec.h"
@@ -15,14 +15,14 @@
 void master_receive_recall(struct master *master, const struct recall *recall)
 {
     bool is_second =
-        master->recall_waiting > 0 && !master->returns_more; /* else what came late was taken for the answer */
+        /* otherwise work that returned late was taken for the answer */
+        master->recall_waiting > 0 && !master->returns_more;
     if (master->config.distance > 0 || is_second)
         master_refuse(master, master->config.supermaster, "recalls work that it may not recall now");
     else if (master->state == MASTER_SERVING)
         master->recall_waiting = recall->waiting;
 }
 
-/* Sends up what was recalled for so many workers elsewhere. */
 static void master_send_returned(struct master *master, unsigned waiting)
 {
     unsigned char *records = master->actions->room.returned;
@@ -35,9 +35,8 @@ static void master_send_returned(struct master *master, unsigned waiting)
     master->recall_waiting = 0;
 }
 
-/* Answers at once out of the pool, or of what is to be computed again, else when there is an iteration for each that
- * waits, or all workers that were asked have answered. Those that take long for an iteration are not waited for: what
- * they return comes later. */
+/* Answers at once from the pool or the requeued work; otherwise when there is an iteration for each waiting worker or
+ * all asked workers have answered. Work from workers in a long iteration is returned later. */
 static void answer_recall(struct master *master, uint64_t now_ns)
 {
     struct service *service = &master->service;
@@ -52,8 +51,8 @@ static void answer_recall(struct master *master, uint64_t now_ns)
     master->returns_more = true;
 }
 
-/* Workers are idle, and the supermaster does not know it, or knows of less than the half of them: at the end of a loop
- * it hears of them some times from each master, and not once for each worker. */
+/* True if workers are idle and the supermaster knows of fewer than half of them: so it hears of them a few times per
+ * master, and not once per worker. */
 static bool wants_recall(struct master *master)
 {
     struct service *service = &master->service;

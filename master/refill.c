@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking for refills, when common/service/refill.h says so, and taking them into the pool. */
+/* Requests refills when common/service/refill.h says so, and puts them into the pool. */
 #include "master/core.h"
 
 #include "common/service/pool.h"
@@ -16,7 +16,7 @@ static bool wants_refill(const struct master *master)
 {
     const struct service *service = &master->service;
     uint64_t have = service->pool.count + master->refills.open * master->refills.size;
-    bool has_room = have + master->refills.size <= service->pool.capacity; /* workers may ask and have no slot */
+    bool has_room = have + master->refills.size <= service->pool.capacity; /* workers may ask without a free slot */
     return has_room && refills_are_wanted(&master->refills, service->pool.count, service->line.asks);
 }
 
@@ -32,7 +32,7 @@ __attribute__((noinline)) static void measure_and_ask(struct master *master, uin
     master_report(master, true, now_ns);
 }
 
-/* Asks for refills where they are due. Most steps look at some counters and do nothing. */
+/* Requests due refills. Kept short because it runs in every step. */
 void master_ask_for_refill(struct master *master, uint64_t now_ns)
 {
     if (gap_is_over(master) || wants_refill(master))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Speeds of the workers, as their probes tell them on their way to the supermaster: once all are there the service
- * knows who is faster than whom. Where a worker is lost before it has told its own, or there is no probe, it does
- * without. */
+/* Speeds of the workers from their probes, which pass through the master. When all are there the service gets them; it
+ * does without if a worker is lost before, or if there is no probe. */
 #include "master/core.h"
 
 #include "common/machine/probe.h"
@@ -34,7 +33,7 @@ static void tell_service(struct master *master)
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed)
 {
     if (master->levels == NULL || master->levels[w].count > 0)
-        return; /* told twice, which the supermaster refuses */
+        return; /* a repeated SPEED, which the supermaster refuses */
     master->levels[w] = speed_levels_of(speed);
     if (++master->speeds < master->config.workers)
         return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a master has of a job: see job.h. */
+/* A master's part of a job: see job.h. */
 #include "master/job/job.h"
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
@@ -25,22 +25,22 @@
 #include <stdlib.h>
 
 struct master_job {
-    struct announcement announcement; /* of a set: the words, and what else the job brings with it; owned */
-    struct surroundings surroundings; /* of a set */
-    struct machine machine;           /* of a set */
+    struct announcement announcement; /* in a set: words and environment of the job; owned */
+    struct surroundings surroundings; /* in a set */
+    struct machine machine;           /* in a set */
     struct effects effects;
     struct job_setup setup;
     struct error error;
-    const char *failure; /* reason why the master cannot take job, NULL if it can */
+    const char *failure; /* why the master cannot take the job; NULL: it can */
     struct runtime *runtime;
     const struct topology *topology;
-    unsigned *ranks; /* ranks of its workers */
+    unsigned *ranks;
     unsigned workers;
     struct master master;
     struct results_sink sink;
     bool sink_open;
     struct trace_spool spool; /* of --trace */
-    struct error sync_error;  /* reason why results are not on the disk; empty if they are */
+    struct error sync_error;  /* why results are not synced to the disk; empty: they are */
 };
 
 static int store(void *context, const struct part *result, const void *data, uint64_t bytes, struct error *error)
@@ -128,7 +128,7 @@ static void open_trace(struct master_job *job)
         job->failure = job->error.text;
 }
 
-/* A trace that is not complete is no failure of the run: all of that is done. */
+/* An incomplete trace does not fail the run. */
 static void close_trace(struct master_job *job)
 {
     if (trace_spool_close(&job->spool, &job->error) < 0)
@@ -136,8 +136,7 @@ static void close_trace(struct master_job *job)
             job->error.text);
 }
 
-/* Says on standard error that results are not on the disk, as a master that has sent its last report cannot tell the
- * supermaster any more. */
+/* Prints that results are not synced: after the last report the master cannot tell the supermaster. */
 static int check_sync(struct master_job *job, int status)
 {
     if (job->sync_error.text[0] == '\0' || job->master.problem.text[0] != '\0')
@@ -153,8 +152,6 @@ static int close_output(struct master_job *job, int status)
     say(stderr, "master: rank %u: %s", runtime_rank(job->runtime), job->error.text);
     return EXIT_STATUS_FAILED;
 }
-
-/* --- its life --- */
 
 static struct master_job *job_new(struct runtime *runtime)
 {
@@ -182,14 +179,13 @@ static void init_effects(struct master_job *job)
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 
-/* Says why this pod was of no use, as it may have been started far from where the run prints. */
+/* Prints why this pod was refused, because the run may print somewhere else. */
 static void say_unfit(const struct master_job *job)
 {
     if (job->master.unfit.text[0] != '\0' && job->setup.job.await_pods == 0)
         say(stderr, "master: %s", job->master.unfit.text);
 }
 
-/* Closes the output, and frees all of the job. Returns the exit status. */
 static int job_end(struct master_job *job, int status)
 {
     say_unfit(job);
@@ -213,7 +209,7 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
     }
     if (job == NULL || job->topology == NULL || init_machine(job) < 0) {
         fprintf(stderr, "master: rank %u: out of memory\n", runtime_rank(runtime));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
     }
     open_output(job);
     init_effects(job);
@@ -222,9 +218,7 @@ int master_job_run(struct runtime *runtime, unsigned words, char *const *word)
         job, worker_job_drive_beside(runtime, job->topology, words, word, &job->machine, &job->effects, job->failure));
 }
 
-/* --- a job of a set --- */
-
-/* Takes the job in its surroundings. */
+/* Takes the job in its folder and environment. */
 static int take_there(struct master_job *job)
 {
     const struct announcement *announced = &job->announcement;
@@ -255,7 +249,7 @@ void *master_job_take(void *context, struct runtime *runtime, const struct topol
     job->topology = topology;
     job->announcement = *announcement;
     if (take_there(job) < 0)
-        return NULL; /* the rank ends */
+        return NULL; /* ends this rank */
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
     of_job->failure = job->failure;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What a master has of a job: its machine, and the file that it writes. A plain run has one of these, a master of a set
- * has one for each job that is there. */
+/* A master's part of a job: its state machine and its output file. A plain run has one, a master of a set has one per
+ * job. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -8,10 +8,10 @@
 #include "common/mpi/runtime.h"
 #include "proto/announcement.h"
 
-/* Plays this rank's part in a plain run. Returns the exit status. */
+/* Runs this rank's part of a plain run. Returns the exit status. */
 int master_job_run(struct runtime *runtime, unsigned words, char *const *word);
 
-/* Takes a job of a set, and ends it, as a struct set_role has it. */
+/* The functions of a struct set_role. */
 void *master_job_take(void *context, struct runtime *runtime, const struct topology *topology,
                       struct announcement *announcement, struct part_of_job *of_job);
 void master_job_end(void *job, int status);
