@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: what the probes, and the chunks that are done by then, tell about workers, iterations and
- * messages goes into the simulation, and the technique with the least predicted time is used. The decision is made when
- * the loop begins, and again for each further loop of the run, then with the pace at which each worker really
- * went. If no iteration may be run only to be timed there are no probes: the loop begins with the technique of its
- * kernel, and finished chunks decide, when each worker has done some and again when there are four times as many. */
+/* `--technique auto`: simulates the loop with each technique, from the measured speeds of workers, iteration times and
+ * message times, and uses the technique with the least predicted time. It decides when the loop begins, and again at
+ * each further loop of the run with the workers' actual pace. If no iteration may be run as a probe, the loop begins
+ * with the technique of its kernel, and finished chunks decide: first when each worker has done some, then at each
+ * fourfold number. */
 #include "supermaster/choose.h"
 
 #include "common/config/run_spec.h"
@@ -62,7 +62,7 @@ static void take_profile(const struct measured *measured, struct profile *profil
     profile_init(profile, &samples);
 }
 
-/* Time of an iteration on each worker: by the chunks that it has computed, or by its probe if there are none. */
+/* Mean time of an iteration on each worker: from its finished chunks, or else from its probe. */
 static void take_paces(const struct supermaster *supermaster, double *mean_s)
 {
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
@@ -72,7 +72,6 @@ static void take_paces(const struct supermaster *supermaster, double *mean_s)
     }
 }
 
-/* Fills in the measured values that chunks can tell instead of probes. */
 static void measure_finished(struct supermaster *supermaster)
 {
     const struct finished_chunks *finished = &supermaster->technique.chooser->finished;
@@ -86,7 +85,8 @@ static void measure_finished(struct supermaster *supermaster)
         measured->mean_s[w] = mean_s;
 }
 
-/* Iterations of each worker after which the finished ones decide for the first time, and the factor until the next. */
+/* The first decision is made after this many iterations per worker; the number is multiplied by the factor for each
+ * further one. */
 #define FINISHED_FIRST  4
 #define FINISHED_FACTOR 4
 
@@ -108,7 +108,7 @@ static void choose_by_finished(struct supermaster *supermaster, const struct sch
     supermaster_change_technique(supermaster, supermaster_choose(supermaster));
 }
 
-/* Notes how long a chunk took. May choose the technique anew, by what is finished. */
+/* Adds a chunk to the worker's pace. May change the technique. */
 static void supermaster_note_pace(struct supermaster *supermaster, const struct sched_feedback *feedback)
 {
     struct pace *pace = &supermaster->technique.chooser->paces[feedback->worker];
@@ -137,14 +137,11 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->speeds.measured, &loop.profile);
-    for (unsigned w = 0; w < topology->workers; w++) /* lends its room: the real powers are made later */
+    for (unsigned w = 0; w < topology->workers; w++) /* used as scratch memory: the powers are computed later */
         supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;
 }
-
-/* --- Measurements of the workers' chunks, on their way to a technique that learns: in the central topology from the
- * completion itself, else from what the masters gather. Nanoseconds become seconds here. */
 
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback)
 {
@@ -166,7 +163,7 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         supermaster_note_pace(supermaster, &measured);
 }
 
-/* -1 with one line if the record cannot be right. */
+/* Fails if the record is impossible. */
 static int take_feedback(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
                          struct error *error)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: the state of choosing. */
+/* State of `--technique auto`. */
 #pragma once
 
 #include "common/predict/choose.h"
 
-/* Sums over all finished chunks, where the technique is chosen by them alone. */
+/* Sums over all finished chunks, for a choice without probes. */
 struct finished_chunks {
     uint64_t iterations;
-    uint64_t due;   /* iterations at which to choose next */
-    double seconds; /* compute time */
+    uint64_t due; /* iterations at which to decide next */
+    double seconds;
     double squares; /* sum of (seconds of a chunk)^2 / its iterations */
-    double wait_s;  /* the shortest wait for a chunk; 0: nobody has waited */
+    double wait_s;  /* shortest wait for a chunk; 0: none */
 };
 
-/* A worker's pace: the sums over its finished chunks. */
+/* Sums over a worker's finished chunks. */
 struct pace {
     uint64_t iterations;
     double compute_s;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster's invariants, the end of a run, and its step function: one event in, then the standing rules (the
- * next time step, the end of the loop, leaving).
+/* The supermaster: its invariants, the end of a run, and its step function, which handles one event and then applies
+ * the standing rules (next time step, end of the loop, leaving).
  *
- * Invariant: the technique's remaining work equals the ledger's free iterations of the time step at hand, whatever was
- * granted or cut short. */
+ * Invariant: the technique's remaining work equals the ledger's free iterations of the current time step. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -23,7 +22,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- The invariants of the supermaster, beside those of the ledger and of its service. */
+/* --- Invariants, besides those of the ledger and the service. */
 
 static void check_worker_status(const struct supermaster *supermaster)
 {
@@ -50,7 +49,7 @@ static void check_worker_status(const struct supermaster *supermaster)
     assert(losses->masters_lost <= masters_left && "a master that is lost has left");
 }
 
-/* The technique says how many iterations, the ledger which. */
+/* The technique decides the number of iterations, the ledger which ones. */
 static void check_remaining_work(const struct supermaster *supermaster)
 {
     const uint64_t count = supermaster->ledger.loop.count;
@@ -67,7 +66,7 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
-/* Each worker that may be given chunks has a seat in the technique. */
+/* Each worker that may get chunks has a seat: an index in the technique. */
 static void check_seats(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -82,7 +81,7 @@ static void check_seats(const struct supermaster *supermaster)
     }
 }
 
-/* Open iterations of the supermaster's own service are the iterations that the ledger grants to its holders. */
+/* The open iterations of the supermaster's own service are those that the ledger grants to its holders. */
 static void check_own_service(const struct supermaster *supermaster)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -90,7 +89,7 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        return; /* results on their way are counted nowhere; without memory the run is about to fail */
+        return; /* results being stored are not counted; if memory runs out the run is about to fail */
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
     assert(service_open_iterations(&supermaster->service) == granted &&
@@ -123,7 +122,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     assert(open == recalls->open && "as many RECALLs are open as are counted");
 }
 
-/* Iterations that the ledger calls failed are in the list of those given up, as long as that has room. */
+/* Failed iterations of the ledger are in the list of those given up, unless the list is full. */
 static void check_given_up(const struct supermaster *supermaster)
 {
     const struct given_up *given_up = &supermaster->given_up;
@@ -166,10 +165,10 @@ void supermaster_check(const struct supermaster *supermaster)
     }
 }
 
-/* --- The end of a run: all done, asked to stop, or failed. END goes down once, or a second time where a drain is not
- * to finish what runs after all; the supermaster leaves when everybody has said goodbye. */
+/* --- The end of a run: complete, asked to stop, or failed. END is sent once, and again if a drain must no longer wait
+ * for running iterations. The supermaster leaves when all ranks have said GOODBYE. */
 
-/* True if boundary data may be on their way to workers that have left: no rank waits for such data. */
+/* True if boundary data may be on their way to workers that have left: ranks do not wait for such data. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
 {
     return supermaster->config.distance > 0 && !ledger_is_complete(&supermaster->ledger);
@@ -186,8 +185,8 @@ static struct end make_end(const struct supermaster *supermaster)
     };
 }
 
-/* Sends END to all ranks that are left: masters, and the workers that the supermaster serves itself. A master that was
- * sent away has an END already and may still finish what ran: if that is to end at once, it is sent another one. */
+/* Sends END to the masters and to the workers that the supermaster serves. A dismissed master already has an END; it
+ * gets another one only if running iterations must stop now. */
 static void send_end(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -209,7 +208,7 @@ static void supermaster_end(struct supermaster *supermaster)
     supermaster->losses.orphans_due_ns = supermaster->step.now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
-/* Ends the run as it is. `now`: running iterations are not finished, even if an earlier drain has let them run. */
+/* Stops the run. `now`: running iterations are not finished, even if an earlier drain let them run. */
 static void supermaster_drain(struct supermaster *supermaster, bool now)
 {
     const bool hurries =
@@ -245,7 +244,6 @@ static int exit_status(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? EXIT_STATUS_TASKS : EXIT_STATUS_DONE;
 }
 
-/* Takes the statistics of the workers that the supermaster serves itself. */
 static void take_statistics_from_service(struct supermaster *supermaster)
 {
     struct stats_record record;
@@ -291,7 +289,7 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster_states, &supermaster->state, state, supermaster->step.actions->event);
 }
 
-/* The holder in the ledger of the chunks that the supermaster's own service hands to worker `w`. */
+/* The ledger's holder for chunks that the supermaster's own service gives to worker `w`. */
 static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
 {
     return is_central(supermaster) ? w : supermaster->config.topology->masters;
@@ -306,7 +304,7 @@ static void on_pool_empty(void *owner, unsigned worker)
         return;
     if (supermaster->config.distance > 0 && !is_central(supermaster))
         supermaster_note_boundary(supermaster, own_holder(supermaster, worker), &range);
-    if (supermaster->state == SUPERMASTER_SERVING) /* else memory was out for the boundary */
+    if (supermaster->state == SUPERMASTER_SERVING) /* false if memory ran out for the boundary */
         pool_put(&supermaster->service.pool, worker, range);
 }
 
@@ -331,7 +329,7 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-/* The chunk before the boundary is of an earlier run, or a master has it. */
+/* The chunk before the boundary belongs to an earlier run or to a master. */
 static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
 {
     struct supermaster *supermaster = owner;
@@ -358,7 +356,7 @@ static int init_service(struct supermaster *supermaster)
         .spec = supermaster->config.spec,
         .ranks = topology->worker_rank,
         .workers = topology->workers,
-        .pool_capacity = 1, /* on_pool_empty() fills it for the one worker that is served next */
+        .pool_capacity = 1, /* on_pool_empty() fills it for one worker at a time */
         .absent = !is_central(supermaster),
         .record_bytes = supermaster->config.record_bytes,
         .no_speculation = supermaster->config.no_speculation,
@@ -373,7 +371,6 @@ static int init_service(struct supermaster *supermaster)
     return result;
 }
 
-/* Makes room for `chunks` chunks of a refill of master `m`. */
 static int make_room_for_refill(struct supermaster *supermaster, unsigned m, unsigned chunks)
 {
     const size_t bytes = ((size_t)chunks + 1) * CHUNK_RECORD_BYTES;
@@ -383,7 +380,6 @@ static int make_room_for_refill(struct supermaster *supermaster, unsigned m, uns
     return records != NULL ? 0 : -1;
 }
 
-/* The largest refill of those masters that the topology has. */
 static unsigned largest_refill(const struct supermaster *supermaster)
 {
     unsigned most = 0;
@@ -394,7 +390,7 @@ static unsigned largest_refill(const struct supermaster *supermaster)
     return most;
 }
 
-/* If the records go to a sink, all refills use the first room. */
+/* If messages go to a sink at once, all refills use the first buffer. */
 static int make_room_for_refills(struct supermaster *supermaster)
 {
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
@@ -422,7 +418,6 @@ static int make_room_here(struct supermaster *supermaster, const struct room *ro
     return complete ? 0 : -1;
 }
 
-/* Makes room in all arrays that have a place for each master, worker or node from the start. */
 static int make_room(struct supermaster *supermaster, const struct room *room)
 {
     const bool complete =
@@ -453,7 +448,7 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* There may be room for workers that have not come. */
+/* The room may already suffice for workers that have not joined yet. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -474,8 +469,8 @@ int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
     return ledger_reserve(&supermaster->ledger, m + 2);
 }
 
-/* Checks the technique's parameters at once, with equal powers and with measured values as they could be, so that a bad
- * one ends the run before it begins. */
+/* Tries the technique's parameters with equal powers and plausible measured values, so that a bad parameter ends the
+ * run before it begins. */
 static int supermaster_check_technique(const struct supermaster *supermaster, struct error *error)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -579,7 +574,7 @@ void supermaster_fini(struct supermaster *supermaster)
 
 void supermaster_refuse(struct supermaster *supermaster, const char *text)
 {
-    error_set(&supermaster->step.refusal, "%s", text); /* outlives the step */
+    error_set(&supermaster->step.refusal, "%s", text); /* must outlive the step */
     actions_drop(supermaster->step.actions, supermaster->step.from, supermaster->step.refusal.text);
 }
 
@@ -668,8 +663,8 @@ static void supermaster_receive(struct supermaster *supermaster, const struct ev
         supermaster_refuse(supermaster, "sent a message to the supermaster, which does not serve it");
 }
 
-/* Looks for overdue chunks, and stops waiting for ranks that should have left. Iterations that were set free are handed
- * out in a step of their own, as the service serves once in a step. */
+/* Handles EVENT_TIMER. Iterations that stopped waiting for others are handed out in a step of their own, because the
+ * service serves once per step. */
 static void look_after_time(struct supermaster *supermaster)
 {
     const bool serves = service_deadline(&supermaster->service) <= supermaster->step.now_ns;
@@ -683,7 +678,6 @@ static void look_after_time(struct supermaster *supermaster)
         supermaster_serve_set_free(supermaster);
 }
 
-/* Notes for the trace, if there is one, what an earlier run has done. */
 static void trace_resumed(const struct supermaster *supermaster)
 {
     const struct ranges *done = supermaster->config.done;
@@ -727,15 +721,15 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
     }
 }
 
-/* Goes on to the next time step if all of this one is done or given up. */
+/* Starts the next time step if all of this one is done or given up. */
 static void look_at_time_step(struct supermaster *supermaster)
 {
     if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
         supermaster_next_step(supermaster);
 }
 
-/* Begins to serve. Earlier runs may have given up the last iterations of the time step; then the next one begins in
- * this step: if all workers wait, no other message may ever come. */
+/* Starts serving. Earlier runs may have given up the last iterations of a time step; then the next one starts in this
+ * step, because no further message arrives if all workers wait. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->step.now_ns);

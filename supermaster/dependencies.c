@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not know of them. An iteration is free, as if the loop had grown by it, when all that it waits for have ended
- * well. If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for
- * it in turn.
+ * does not count them. When everything that an iteration waits for has ended well, it becomes free, as if the loop had
+ * grown. If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for
+ * it.
  *
- * Nothing is journalled of it, as all follows from what is done, and what of that has failed: a run that is resumed
- * finds out anew, and where the failed ones are tried again, those behind them wait again.
+ * Nothing of this is journalled, because it follows from what is done and what failed: a resumed run derives it again,
+ * and if failed iterations are retried, those after them wait again.
  *
- * What is set free is handed out in a step of its own, at once: in this one, records of chunks may be borrowed. */
+ * Iterations that become free are handed out in the following step, because in this one records of chunks may be
+ * borrowed. */
 #include "supermaster/core.h"
 
 #include "common/service/poison.h"
@@ -17,7 +18,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* For `open`: the iteration was never held back, or is given up, as one that it waits for has failed. */
+/* Value of `open`: the iteration was never held back, or it is given up. */
 #define DECIDED UINT64_MAX
 
 /* --- what an iteration waits for --- */
@@ -27,7 +28,7 @@ static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iterati
     return supermaster->config.precedence->begin[iteration - supermaster->config.first];
 }
 
-/* Iterations that wait for this one: places in the list. */
+/* The iterations that wait for this one, as indices into the list. */
 static struct range waiting_for(const struct supermaster *supermaster, uint64_t iteration)
 {
     const uint64_t begin = begin_of(supermaster, iteration);
@@ -46,7 +47,7 @@ static uint64_t *open_of(const struct supermaster *supermaster, uint64_t iterati
 
 /* --- what becomes of it --- */
 
-/* -1 when memory is out. */
+/* -1: out of memory. */
 static int set_free(struct supermaster *supermaster, uint64_t iteration)
 {
     if (ledger_let_go(&supermaster->ledger, iteration) < 0) {
@@ -60,14 +61,13 @@ static int set_free(struct supermaster *supermaster, uint64_t iteration)
     return 0;
 }
 
-/* Tells the service when nothing is held back any more: then all that is left is free or taken. */
 static void look_whether_over(struct supermaster *supermaster)
 {
     if (supermaster->ledger.held == 0 && supermaster->service.may_grow)
         service_note_growth(&supermaster->service, false);
 }
 
-/* Gives up what waits for the iteration, and what waits for that in turn. -1 when memory is out. */
+/* Gives up everything that waits for the iteration, directly or not. -1: out of memory. */
 static int give_up_waiting(struct supermaster *supermaster, uint64_t failed)
 {
     struct waits *waits = &supermaster->waits;
@@ -122,7 +122,7 @@ void supermaster_serve_set_free(struct supermaster *supermaster)
 
 /* --- at first --- */
 
-/* True if an earlier run has done it well. */
+/* True if an earlier run has done it without failure. */
 static bool is_done_well(const struct supermaster *supermaster, uint64_t iteration)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -130,8 +130,8 @@ static bool is_done_well(const struct supermaster *supermaster, uint64_t iterati
            (config->done_failed == NULL || !ranges_contains(config->done_failed, iteration));
 }
 
-/* Counts, for each iteration that is free so far, how many it waits for. The others are done or given up, even if
- * those that they wait for have to be done again. */
+/* Counts for each free iteration how many others it waits for. Iterations that are done or given up stay so, even if
+ * what they waited for is done again. */
 static void count_open(struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -155,7 +155,7 @@ static bool is_held(const void *context, uint64_t iteration)
     return *open_of((const struct supermaster *)context, iteration) > 0;
 }
 
-/* Gives up what waits for iterations of this set. -1 when memory is out. */
+/* Gives up everything that waits for iterations of this set. -1: out of memory. */
 static int give_up_behind(struct supermaster *supermaster, const struct ranges *failed)
 {
     for (size_t i = 0; i < ranges_length(failed); i++) {
@@ -184,7 +184,7 @@ int supermaster_waits_init(struct supermaster *supermaster)
     if (ledger_hold_back(&supermaster->ledger, is_held, supermaster) < 0)
         return -1;
     service_note_growth(&supermaster->service, supermaster->ledger.held > 0);
-    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed); i++) /* a copy: this set grows below */
+    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed); i++) /* copied, because this set grows below */
         if (ranges_add(&given_up, ranges_at(&supermaster->ledger.failed, i)->first,
                        ranges_at(&supermaster->ledger.failed, i)->count, NULL) < 0)
             return -1;
@@ -220,28 +220,27 @@ void supermaster_check_waits(const struct supermaster *supermaster)
     assert(held == supermaster->ledger.held && "what waits is held back");
 }
 
-/* --- Recovery points: what a loop with dependencies is resumed from.
+/* --- Recovery points: from where a loop with dependencies is resumed.
  *
- * That iterations are done is in the journal as of any loop. But what follows them needs the boundary data of the
- * chunk before, and those are with a worker, which ends with the run. So now and then the supermaster asks for the
- * boundary data of the lowest chunk that is not done, the next one to be finished, and has them recorded, too: a
- * *recovery point*. It asks by a NEIGHBOUR that names itself as the rank behind the boundary, which a master passes on
- * to the worker of that chunk; a copy of the data comes up the tree as BOUNDARY messages when the chunk is finished.
- * Nothing depends on an answer: a worker that has let the data go sends none, and later another chunk is asked for.
+ * The journal records which iterations are done, as in any loop. The iterations after them also need the boundary data
+ * of the chunk before, which are held by a worker and vanish with the run. So the supermaster now and then requests the
+ * boundary data of the lowest unfinished chunk and records them: a *recovery point*. It sends a NEIGHBOUR that names
+ * the supermaster as the rank after the boundary; a master forwards it to the chunk's worker; when the chunk is
+ * finished a copy of the data comes back in BOUNDARY messages. Nothing depends on an answer: a worker that no longer
+ * has the data sends none, and another chunk is asked later.
  *
- * The loss of a rank ends the run (losses.c), as nobody else has its boundary data. A run that is resumed goes on from
- * a boundary whose data the journal has, and which is not behind the first iteration that is not done. The iterations
- * from there on that are done are computed again, as others need their boundary data; their results are the same, and
- * are dropped (LEDGER_DUPLICATE). A chunk has either iterations that are done or others, never both. The supermaster
- * sends the data to the rank that gets the chunk behind the boundary. Without a recovery point the run goes on from the
- * beginning of the loop in this way.
+ * The loss of a rank ends the run (losses.c), because no other rank has its boundary data. A resumed run starts at a
+ * boundary whose data are in the journal and that is not after the first undone iteration. Later iterations that are
+ * done are computed again, because others need their boundary data; their results are equal and dropped
+ * (LEDGER_DUPLICATE). A chunk contains either done or undone iterations, never both. The supermaster sends the data to
+ * the rank that gets the chunk after the boundary. Without a recovery point the run starts at the beginning of the
+ * loop.
  *
- * Points cost at most a fiftieth of the time that one of them takes to come. */
+ * Requesting points takes at most a fiftieth of the time. */
 
-/* The least time from one request to the next. */
 #define POINT_INTERVAL_NS 200000000u
 
-/* The time from one request to the next, in times that the data of a point have taken from the first to the last. */
+/* Time between two requests, as a multiple of the time that the data of a point took to arrive. */
 #define POINT_TIMES 50
 
 void supermaster_points_init(struct supermaster *supermaster)
@@ -254,8 +253,8 @@ void supermaster_points_init(struct supermaster *supermaster)
 
 /* --- asking --- */
 
-/* The holder of the lowest iterations that are granted and not done, with the first of these; the number of holders
- * where none holds any. */
+/* Returns the holder of the lowest granted iterations, and the first of these; the number of holders if nothing is
+ * granted. */
 static unsigned find_lowest(const struct supermaster *supermaster, uint64_t *first)
 {
     const unsigned holders = supermaster->holders;
@@ -283,7 +282,7 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
         service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->step.actions);
     else {
         const unsigned m = find_lowest(supermaster, &neighbour.first);
-        neighbour.first++; /* the chunk of this iteration ends there, or behind it */
+        neighbour.first++; /* the chunk that contains this iteration ends at or after it */
         if (m < topology->masters)
             actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
@@ -295,7 +294,7 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
 
 /* --- recording --- */
 
-/* Begins with the point whose first data these are, unless another one is on its way. */
+/* Starts a point at its first data, unless another one is arriving. */
 static void begin_point(struct supermaster *supermaster, const struct boundary *boundary)
 {
     struct points *points = &supermaster->points;
@@ -370,8 +369,8 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
 
 /* --- cutting in order --- */
 
-/* The size of the next chunk of `left` iterations from `first` on: neither it nor the rest is below the distance,
- * unless all of them are, or the loop ends with the rest. What lies behind the rest is done, or is given up. */
+/* Size of the next chunk of `left` iterations from `first` on: neither it nor the rest is smaller than the distance,
+ * except for all of them together or the end of the loop. What follows the rest is done or given up. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -380,8 +379,7 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* The number of iterations to grant from `first` on. It is the least if several workers were lost while they computed
- * these: then it becomes known which iteration it is. */
+/* How many iterations to grant from `first` on: one by one if several workers were lost at them, to find the cause. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

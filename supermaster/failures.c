@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations at which the kernel fails or that take workers down, in this run and in earlier ones; and results that
- * were computed a second time. */
+/* Iterations at which the kernel fails or workers die, in this run and in earlier ones; and verification of results. */
 #include "supermaster/core.h"
 
 #include "common/config/run_spec.h"
@@ -23,16 +22,16 @@
 
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
-/* --- Deaths that iterations have caused, or may have: of the workers that computed them, and of the processes that ran
- * them for a worker. The services count within a run; here the deaths of all runs of a job are kept, and recorded in
- * the journal as soon as they are known, so that a run that is resumed goes on counting: what has died often enough is
- * given up before it begins. Where iterations depend on one another that is done with the last ones, which no others
- * need; with others the run ends before it begins, by their name.
+/* --- Deaths that iterations have caused or may have caused: of workers that computed them, and of child processes that
+ * ran them. The services count within a run; here the deaths of all runs of a job are kept, and journalled at once, so
+ * that a resumed run continues to count. Iterations with too many deaths are given up before it begins. If iterations
+ * depend on each other, only the last ones, which no others need, are given up; for any others the run ends before it
+ * begins and names them.
  *
- * Workers that run the kernel themselves may die of an iteration that they probe. These are the same for all, so where
- * one worker gets through them it was not that. Where none does each iteration that is probed has one death more,
- * however many workers died. A run that is resumed does without the probe, and finds out in the loop which one it was.
- * That is not done where iterations depend on one another. */
+ * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
+ * iterations, so if one survives, the probe was not the cause. If none does, each probed iteration gets one more death,
+ * however many workers died. A resumed run does not probe, and finds the guilty iteration in the loop. Loops with
+ * dependencies do not count such deaths. */
 
 static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
@@ -42,7 +41,6 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
 
 /* --- what probes find out --- */
 
-/* Adds the probed iterations, up to PROBE_SINGLES: which of them a worker died of is not known. */
 static void find_probed(const struct supermaster *supermaster, struct ranges *probed)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -55,7 +53,6 @@ static void find_probed(const struct supermaster *supermaster, struct ranges *pr
             return;
 }
 
-/* True if the deaths of workers that probe count against the iterations that they probed. */
 static bool probes_count(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -105,8 +102,8 @@ static bool supermaster_is_needed(const struct supermaster *supermaster, uint64_
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* The number of free iterations right in front of `first`, if they are too few for a chunk, else 0. The chunks of
- * earlier runs may have had other borders. */
+/* Number of free iterations directly before `first` if they are too few for a chunk, else 0. Chunks of earlier runs may
+ * have had other borders. */
 static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -118,8 +115,8 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
     return 0;
 }
 
-/* Gives up what has died often enough, unless others need it, or warns the services of it. With it goes what is in
- * front of it and too little for a chunk. -1 when memory is out. */
+/* Gives up iterations with too many deaths unless others need them, together with free ones before them that are too
+ * few for a chunk. Otherwise tells the services. -1: out of memory. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
@@ -128,7 +125,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
         return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count);
     }
     known.failed_by =
-        known.failures > 0 ? supermaster->config.topology->supermaster : 0; /* so that any worker may try */
+        /* not a worker's rank, so that any worker may retry */
+        known.failures > 0 ? supermaster->config.topology->supermaster : 0;
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
 }
@@ -173,7 +171,6 @@ void supermaster_deaths_fini(struct supermaster *supermaster)
 
 /* --- what this run finds out --- */
 
-/* Records what is known of the iterations. */
 static void record_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct action action = {.type = ACTION_DEATHS};
@@ -204,8 +201,7 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
         record_deaths(supermaster, more->first, more->count);
 }
 
-/* True if the first of these iterations has, by the deaths that are kept, killed so many workers that it is given up.
- */
+/* True if the first of these iterations has too many deaths on record. */
 static bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct range range = {first, count};
@@ -220,8 +216,8 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* --- Failures. The services try again; here the failures are noted for people, iterations that are given up leave the
- * ledger, and masters are told what others have found out. */
+/* --- Failures. The services retry; here failures are recorded for display, given-up iterations leave the ledger, and
+ * masters learn what others have found out. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
 {
@@ -231,8 +227,7 @@ void supermaster_failures_fini(struct supermaster *supermaster)
     given_up_fini(&supermaster->given_up);
 }
 
-/* Merges a failure with the last one of the list. A kernel that fails everywhere would else fill it with one entry for
- * each chunk and worker. */
+/* Merges a failure with the last one of the list, so that a kernel that always fails does not fill it. */
 static bool merge_failure(struct failures *failures, const struct report_failure *failure)
 {
     struct report_failure *last = failures->count > FAILURES_TOLD ? &failures->list[failures->count - 1] : NULL;
@@ -264,8 +259,8 @@ static void list_failure(struct supermaster *supermaster, const struct report_fa
         supermaster_fail_for_memory(supermaster, "what failed");
 }
 
-/* Moves what is neither done nor given up to the failed iterations of the ledger, and lists it with its reason. -1 when
- * memory is out. */
+/* Moves what is neither done nor given up to the ledger's failed iterations and lists it with its reason. -1: out of
+ * memory. */
 static int take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
                            const char *reason)
 {
@@ -299,7 +294,7 @@ void supermaster_describe_range(const struct range *range, bool are_tasks, char 
         snprintf(text, RANGE_TEXT_MAX, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
-/* Ends a loop that needs an iteration which has died too often, as its worker would if it knew of all tries. */
+/* Ends a loop that needs an iteration with too many deaths. */
 static void fail_for_deaths(struct supermaster *supermaster, const struct iterations_failed *failure, const char *why)
 {
     struct error text;
@@ -310,8 +305,8 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
     supermaster_fail(supermaster, failure->id, text.text);
 }
 
-/* Where iterations depend on one another a worker tries again by itself, and knows of no tries of other workers and
- * runs. The supermaster does, and ends the run; it leaves the last iterations, which no others need, to the worker. */
+/* In loops with dependencies a worker retries by itself and does not know the tries of other workers and runs. The
+ * supermaster does, and ends the run; the last iterations, which no others need, are left to the worker. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
@@ -332,7 +327,7 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
         fail_for_deaths(supermaster, failure, text);
 }
 
-/* Gives up the iterations for what earlier runs have found out, and notes that for people. -1 when memory is out. */
+/* Gives up iterations because of earlier runs, and records that for display. -1: out of memory. */
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct failures *failures = &supermaster->failures;
@@ -433,7 +428,7 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
     error_set(text, "%s%s failed: %s; %s", where, what, failure->text, failure->given_up ? "given up" : "tried again");
 }
 
-/* --- What the services have had computed a second time, for people: how much is alike, and what differs. */
+/* --- Results of verification, for display. */
 
 void supermaster_verified_fini(struct supermaster *supermaster)
 {

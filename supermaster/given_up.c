@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The latest reasons among which one is sought that comes again. */
+/* How many of the latest reasons are searched for an equal one. */
 #define REASONS_SOUGHT 16
 
 void given_up_fini(struct given_up *given_up)
@@ -22,8 +22,8 @@ void given_up_fini(struct given_up *given_up)
     *given_up = (struct given_up){0};
 }
 
-/* Finds the reason among the latest ones, or keeps it as long as there are not too many; GIVEN_UP_REASONS_MAX stands
- * for one that is not kept. -1 when memory is out. */
+/* Finds the reason among the latest ones or stores it; GIVEN_UP_REASONS_MAX stands for one that is not stored. -1: out
+ * of memory. */
 static int number_of_reason(struct given_up *given_up, const char *reason, unsigned *number)
 {
     const size_t count = given_up->reason_count;

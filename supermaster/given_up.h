@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The iterations of a job that are given up: each once, in the order in which it became known, with its reason.
+/* The iterations of a job that are given up, in the order in which that became known, with reasons.
  *
- * A place in that order is the number of iterations that were given up before. It stays what it is while the list
- * grows, though a range of the list grows at its end by iterations that follow with the same reason. Memory is bounded:
- * ranges behind the first GIVEN_UP_RANGES_MAX are not in the list, and reasons behind the first GIVEN_UP_REASONS_MAX
- * different ones are not kept. Pure. */
+ * The place of an iteration is the number of iterations given up before it. Places are stable while the list grows,
+ * although its last range may grow at its end. Memory is bounded: ranges after the first GIVEN_UP_RANGES_MAX are not
+ * listed, and reasons after the first GIVEN_UP_REASONS_MAX different ones are not stored. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -18,7 +17,7 @@
 #define GIVEN_UP_RANGES_MAX  100000
 #define GIVEN_UP_REASONS_MAX 10000
 
-/* Iterations that one worker has given up for one reason. */
+/* Iterations that one worker gave up for one reason. */
 struct given_up_range {
     struct range range;
     uint64_t place; /* of its first iteration */
@@ -26,25 +25,23 @@ struct given_up_range {
     unsigned reason;
 };
 
-/* Empty where all is 0. */
+/* Initialised with zeros. */
 struct given_up {
     struct given_up_range *list; /* [count]; owned */
     size_t count, capacity;
-    uint64_t total; /* iterations of the list */
-    char **reasons; /* [reason_count]; owned, as the texts are */
+    uint64_t total; /* iterations in the list */
+    char **reasons; /* [reason_count]; owned, with the texts */
     size_t reason_count, reason_capacity;
 };
 
 void given_up_fini(struct given_up *given_up);
 
-/* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. -1 when memory is
- * out. */
+/* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. -1: out of memory. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
-/* Tells of the iteration at that place, and of those that follow it in the same range. False where the list ends before
- * it. */
+/* Describes the iteration at that place and those after it in the same range. False if the list is shorter. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 
-/* Stops the program where an invariant of the list does not hold. */
+/* Asserts the invariants. */
 void given_up_check(const struct given_up *given_up);

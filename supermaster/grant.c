@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Cutting chunks: the technique says how many iterations, or which ones, the ledger says which are free, of the time
- * step at hand and of a loop that grows; and committing their results, which the journal records. */
+/* Cuts chunks and commits results. The technique decides how many iterations, or which ones; the ledger knows which are
+ * free in the current time step. Also: loops that grow, and the journal. */
 #include "supermaster/core.h"
 
 #include "common/metrics/report.h"
@@ -13,19 +13,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Techniques that say which iterations are in a chunk, and not only how many: see struct technique_places.
+/* --- Techniques that also choose the iterations: see struct technique_places.
  *
- * Such a technique counts places: the iterations that were free when it laid out its parts, in ascending order. The
- * ranges that were free then are kept, so that a place is found again while chunks are cut. If iterations come
- * back, or another worker has done some meanwhile, the technique lays its parts out anew, over what is free then. So no
- * chunk is placed where nothing is free. */
+ * Such a technique counts places: the free iterations in ascending order at the time when it laid out its parts. The
+ * free ranges of that time are kept, to translate places into iterations. When iterations come back, or a worker has
+ * done some out of turn, the technique lays out its parts again over what is free then, so no chunk is placed where
+ * nothing is free. */
 
 void supermaster_places_fini(struct supermaster *supermaster)
 {
     free(supermaster->technique.places.list);
 }
 
-/* Keeps the free ranges of the time step at hand. -1 when memory is out. */
 static int survey_places(struct supermaster *supermaster)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -48,7 +47,7 @@ static int survey_places(struct supermaster *supermaster)
     return 0;
 }
 
-/* Returns the iterations from the place on that lie together, `want` of them at most. */
+/* Returns up to `want` contiguous iterations from the place on. */
 static struct range find_place(const struct supermaster *supermaster, uint64_t place, uint64_t want)
 {
     const struct placed_range *list = supermaster->technique.places.list;
@@ -65,8 +64,8 @@ static struct range find_place(const struct supermaster *supermaster, uint64_t p
     return (struct range){list[low].range.first + offset, want < left ? want : left};
 }
 
-/* The technique has placed `want` iterations for worker `w`: grants those that lie together, and gives the others back
- * to the technique. False if memory is out, which fails the run, or if `want` is 0. */
+/* Grants the contiguous part of the `want` iterations that the technique placed for worker `w`, and returns the others
+ * to the technique. False if `want` is 0, or if memory runs out, which fails the run. */
 static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want,
                                    struct range *range)
 {
@@ -87,12 +86,11 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
     return granted > 0;
 }
 
-/* --- Time steps: one loop after the other, over one ledger. The ledger grants the lowest free iterations first, and
- * the technique never has more to cut than the step at hand has free: so no chunk is of a later step, and whatever
- * comes back of this one goes before. A step is over when all of it is done; then the technique begins again, with what
- * it has learned, and those who wait are served. */
+/* --- Time steps: one loop after the other over one ledger. The ledger grants the lowest free iterations first, and the
+ * technique cuts no more than the current step has free, so no chunk belongs to a later step. When all of a step is
+ * done, the technique starts again with what it has learned, and waiting workers are served. */
 
-/* Limit of workers times steps up to which each worker's share of each step is kept. */
+/* Above this many workers times steps, the workers' shares of each step are not kept. */
 #define SHARES_MAX (1u << 22)
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
@@ -112,8 +110,7 @@ static int make_shares(struct timesteps *steps, unsigned workers)
     return 0;
 }
 
-/* Moves the shares of the steps so far to an array with a place for each worker, or drops them if that would be too
- * large. */
+/* Moves the shares to a larger array, or drops them if it would be too large. */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room)
 {
     struct timesteps *steps = &supermaster->steps;
@@ -141,8 +138,7 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    if (given_up > 0 &&
-        over % steps->step_iterations == 0) /* whether another step follows is decided when that begins */
+    if (given_up > 0 && over % steps->step_iterations == 0) /* whether another step follows is decided at its start */
         steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
@@ -168,14 +164,13 @@ uint64_t supermaster_step_free(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.free) - (supermaster->ledger.loop.count - supermaster->steps.end);
 }
 
-/* The loop, which has one step, has grown. */
+/* Extends the only time step of a loop that grows. */
 static void supermaster_grow_step(struct supermaster *supermaster)
 {
     assert(supermaster->steps.list == NULL && "a loop that grows has one time step");
     supermaster->steps.step_iterations = supermaster->steps.end = supermaster->ledger.loop.count;
 }
 
-/* Notes what was cut for worker `w`. */
 static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, uint64_t count)
 {
     struct timesteps *steps = &supermaster->steps;
@@ -198,7 +193,7 @@ static void end_step(struct supermaster *supermaster)
     steps->began_ns = NEVER;
 }
 
-/* Begins the next step. Results that it needs must be on the disk for the workers that read them there. */
+/* Starts the next step. The results it needs are journalled first, for workers that read them from the disk. */
 static void begin_step(struct supermaster *supermaster)
 {
     struct error error;
@@ -229,11 +224,10 @@ void supermaster_next_step(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
 }
 
-/* --- Loops that grow while they run: the list of their iterations is still being written. The supermaster has the
- * list looked at from time to time, or when it is told to; new iterations are free, and workers that wait are served.
- * Until the list is complete the ledger is not: no rank is told that all is done, and workers for which nothing is free
- * wait, as they do between two time steps. What others have not begun is recalled for them meanwhile, and what takes
- * long is not copied unless it is overdue by its lease: more iterations may come. */
+/* --- Loops that grow: the list of their iterations is still being written. The supermaster checks the list
+ * periodically, or when it is told to; new iterations are free, and waiting workers are served. The loop is complete
+ * only when the list is: until then workers without work wait, as between two time steps. Work not begun is still
+ * recalled for them, but chunks are copied only if overdue by their lease, because more iterations may come. */
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
@@ -262,7 +256,7 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     struct ledger *ledger = &supermaster->ledger;
     const uint64_t more = growth->count - ledger->loop.count;
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* what is new is left for a run that goes on with this one */
+        return; /* left for a resumed run */
     assert(ledger->grows && growth->count >= ledger->loop.count && "a loop that grows does not shrink");
     if (more > 0 && ledger_grow(ledger, growth->count) < 0) {
         supermaster_fail_for_memory(supermaster, "the ledger");
@@ -282,17 +276,15 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     supermaster_recheck(supermaster);
 }
 
-/* --- Recording in the journal what is committed: the ranges of some time together, as one group, so that a chunk costs
- * nothing but a place in a list. What is not recorded when a run is killed is computed again; if that costs more than
- * time, each step records what it commits. */
+/* --- Journalling committed ranges: in groups, so that a chunk costs only a list entry. Ranges not recorded when a run
+ * is killed are computed again; if that is more expensive, each step records what it commits. */
 
-/* The longest time from a commit to its record. */
 #define RECORD_INTERVAL_NS 50000000u
 
-/* Ranges of a group. Ranges that touch are one, so that there are about as many as chunks are out. */
+/* Most ranges of a group. Adjacent ranges are merged, so there are about as many as unfinished chunks. */
 #define RECORD_RANGES 1024
 
-/* The most ranges that one step commits: there is always room for them. */
+/* There is always room for what one step commits. */
 static_assert(REPORT_MAX < RECORD_RANGES / 2, "a report fits into a group");
 
 int supermaster_record_init(struct supermaster *supermaster)
@@ -306,7 +298,6 @@ void supermaster_record_fini(struct supermaster *supermaster)
     ranges_fini(&supermaster->record.ranges);
 }
 
-/* Notes a committed range for the next group. */
 static void supermaster_record(struct supermaster *supermaster, const struct done_record *done)
 {
     struct record *record = &supermaster->record;
@@ -319,7 +310,7 @@ static void supermaster_record(struct supermaster *supermaster, const struct don
     record->digest += done->digest;
 }
 
-/* Writes the group, which the action borrows until the step is over; nothing is committed in between. */
+/* Writes the group. The action borrows it until the end of the step, in which nothing more is committed. */
 static void write_group(struct supermaster *supermaster)
 {
     struct record *record = &supermaster->record;
@@ -346,7 +337,6 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 
 /* --- Cutting chunks and committing their results. */
 
-/* Explains why worker `w` gets the range: by the technique, the weights, the bounds, and what lies together. */
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
 {
     const struct sched *sched = &supermaster->technique.sched;
@@ -386,8 +376,8 @@ static __attribute__((noinline)) void trace_cut(const struct supermaster *superm
     trace_note(trace);
 }
 
-/* Cutting and sending a chunk takes a supermaster 34 ns (tests/bench/supermaster_steps.c, and the bytes of its record);
- * about as much again is left for its other messages, and for slower cores. */
+/* Cutting and sending a chunk takes 34 ns (tests/bench/supermaster_steps.c, with the bytes of its record); the rest is
+ * for other messages and slower cores. */
 #define CHUNK_NS 60.0
 
 void supermaster_note_rate(struct supermaster *supermaster)
@@ -402,8 +392,7 @@ void supermaster_note_rate(struct supermaster *supermaster)
         supermaster->cut.least = supermaster->cut.largest;
 }
 
-/* Takes more of the remaining work than the technique says, up to the least chunk that the supermaster can cut in time.
- * Returns the size. */
+/* Enlarges a chunk to the size that the supermaster can cut in time. Returns the new size. */
 static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want)
 {
     if (want == 0 || want >= supermaster->cut.least)
@@ -412,7 +401,7 @@ static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want
            sched_widen(&supermaster->technique.sched, supermaster->technique.seat[w], supermaster->cut.least - want);
 }
 
-/* Grants the lowest free iterations, `want` of them or those that lie together. False when nothing is free. */
+/* Grants up to `want` of the lowest free iterations. False if nothing is free. */
 static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
 {
     const int granted = ledger_grant(&supermaster->ledger, holder, want, range);
@@ -424,7 +413,7 @@ static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigne
     return granted > 0;
 }
 
-/* Grants `want` iterations that are free, as a rule the lowest ones. False when nothing is free. */
+/* Grants up to `want` free iterations. False if nothing is free. */
 static bool cut_free(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
 {
     if (supermaster->config.distance > 0)
@@ -479,7 +468,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         break;
     case LEDGER_DUPLICATE:
         supermaster->losses.duplicates +=
-            supermaster->losses.count > 0; /* else an earlier run has done these iterations */
+            supermaster->losses.count > 0; /* otherwise an earlier run has done these iterations */
         break;
     case LEDGER_MISMATCH: return false;
     default: supermaster_fail_for_memory(supermaster, "the ledger");

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed + held = loop, and no two of them overlap.
- */
+/* The ledger: see ledger.h. Invariant: free + sum of granted + done + failed + held = loop, without overlap. */
 #include "supermaster/ledger.h"
 
 #include "common/util/grow.h"
@@ -104,14 +103,12 @@ int ledger_give_up_held(struct ledger *ledger, uint64_t iteration)
     return 0;
 }
 
-/* Adds iterations that are not in the set, for which room was reserved. */
 static void add_reserved(struct ranges *set, uint64_t first, uint64_t count)
 {
     int result = ranges_add(set, first, count, NULL);
     assert(result == 0 && "an addition for which room was reserved does not run out of memory");
 }
 
-/* Removes iterations that are all in the set, for which room was reserved. */
 static void remove_reserved(struct ranges *set, uint64_t first, uint64_t count)
 {
     int result = ranges_remove(set, first, count, NULL);
@@ -194,12 +191,12 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
-/* Commits the result of a range that its sender no longer holds: the range may be free again or granted to others. No
- * two sets have the same iterations, so that nothing is left to be found where all of them are. */
+/* Commits a range that its sender no longer holds: it may be free again or granted to others. Sets do not overlap, so
+ * the search ends when all of it is found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
     uint64_t open = overlap(&ledger->free, first, count);
-    unsigned begin = ledger->holders, end = ledger->holders; /* all that hold any of it are among these */
+    unsigned begin = ledger->holders, end = ledger->holders; /* range of the holders that have any of it */
     for (unsigned i = 0; i < ledger->holders && open < count; i++) {
         const uint64_t held = overlap(&ledger->granted[i], first, count);
         open += held;
@@ -229,8 +226,7 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
     return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
-/* True if the result is the beginning of the holder's first granted range: it nearly always is, and then no search is
- * needed. */
+/* True if the result is the beginning of the holder's first range: the common case, without a search. */
 static bool commit_oldest(struct ranges *granted, uint64_t first, uint64_t count)
 {
     struct range range;
@@ -272,13 +268,12 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released)
     return 0;
 }
 
-/* Set `i` of a ledger: free, failed, and then those of the holders. */
+/* Set `i`: free, failed, then the holders'. */
 static const struct ranges *set_of_ledger(const struct ledger *ledger, unsigned i)
 {
     return i == 0 ? &ledger->free : i == 1 ? &ledger->failed : &ledger->granted[i - 2];
 }
 
-/* Checks that no set behind the i-th has any iteration of it. */
 static void check_against_later_sets(const struct ledger *ledger, unsigned i)
 {
     const struct ranges *set = set_of_ledger(ledger, i);

@@ -17,30 +17,28 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* --- Nodes that are put aside: tasks fail there one after another, and work elsewhere. Such a node may end tasks
- * faster than any other, and would get most of the list.
+/* --- Nodes put aside, because tasks fail there one after another and work elsewhere. Such a node may finish tasks
+ * faster than any other and would get most of the list.
  *
- * A node is held to be the reason where so many of its tasks as --node-failures says have failed without one that
- * worked between them, and tasks beside them did work: of those that ended on other nodes lately, with a number between
- * the lowest and the highest of the failed ones, as many worked at least, and nine in ten. Lists have stretches of
- * tasks that fail wherever they run, and a node that takes a whole stretch has no such tasks beside it. Neither is it
- * held against a node where all failed tasks, and none that worked, are of the same classes modulo some small number:
- * in such a list every n-th task may fail, and equal nodes take turns.
+ * A node counts as the cause if --node-failures of its tasks failed without a success in between, while neighbouring
+ * tasks worked: among recent tasks of other nodes whose numbers lie between the lowest and the highest failed one, at
+ * least as many must have worked, and at least nine in ten. A stretch of tasks that fail everywhere does not count,
+ * because such a node has no working neighbours. Neither does a node if all failed tasks, and none that worked, are in
+ * the same classes modulo a small number: every n-th task may fail, and equal nodes take turns.
  *
- * Workers of the supermaster's service are put aside one by one, and asked for what they have not begun. Masters get no
- * more refills; what a master has it hands out, or is asked for when others are idle. So a node is judged only where no
+ * Workers of the supermaster's service are put aside one by one, and what they have not begun is recalled. Masters get
+ * no more refills; what they have they hand out, or it is recalled for idle workers. So a node is judged only if no
  * master serves its workers together with those of others.
  *
- * Failed tasks stay failed. When all workers elsewhere are lost, those put aside get work again. */
+ * Failed tasks stay failed. If all workers elsewhere are lost, those put aside get work again. */
 
 #define NO_NODE UINT_MAX
 
-/* Lists in which every n-th task fails are looked for with n up to this, at most 64. */
+/* Largest n, at most 64, for which a pattern of every n-th task failing is recognised. */
 #define PERIOD_MAX 16
 
 /* --- at first --- */
 
-/* Finds the node of each master, and which nodes can be judged. */
 static void find_nodes_of_masters(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -108,7 +106,7 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
 
 /* --- what becomes of tasks --- */
 
-/* Counts the tasks that ended on other nodes and whose numbers lie among those of the node's failed tasks. */
+/* Counts the tasks that ended on other nodes with numbers among those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -122,7 +120,7 @@ static void look_beside(const struct nodes *nodes, unsigned node, struct report_
     }
 }
 
-/* True if, modulo some number, no failed task is in the same class as a task that worked beside them. */
+/* True if for some period no failed task is in the same class as a task that worked. */
 static bool may_be_periodic(const struct nodes *nodes, unsigned node)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -157,7 +155,7 @@ static void note_failed(struct judged_node *node, uint64_t task)
     node->latest[node->failed++ % STREAK_KEPT] = task;
 }
 
-/* If a node has enough failed tasks, further ones are not remembered: they would push out the ends on other nodes. */
+/* Further failures of a node that has enough are not remembered, because they would displace the other nodes' tasks. */
 static void note_outcome(struct supermaster *supermaster, unsigned n, const struct done_record *done)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -199,7 +197,7 @@ void supermaster_note_failed_try(struct supermaster *supermaster, const struct i
 
 /* --- nodes are put aside, and taken back --- */
 
-/* True if a worker of another node gets work, or will get work once it has joined. */
+/* True if a worker of another node gets work now, or after it has joined. */
 static bool has_workers_beside(const struct supermaster *supermaster, unsigned node)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -252,7 +250,6 @@ void supermaster_keep_refill(struct supermaster *supermaster, unsigned m)
     supermaster->nodes.refills_kept[m]++;
 }
 
-/* Worker `w` was adopted: puts it aside if its node is put aside. */
 static void supermaster_note_adopted(struct supermaster *supermaster, unsigned w)
 {
     const struct nodes *nodes = &supermaster->nodes;
@@ -265,7 +262,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    nodes->list[node].is_mixed = true; /* there is no other node to compare it with */
+    nodes->list[node].is_mixed = true; /* no other node is left to compare it with */
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
     for (unsigned w = 0; w < topology->workers; w++)
@@ -278,7 +275,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
         }
 }
 
-/* Gives work again to nodes that are put aside, if all workers of the other nodes are lost. */
+/* If all workers of other nodes are lost, gives work to the nodes put aside. */
 static void supermaster_take_back_if_alone(struct supermaster *supermaster)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -333,17 +330,16 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
         assert(has_workers_beside(supermaster, NO_NODE) && "the last node is not put aside");
 }
 
-/* --- Ranks that die. A worker's master hands its chunks to the other workers of it and tells
- * of it; the workers of a dead master come here, where they are served as in the central topology, and what the master
- * had not reported is free again.
+/* --- Ranks that die. A master hands the chunks of a lost worker to its other workers and reports the loss. The workers
+ * of a dead master come to the supermaster, which serves them as in the central topology, and what the master had not
+ * reported is free again.
  *
- * In a loop with dependencies boundary data that others need go with a worker, and what is known of whose chunks meet
- * goes with a master. So the loss of one that was given chunks ends the run; its journal has a boundary from which the
- * next run goes on (dependencies.c).
+ * In a loop with dependencies a worker has boundary data that others need, and a master knows whose chunks meet. So the
+ * loss of one that was given chunks ends the run, which can be resumed from its recovery point (dependencies.c).
  *
- * `serve_due` is set by whatever may set work free or leave nobody to do it; the standing rules then look, once, at the
- * end of the step. A master that has left, for whatever reason, is not listened to: what it reported would be of
- * iterations that others compute. */
+ * `serve_due` is set by everything that may free work or leave no worker; the standing rules then check once, at the
+ * end of the step. Messages of a master that has left are ignored, because they would be about iterations that others
+ * compute. */
 
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -379,7 +375,7 @@ bool supermaster_is_late(const struct supermaster *supermaster)
            supermaster->losses.late;
 }
 
-/* Writes to `text` which iterations have killed workers so often that they are given up. False if there are none. */
+/* Describes iterations that are given up because of deaths. False if there are none. */
 static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
     const struct poison_set *known = &supermaster->service.poisons;
@@ -398,7 +394,7 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
     return true;
 }
 
-/* Ends a loop with dependencies that has lost a rank: no other rank has the boundary data that are needed of it. */
+/* Ends a loop with dependencies that lost a rank, because its boundary data are lost. */
 static void end_loop(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -419,8 +415,8 @@ static void end_loop(struct supermaster *supermaster, unsigned rank)
     supermaster_fail(supermaster, topology->supermaster, text.text);
 }
 
-/* True if the loss ends the run: the rank was given chunks, or the master of the rank was. In a set a rank may have
- * been lost before the job began. */
+/* True if the loss ends the run: the rank, or its master, was given chunks. In a set a rank may have been lost before
+ * the job began. */
 static bool is_fatal(const struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -460,7 +456,7 @@ static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t c
 
 /* --- workers --- */
 
-/* Notes that no message of the worker is expected from now on. */
+/* No message of the worker is expected from now on. */
 static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
@@ -474,22 +470,21 @@ static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_l
     supermaster_waive_speed(supermaster, w);
 }
 
-/* Notes that a worker is lost. */
 static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t chunks)
 {
     struct losses *losses = &supermaster->losses;
-    /* nothing was heard of an orphan since its master was lost */
+    /* An orphan has not been heard of since its master was lost. */
     bool is_late = supermaster->state >= SUPERMASTER_ENDING && ledger_is_complete(&supermaster->ledger) &&
                    !supermaster->config.is_patient && losses->worker[w] != WORKER_IS_ORPHAN;
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     strike_worker(supermaster, w, is_late);
-    /* there is no worker left for the chunks of the last one */
+    /* If this is the last worker, its chunks go nowhere. */
     note_loss(supermaster, supermaster->config.topology->worker_rank[w],
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
-/* Takes a worker for lost. At the end a worker of a master, or an orphan, that has ended has just left. */
+/* Declares a worker lost. At the end, a worker of a master or an orphan that has ended has just left. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -564,7 +559,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         if (topology->worker_rank[w] ==
-            topology->master_rank[m]) { /* master and worker are one process: its loss is told once */
+            topology->master_rank[m]) { /* master and worker are one process: its loss is counted once */
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
             continue;
@@ -596,7 +591,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
 
 /* --- orphans --- */
 
-/* True if the results of the chunk that the orphan computes count: no other worker has any of it. */
+/* Returns whether the results of the orphan's running chunk count: no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
     int claimed =
@@ -623,7 +618,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
         return;
     }
-    lose_master(supermaster, topology->master_of[w]); /* the worker may know first */
+    lose_master(supermaster, topology->master_of[w]); /* the worker may notice first */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -663,8 +658,8 @@ void supermaster_take_own_counts(struct supermaster *supermaster)
     supermaster_count_recalls(supermaster, &counts);
 }
 
-/* In the central topology the service hands out again what was requeued. With masters, which have most workers, it
- * becomes free instead. */
+/* In the central topology the service hands out requeued work again. With masters, which have most workers, it becomes
+ * free instead. */
 static void take_news(struct supermaster *supermaster, unsigned news)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -693,7 +688,7 @@ static void take_news(struct supermaster *supermaster, unsigned news)
         supermaster_receive_iterations_given_up(supermaster, records, count);
 }
 
-/* True if no worker is left to do the rest, and all that was done is known. */
+/* True if no worker is left for the rest, and everything done is known. */
 static bool nobody_is_left(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -705,8 +700,8 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     return true;
 }
 
-/* Serves the master's parked refills, all in one step: their records need room beside one another, unless a sink takes
- * each at once. */
+/* Serves the master's parked refills in one step: unless a sink takes each at once, their records need room
+ * together. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {
     size_t most = (size_t)supermaster->refilling.parked[m] * supermaster_refill_size(supermaster, m) + 1;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The masters: work that moves between them, those that are overdue, and the messages of one: what is done, its wish
- * for a refill, the figures of its workers, goodbye; and what it relays. */
+/* The messages of masters, recall between masters, and masters that are overdue. */
 #include "supermaster/core.h"
 
 #include "common/service/boundary_list.h"
@@ -11,10 +10,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* --- Recall between masters. A master whose workers are idle, and have nothing to recall from one another, asks for
- * work that others have not begun; the master that has most for each of its workers is asked for it. What it returns is
- * free again: the technique is told, and cuts it for the master that waits. A master of which all has begun is not
- * asked again before it is given more. */
+/* --- Recall between masters. A master with idle workers and nothing to recall among its own asks for work that others
+ * have not begun. The master with the most work per worker is asked to return some. What it returns is free again, and
+ * the technique cuts it for the waiting master. A master that has begun all its work is not asked again before it gets
+ * more. */
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -48,7 +47,6 @@ static void set_waiting(struct recalls *recalls, unsigned m, unsigned waiting)
     recalls->was_told[m] &= waiting > 0;
 }
 
-/* Master `m` was given chunks: it has again what may be recalled. */
 static void supermaster_note_given(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
@@ -71,7 +69,7 @@ void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
     recalls->state[m] = RECALL_FUTILE;
 }
 
-/* Of the masters that may be asked, the one with the most work per worker; `masters` if there is none. */
+/* The master with the most work per worker of those that may be asked; `masters` if there is none. */
 static unsigned find_giver(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -90,14 +88,14 @@ static unsigned find_giver(const struct supermaster *supermaster)
     return best;
 }
 
-/* Keeps a RECALL open for each master that waits, as long as there is a master to ask. */
+/* Keeps one RECALL open per waiting master, as long as there is a master to ask. */
 static void send_recalls(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
     if (recalls->has_no_giver)
-        return; /* at the end of a loop most of a thousand masters ask, and all would be looked at for each of them */
+        return; /* otherwise, at the end of a loop with a thousand masters, each request would search them all */
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
@@ -122,7 +120,8 @@ static bool all_has_begun(const struct recalls *recalls)
     return recalls->has_no_giver && recalls->open == 0;
 }
 
-/* Tells a waiting master that no work can be recalled for it, so that its fast workers may help its slow ones. */
+/* Tells a waiting master that nothing can be recalled for it, so that its fast workers may copy the work of its slow
+ * ones. */
 static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
@@ -153,7 +152,7 @@ void supermaster_look_at_recalls(struct supermaster *supermaster)
         send_recalls(supermaster);
 }
 
-/* Puts the ranges back among the free. -1 where the master was not granted them. */
+/* Frees the returned ranges. -1 if the master was not granted them. */
 static int take_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     struct ledger *ledger = &supermaster->ledger;
@@ -174,8 +173,8 @@ static int take_returned(struct supermaster *supermaster, unsigned m, const stru
     return 0;
 }
 
-/* Serves the masters that wait for recalled work first and the giver last: the giver may have returned iterations that
- * none of its idle workers may compute, and would get these again and again. */
+/* Serves waiting masters first and the returning one last: it may have returned iterations that its own idle workers
+ * may not compute, and would get them again and again. */
 static void serve_waiting(struct supermaster *supermaster, unsigned giver)
 {
     const unsigned masters = supermaster->config.topology->masters;
@@ -195,12 +194,12 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* a late answer: all that the master has is free again when it has left */
+        return; /* a late answer: everything the master has is released when it leaves */
     if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
     }
-    /* workers that take long for an iteration answer late, by a RETURNED of their own: that was not counted as open */
+    /* A RETURNED from workers in a long iteration arrives separately and was not counted as open. */
     recalls->open -= recalls->state[m] >= RECALL_SENT;
     recalls->has_no_giver = false;
     recalls->state[m] =
@@ -220,20 +219,19 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
         tell_all_has_begun(supermaster, i);
 }
 
-/* --- Masters whose workers all hang. A master hands what is overdue to another of its workers; where it has none,
- * others wait at the end of the loop and nothing comes of what it holds. Then it is dismissed: by an END it tells what
- * it has, takes those for lost that do not leave, and says goodbye, with which the rest is free again. Until then
- * nobody else is given any of it, and from then on nobody listens to it, so nothing is committed twice.
+/* --- Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has none, the
+ * other masters wait at the end of the loop in vain. Then it is dismissed: on an END it reports what is done, declares
+ * workers lost that do not leave, and says GOODBYE, which releases the rest. Until then its work is not given to
+ * others, and afterwards its messages are ignored, so nothing is committed twice.
  *
- * Results leave a worker within a second, or an iteration where that takes longer, and its master at once: a master is
- * overdue when it is silent for ten times as long as any was before it had something to tell, and so long at least as
- * a chunk. One that hands something out again looks after itself, and has as long for it as for what is new. A
- * master that was dismissed in vain shows how long silence may be. */
+ * Results leave a worker within a second or an iteration, and its master at once. A master is overdue if it has been
+ * silent ten times as long as any master was before a report, and at least as long as a lease. A master that hands out
+ * something again is recovering by itself, and its time starts anew. If a master was dismissed in vain, its silence
+ * extends the limit. */
 
-/* For so much longer a master with an idle worker is left to look after itself. */
+/* Additional time for a master with an idle worker, which can recover by itself. */
 #define PATIENCE_NS LEASE_UNKNOWN_NS
 
-/* Notes that master `m` is about to be granted a range. */
 static void supermaster_note_grant(struct supermaster *supermaster, unsigned m)
 {
     if (ranges_length(&supermaster->ledger.granted[m]) == 0)
@@ -248,14 +246,14 @@ static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
     losses->heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* The time of a recovery does not count as silence: it says nothing about masters where nothing is wrong. */
+/* The time of a recovery does not count as silence of normal masters. */
 static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* True if a worker of master `m` waits and holds nothing. A worker that hangs after it has asked ahead does not count.
- */
+/* True if a worker of master `m` is known to wait without a chunk. One that hangs after requesting ahead does not
+ * count. */
 static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -331,11 +329,11 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
     struct losses *losses = &supermaster->losses;
     unsigned masters = supermaster->config.topology->masters;
     if (losses->look_ns > supermaster->step.now_ns || supermaster->state < SUPERMASTER_SERVING)
-        return; /* masters are looked after when the speeds are known */
+        return; /* masters are watched only when the speeds are known */
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* by then the answer may have changed */
+    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* the answer may change by then */
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);
@@ -345,7 +343,7 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
         service_lose_overdue(&supermaster->service, supermaster->step.now_ns);
 }
 
-/* Notes that master `m`, which was dismissed, has left with its workers. */
+/* Records that dismissed master `m` has left with its workers. */
 static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -366,7 +364,7 @@ void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, cons
 {
     uint64_t end = range->first + range->count;
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
-        return; /* one master has both chunks, and tells its workers of each other */
+        return; /* one master has both chunks and tells its workers itself */
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail_for_memory(supermaster, "what was cut");
 }
@@ -388,7 +386,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* neighbours no longer matter, and the boundary may not have been noted for want of memory */
+        return; /* neighbours no longer matter, and the boundary may be missing because memory ran out */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
         return;
@@ -400,18 +398,18 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
 
 struct master_refill {
     struct supermaster *supermaster;
-    unsigned m;             /* master */
-    unsigned char *records; /* records of the refill */
+    unsigned m; /* master */
+    unsigned char *records;
     unsigned chunks;
 };
 
-/* The rate is looked at after so many refills: it changes slowly. */
+/* How often the rate, which changes slowly, is measured. */
 #define RATE_REFILLS 8
 
-/* Workers whose powers are fetched ahead: those of a master need not lie together, and no cache holds a million. */
+/* How many powers are prefetched: a master's workers may be scattered in the array, and no cache holds a million. */
 #define POWERS_AHEAD 16
 
-/* Cuts the next chunk for the i-th worker of the master. A lost worker gets none. */
+/* Cuts the next chunk for the master's i-th worker; a lost worker gets none. */
 static bool master_refill_cut(void *context, unsigned i)
 {
     struct master_refill *refill = context;
@@ -434,8 +432,8 @@ static bool master_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* The room for the records of a refill. What a sink takes has left when the next refill is cut: then all use the same
- * room, which stays in the caches, where rooms of their own for a thousand masters would not. */
+/* Buffer for the records of a refill. With a sink they are sent before the next refill is cut, so all refills share one
+ * buffer, which stays in the caches; separate buffers for a thousand masters would not. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
     if (supermaster->step.actions->sink != NULL)
@@ -443,8 +441,7 @@ static unsigned char *room_for_refill(const struct supermaster *supermaster, uns
     return supermaster->refilling.records[m] + (size_t)place * CHUNK_RECORD_BYTES;
 }
 
-/* Serves the oldest parked refill: one chunk for each worker of the master, weighted by that worker's power, or as many
- * times that as is wanted. */
+/* Serves the oldest parked refill: refill_chunks chunks per worker, weighted by the worker's power. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -455,7 +452,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
-    do { /* in parts; if there are no chunks, one part says so */
+    do { /* in parts; without chunks, one empty part */
         unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
         actions_send(supermaster->step.actions, topology->master_rank[m],
                      &(struct message){
@@ -478,7 +475,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* Counts the master's workers as busy again: it sent the request when it ran dry, and gets chunks now. */
+    /* Counts the workers as busy again: the master reported them idle with this request. */
     unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->refilling.busy[m] = busy < workers ? busy : workers;
     supermaster->refilling.count += chunks > 0;
@@ -561,7 +558,7 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     if (supermaster->losses.master_left[m])
-        return; /* a worker has told of its end before the runtime did: what it reported late is computed again */
+        return; /* a worker reported its end before the runtime did: late reports are ignored and computed again */
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;

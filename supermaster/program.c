@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* supermaster: reads the job, shares it, drives the supermaster's machine, and says how it went. */
+/* The supermaster program: reads the job, shares it, runs the supermaster's machine, and prints the outcome. */
 #include "supermaster/program.h"
 
 #include "common/config/job.h"
@@ -28,19 +28,17 @@
 
 struct program {
     struct runtime *runtime;
-    const struct topology *topology; /* the runtime's */
+    const struct topology *topology;
     struct led_job *led;
-    struct elastic elastic;               /* of a run that pods can join */
-    struct control *control;              /* NULL: nobody can ask; owned */
-    struct metrics_file *metrics_file;    /* NULL: there is none; owned */
-    struct control_source control_source; /* of both */
-    struct error source_error;            /* the source's */
-    char *const *word;                    /* [words] the job, the runtime's */
+    struct elastic elastic;
+    struct control *control;           /* may be NULL; owned */
+    struct metrics_file *metrics_file; /* may be NULL; owned */
+    struct control_source control_source;
+    struct error source_error;
+    char *const *word;
     unsigned words;
     const char *version;
 };
-
-/* --- who asks how it goes --- */
 
 static void tell_job(void *context, struct control_job *job)
 {
@@ -69,15 +67,15 @@ static bool send_pod_away(void *context, uint64_t pod, bool finishes)
     return elastic_send_away(&((struct program *)context)->elastic, (unsigned)pod, !finishes);
 }
 
-/* As a batch system asks, so that there is one way to drain. */
+/* The same way as a batch system, so that there is one way to drain. */
 static void drain_job(void *context)
 {
     (void)context;
     raise(SIGTERM);
 }
 
-/* Has the run found by whoever asks for it. Without a socket it goes on as well, without a port that was asked for it
- * does not. Returns an exit status. */
+/* Opens the control socket. The run continues without a socket, but not without a requested port. Returns an exit
+ * status. */
 static int open_control(struct program *program)
 {
     const struct root *root = led_job_root(program->led);
@@ -101,7 +99,6 @@ static void warn_of_metrics(void *context, const char *line)
     root_print_failure(root, line, root->rank);
 }
 
-/* Has the metrics file written, if one is asked for. Returns an exit status. */
 static int open_metrics_file(struct program *program)
 {
     const struct root *root = led_job_root(program->led);
@@ -122,7 +119,6 @@ static int open_metrics_file(struct program *program)
     return EXIT_STATUS_USAGE;
 }
 
-/* Has the run be asked how it goes, and say so by itself. Returns an exit status. */
 static int open_to_others(struct program *program)
 {
     const struct job *job = &led_job_root(program->led)->setup.job;
@@ -144,9 +140,7 @@ static int open_to_others(struct program *program)
     return status == EXIT_STATUS_DONE ? open_metrics_file(program) : status;
 }
 
-/* --- the run --- */
-
-/* Groups the ranks and has the job made ready for them. Returns an exit status. */
+/* Groups the ranks and prepares the job for them. Returns an exit status. */
 static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
@@ -159,7 +153,8 @@ static int prepare(struct program *program)
     return EXIT_STATUS_FAILED;
 }
 
-/* Shares the job, or that there is none. False where there is none: all leave with `*status`. */
+/* Shares the job with all ranks, or tells them that there is none. If so, returns false, and all leave with
+ * `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
     char **words = *status == EXIT_STATUS_DONE ? led_job_words(program->led, &argc) : NULL;
@@ -185,8 +180,8 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return led_job_end(program->led, status);
 }
 
-/* Settles all that the run leaves and says so, before MPI is left: a launcher that was sent SIGTERM does not answer
- * MPI_Finalize any more, and kills who waits for it. Returns the exit status. */
+/* Finishes the run's files and messages before MPI_Finalize(): after SIGTERM a launcher no longer answers it and kills
+ * processes that wait in it. Returns the exit status. */
 static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
@@ -211,7 +206,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     runtime_remember_signals(status_tell_draining);
     if (program.led == NULL) {
         fprintf(stderr, "supermaster: out of memory\n");
-        return EXIT_STATUS_FAILED; /* the launcher ends the others */
+        return EXIT_STATUS_FAILED; /* the launcher ends the other processes */
     }
     struct root *root = led_job_root(program.led);
     struct startup startup = {.program = "supermaster", .version = version};
@@ -221,7 +216,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         .version = version,
         .status = startup.status,
         .text = startup.text,
-        .has_threads = root->setup.job.metrics_file[0] != '\0', /* one writes the metrics */
+        .has_threads = root->setup.job.metrics_file[0] != '\0', /* the metrics file has a thread */
         .listens = root->setup.job.listens,
     };
     int status;
@@ -234,7 +229,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         status = finish(&program, share_and_run(&program, argc, argv));
         led_job_free(program.led);
         elastic_fini(&program.elastic);
-        runtime_leave(program.runtime, status); /* last: the machine borrows the topology */
+        runtime_leave(program.runtime, status); /* last, because the machine borrows the topology */
     } else {
         led_job_free(program.led);
         status_tell_end(STATUS_LEAD, status, false);

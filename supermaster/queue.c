@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of a set: see queue.h.
  *
- * A job is found by its number in buckets. The jobs that may begin stand in a heap by number and priority, in which one
- * that is cancelled or begun stays until it comes to the top: there is room for twice the jobs that are not over, so
- * that nothing but a submission needs memory, and what has become stale is cleared out before the room is short.
- * Each job knows those that are after it. An end walks along them, and along those whom it cancels thereby, in the list
- * of jobs that are over: no recursion, however long the chain. */
+ * Jobs are found by number in hash buckets. Jobs that may begin are in a heap by priority and number; an entry that has
+ * become stale (begun or cancelled) stays until it reaches the top. The heap has room for twice the live jobs, so only
+ * a submission allocates memory; stale entries are removed before the room runs out. Each job knows its dependents.
+ * When a job ends, the loop over the list of ended jobs also processes the dependents that it cancels: there is no
+ * recursion, however long the chain. */
 #include "supermaster/queue.h"
 
 #include "common/util/grow.h"
@@ -145,7 +145,6 @@ static void list_open(struct queue *queue, struct queue_job *job)
     queue->running_open += job->state == QUEUE_RUNNING;
 }
 
-/* The job, which is listed, is complete or about to be over. */
 static void unlist_open(struct queue *queue, struct queue_job *job)
 {
     *(job->previous_open != NULL ? &job->previous_open->next_open : &queue->first_open) = job->next_open;
@@ -167,7 +166,7 @@ void queue_set_items(struct queue *queue, struct queue_job *job, const struct qu
 
 /* --- jobs that may begin --- */
 
-/* The waiting job of this entry that may begin; NULL: the entry is stale. */
+/* The waiting job of this entry, or NULL if the entry is stale. */
 static struct queue_job *ready_job(const struct queue *queue, const struct queue_ready *entry)
 {
     struct queue_job *job = queue_find(queue, entry->id);
@@ -224,7 +223,7 @@ static int reserve_ready(struct queue *queue)
     return 0;
 }
 
-/* The open job that is to begin before the others; NULL: none may. */
+/* The open job that begins first, or NULL. */
 static struct queue_job *next_open(const struct queue *queue)
 {
     struct queue_job *best = NULL;
@@ -237,7 +236,7 @@ static struct queue_job *next_open(const struct queue *queue)
     return best;
 }
 
-/* The first of the jobs that may begin; NULL: none may. */
+/* The first job that may begin, or NULL. */
 static struct queue_job *first_ready(struct queue *queue)
 {
     for (; queue->ready_count > 0; drop_top(queue)) {
@@ -248,7 +247,7 @@ static struct queue_job *first_ready(struct queue *queue)
     return NULL;
 }
 
-/* True where the job may not begin yet, as it runs alone and others run. */
+/* True if the job must run alone and others are running. */
 static bool has_to_wait(const struct queue *queue, const struct queue_job *job)
 {
     return job != NULL && job->is_alone && queue->running > 0;
@@ -260,7 +259,7 @@ struct queue_job *queue_next(struct queue *queue)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
     struct queue_job *job = first_ready(queue);
-    if (!has_place && !has_to_wait(queue, job)) /* else nothing comes before that one */
+    if (!has_place && !has_to_wait(queue, job)) /* otherwise no job may pass that one */
         job = next_open(queue);
     return has_to_wait(queue, job) ? NULL : job;
 }
@@ -273,7 +272,6 @@ void queue_keep_alone(struct queue_job *job)
 
 /* --- ends --- */
 
-/* The job is no longer among those that wait, or run. */
 static void take_out(struct queue *queue, const struct queue_job *job)
 {
     *(job->state == QUEUE_RUNNING ? &queue->running : &queue->waiting) -= 1;
@@ -281,7 +279,6 @@ static void take_out(struct queue *queue, const struct queue_job *job)
         queue->alone = NULL;
 }
 
-/* The job, which ran, waits to go on. */
 static void let_wait(struct queue *queue, struct queue_job *job)
 {
     queue->running_open -= is_incomplete(job);
@@ -307,12 +304,12 @@ static void list_ended(struct queue *queue, struct queue_job *job, enum queue_st
     *(state == QUEUE_DONE ? &totals->done : state == QUEUE_FAILED ? &totals->failed : &totals->cancelled) += 1;
 }
 
-/* Tells the job of this number, which is after the other, that this one is over. */
+/* Tells a dependent job that `job` is over. */
 static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_job *job)
 {
     struct queue_job *dependent = queue_find(queue, id);
     if (dependent == NULL)
-        return; /* cancelled, and forgotten */
+        return; /* cancelled and forgotten */
     dependent->awaited--;
     if (dependent->state != QUEUE_WAITING)
         return;
@@ -323,7 +320,7 @@ static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_
         note_ready(queue, dependent);
 }
 
-/* The job is over, and thereby all those that are after it where it is not done, and those after them. */
+/* Ends the job. If it is not done, this cancels its dependents, and theirs. */
 static void end(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
 {
     list_ended(queue, job, state, status, now_s);
@@ -406,7 +403,7 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
         note_ready(queue, job);
 }
 
-/* Has the jobs of its `after` that are not over know its number. -1 when memory is out: some may know it. */
+/* Registers the job with the unfinished jobs of its `after`. -1: out of memory, some may know it. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
     const struct submission *submission = &job->submission;
@@ -425,7 +422,7 @@ static int wait_for_others(struct queue *queue, struct queue_job *job)
     return 0;
 }
 
-/* The first job of `after` that is over and not done; 0: none. */
+/* The first job of `after` that ended without being done; 0: none. */
 static uint32_t find_failed(const struct queue *queue, const struct submission *submission)
 {
     for (size_t i = 0; i < submission->after_count; i++) {
@@ -445,7 +442,7 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
         return NULL;
     }
     *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
-    queue->newest = id; /* also where this fails: those that know the number must not take another job for this one */
+    queue->newest = id; /* also on failure: dependents that name the number must not get another job */
     if (wait_for_others(queue, job) < 0) {
         free(job);
         return NULL;

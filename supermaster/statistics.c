@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster's knowledge of its ranks while a job runs, and at the end, as a report. */
+/* What the supermaster knows of its ranks: while a job runs, and in the final report. */
 #include "supermaster/statistics.h"
 
 #include "common/config/run_spec.h"
@@ -14,12 +14,6 @@
 #include "supermaster/core.h"
 #include "supermaster/ledger.h"
 #include "supermaster/ranks.h"
-
-/* --- The supermaster's knowledge of its ranks: see ranks.h.
- *
- * It knows all of the workers that it serves itself. Of those of masters it knows what they have told: the workers that
- * are lost, the loads where chunks are cut by them, the measured chunks where the technique learns of them, and all
- * counts once the job is over. No message is sent only to show figures. */
 
 static void tell_master(const struct supermaster *supermaster, unsigned m, struct rank_figures *figures)
 {
@@ -43,7 +37,7 @@ static void tell_master(const struct supermaster *supermaster, unsigned m, struc
     };
 }
 
-/* The state of a worker that lives, and that the supermaster serves itself. */
+/* State of a live worker that the supermaster serves itself. */
 static enum rank_state state_of_served(const struct served *served)
 {
     return served->gone ? RANK_LEFT : served->holds > 0 ? RANK_COMPUTES : served->is_aside ? RANK_ASIDE : RANK_WAITS;
@@ -65,7 +59,6 @@ static enum rank_state state_of_worker(const struct supermaster *supermaster, un
     return supermaster->losses.master_left[m] ? RANK_LEFT : RANK_NOT_TOLD;
 }
 
-/* Tells what the worker has done, by the service where that serves it. */
 static void tell_counts(const struct supermaster *supermaster, unsigned w, struct rank_figures *figures)
 {
     const struct worker_statistics *statistics = &supermaster->statistics[w];
@@ -130,20 +123,18 @@ bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place
     return true;
 }
 
-/* --- The report at the end. */
-
 static bool learns_weights(const struct supermaster *supermaster)
 {
     return supermaster->technique.is_ready && supermaster->technique.sched.technique->weight != NULL;
 }
 
-/* The worker's share of its node's cores, where its node has fewer than threads. */
+/* The worker's share of its node's cores if the node has fewer cores than threads, else 0. */
 static double cores_of(const struct threads *threads)
 {
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
 
-/* Time from the first assignment to the last commit in which a worker of a pod was there. */
+/* How long a worker of a pod was present between the first assignment and the last commit. */
 static double presence_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const uint64_t first_ns = supermaster->cut.first_ns, last_ns = supermaster->last_commit_ns;
@@ -153,7 +144,7 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
     return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? seconds_of(until_ns - from_ns) : 0;
 }
 
-/* A master that has joined counts from its own first assignment on. */
+/* A joined master's times count from its own first assignment. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;
@@ -191,8 +182,7 @@ static void fill_worker(const struct supermaster *supermaster, unsigned w, struc
     };
 }
 
-/* Reports the values that `auto` took from the probes for its technique as measured. Those that a plug-in was given
- * are reported as given. */
+/* Reports values that `auto` took from the probes as measured, and those given to a plug-in as given. */
 static void tell_values_of_choice(struct report *report)
 {
     struct sched_spec *spec = &report->technique;

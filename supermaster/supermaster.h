@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, ends the run. In
- * the central topology (no masters) it serves the workers itself, with the same service as a master. Pure: see
- * common/machine/machine.h. */
+/* The supermaster: turns speeds into virtual powers, cuts chunks with the technique, keeps the ledger, and ends the
+ * run. In the central topology (no masters) it serves the workers itself, with the same code as a master. A pure state
+ * machine: see common/machine/machine.h. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -20,198 +20,197 @@ enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER
 
 struct supermaster_config {
     const struct topology *topology; /* borrowed for the machine's life */
-    const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is not below `distance` */
-    uint64_t first, count;           /* the loop; of one that grows, what there is of it at first */
-    bool grows;                      /* iterations may come while it runs: its technique is one that may_grow */
-    bool is_told_of_growth;          /* MORE says when they have, and it is not looked in between */
-    uint64_t step_iterations;        /* iterations of a time step; 0: there is one */
+    const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is at least `distance` */
+    uint64_t first, count;           /* the loop; if it grows, its initial part */
+    bool grows;                      /* the loop may grow; requires a technique with may_grow */
+    bool is_told_of_growth;          /* growth is announced, and not checked for periodically */
+    uint64_t step_iterations;        /* 0: one time step */
     bool steps_dependent;            /* a step needs all results of the one before */
-    uint64_t distance;     /* an iteration needs so many before it: no chunk is smaller but the last; 0: independent */
-    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0 where results are only digested */
-    bool no_speculation;   /* no worker gets a copy of a chunk that another worker computes */
-    bool no_isolation;     /* no iteration is run in a child process */
-    bool is_elastic;       /* masters may join at any time: where there is no worker, some are waited for */
-    unsigned awaited;      /* so many join at most; 0: as many as like to */
-    bool is_patient;       /* a worker that hangs, or computes what others have done, is waited for at the end */
-    bool are_tasks;        /* iterations are called tasks, and count from 1 */
-    /* Iterations that wait for others, of which none waits for itself in a circle; closed, of `count` iterations,
-     * counted from the loop's first; borrowed for the machine's life. Its technique is one that may_grow; the loop does
-     * not grow. NULL: none waits. */
+    uint64_t distance; /* each iteration needs this many before it; smallest chunk except the last; 0: independent */
+    uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
+    bool no_speculation;   /* no copies of chunks */
+    bool no_isolation;     /* no iteration runs in a child process */
+    bool is_elastic;       /* masters may join at any time: without a worker, the run waits for some */
+    unsigned awaited;      /* most masters that join; 0: no limit */
+    bool is_patient;       /* at the end, waits for workers that hang or compute what is already done */
+    bool are_tasks;        /* iterations are called tasks and counted from 1 */
+    /* Iterations that wait for others, without cycles; counted from the loop's first; borrowed for the machine's life.
+     * Requires a technique with may_grow and a loop that does not grow. NULL: none. */
     const struct precedence *precedence;
-    const double *speeds; /* speeds of the workers in any unit, borrowed during init; NULL: measure them */
-    bool probe;           /* the workers probe even where `speeds` are given; must be true where they are not */
-    bool probe_kills;     /* probes run in the workers: what dies there may be due to the iterations */
-    bool journal;         /* committed ranges, and deaths, are to be recorded */
-    bool records_at_once; /* ranges not some time later: iterations have effects, and a second run has them again */
-    /* Ranges done by an earlier run, inside the loop; borrowed until the machine has started; NULL: none. */
+    const double *speeds; /* of the workers, in any unit; borrowed during init; NULL: measure them */
+    bool probe;           /* the workers probe even with given `speeds`; must be true without */
+    bool probe_kills;     /* probes run in the workers' own processes: a death may be due to the probed iterations */
+    bool journal;         /* record committed ranges and deaths */
+    bool records_at_once; /* record ranges at once: iterations have effects that a second run would repeat */
+    /* Ranges done by an earlier run; borrowed until the machine has started; may be NULL. */
     const struct ranges *done;
-    const struct ranges *done_failed; /* of these, what the kernel calls failed; borrowed during init; NULL: none */
-    uint64_t done_digest;             /* share of `done` in the checksum */
-    /* Deaths in earlier runs, inside the loop and not of `done`: `deaths` of workers, `failures` by the end of a
-     * process that ran the iterations; borrowed during init; NULL: none. */
+    /* part of `done` that the kernel reported as failed; borrowed during init; may be NULL */
+    const struct ranges *done_failed;
+    uint64_t done_digest; /* checksum of `done` */
+    /* Deaths in earlier runs of iterations not in `done`: `deaths` of workers, `failures` of child processes; borrowed
+     * during init; may be NULL. */
     const struct poison_set *deaths;
-    /* In a loop with dependencies: bytes of all data of a boundary; and a boundary of an earlier run, behind which all
-     * that is not done of the loop lies, with its data, borrowed for the machine's life. The iterations from it to the
-     * first that is not done are not fewer than the distance, or none. 0 and NULL: there is none. */
+    /* Loop with dependencies: size of a boundary's data, and the recovery point of an earlier run with its data,
+     * borrowed for the machine's life. All undone iterations are after it; between it and the first of them lie none or
+     * at least `distance` iterations. 0 and NULL: none. */
     uint64_t boundary_bytes;
     uint64_t point_at;
     const unsigned char *point; /* [boundary_bytes] */
 };
 
-/* The result of the workers' probes. The iterations' times are relative to the mean of the worker that took them, so
- * that fast and slow workers can be taken together. */
+/* Results of the probes. Times of iterations are relative to the mean of the worker that measured them, so that fast
+ * and slow workers can be combined. */
 struct measured {
-    double *mean_s;      /* [workers] time of an iteration on that worker; owned */
+    double *mean_s;      /* [workers] time of an iteration; owned */
     double round_trip_s; /* mean over the workers; 0: not measured */
     double swr;          /* mean over the workers; 0: not measured */
-    double cov;          /* sample deviation / mean of the iterations along the whole loop; 0 where fewer than two */
-    uint64_t iterations; /* iterations that went into `cov`: at most as many as a worker timed one by one */
+    double cov;          /* sample deviation / mean of the iterations over the whole loop; 0 with fewer than two */
+    uint64_t iterations; /* iterations in `cov`: at most as many as one worker timed singly */
     struct {
-        double mean;    /* mean of the iterations of this part of the loop; 0 where none was timed */
-        uint64_t count; /* iterations timed there, at most as many as by one worker: all workers time the same ones */
+        double mean;    /* mean over this part of the loop; 0: none timed */
+        uint64_t count; /* iterations timed here, at most as many as by one worker, because all time the same ones */
     } cells[CELLS];
 };
 
-/* Sums over the SPEEDs that came, of which `measured` is made. */
+/* Sums over the SPEEDs received, from which `measured` is computed. */
 struct gathered {
     double round_trip_s, swr;
     unsigned swr_workers;
-    double squares;   /* squares of the relative distances from the mean */
-    uint64_t freedom; /* degrees of freedom of `squares` */
+    double squares;   /* of relative distances from the mean */
+    uint64_t freedom; /* of `squares` */
     struct {
         double sum;
         uint64_t count;
     } cells[CELLS];
 };
 
-/* For a worker whom the technique does not count: it has left, or was not there when the technique began. */
+/* Seat of a worker that the technique does not count: it has left, or was not present when the technique began. */
 #define NO_SEAT UINT32_MAX
 
-/* The time steps of the loop. Those of an earlier run are blank. */
+/* The time steps of the loop; those of earlier runs are blank. */
 struct timesteps {
-    uint64_t step_iterations; /* iterations of a step */
-    uint64_t number;          /* number of the step at hand, from 0 */
-    uint64_t end;             /* iterations of the loop up to the end of the step at hand */
+    uint64_t step_iterations;
+    uint64_t number; /* current step, from 0 */
+    uint64_t end;    /* iterations of the loop up to the end of the current step */
     uint64_t began_ns;
     uint64_t returned;        /* iterations of the step that were recalled and not cut again */
-    struct report_step *list; /* [count]; NULL where there is one; owned, with what is in it */
-    unsigned places;          /* workers that the shares of each step have a place for */
+    struct report_step *list; /* [count]; owned with its contents; NULL: one step */
+    unsigned places;          /* workers for which shares are kept */
     uint64_t count;
 };
 
-/* Time between two looks whether the loop has grown: while something is free, and while nothing is. */
+/* Time between two checks for growth while something is free, and while nothing is. */
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
 
 /* Iterations that wait for others: see dependencies.c. */
 struct waits {
-    uint64_t *open;    /* [count] those that an iteration waits for and that have not ended; owned; NULL: none waits */
-    uint64_t *not_run; /* [not_run_count] iterations given up, as what they wait for has failed; owned */
+    uint64_t *open;    /* [count] how many others each iteration waits for; owned; NULL: none */
+    uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */
     uint64_t not_run_count;
-    uint64_t serve_due_ns; /* when what was set free is to be handed out; NEVER */
+    uint64_t serve_due_ns; /* when iterations that became free are handed out; NEVER */
 };
 
-/* Committed ranges that are not yet in the journal. */
+/* Committed ranges not yet in the journal. */
 struct record {
-    struct ranges ranges; /* with room for a group */
+    struct ranges ranges; /* has room for a group */
     uint64_t digest;
-    uint64_t due_ns; /* when the group is to be written; NEVER while it is empty */
+    uint64_t due_ns; /* when the group is written; NEVER while it is empty */
 };
 
-/* WORKER_IS_ALIVE also where it has left after the end. */
+/* WORKER_IS_ALIVE includes workers that left after the end. */
 enum worker_status {
     WORKER_IS_ALIVE,
     WORKER_IS_LOST,
-    WORKER_IS_DEAD,   /* the worker died, and its master has not told yet */
-    WORKER_HAS_LEFT,  /* the worker has left with its master, which was dismissed */
-    WORKER_IS_ORPHAN, /* the master is lost, and the worker has not come yet */
+    WORKER_IS_DEAD,   /* died; its master has not reported it yet */
+    WORKER_HAS_LEFT,  /* left with its master, which was dismissed */
+    WORKER_IS_ORPHAN, /* its master is lost; it has not contacted the supermaster yet */
 };
 
-/* The loss that has ended the job. */
+/* The loss that ended the job. */
 enum fatal_loss {
     LOSS_OF_NONE,
     LOSS_OF_ALL,        /* no worker is left */
-    LOSS_OF_BOUNDARIES, /* in a loop with dependencies: others need the boundary data of the rank */
+    LOSS_OF_BOUNDARIES, /* boundary data that others need are lost */
 };
 
-/* A rank that was lost. */
 struct supermaster_loss {
     unsigned rank;
     uint64_t chunks; /* chunks of a lost worker that were given to others */
-    bool is_late;    /* a worker that had only not left when all was done */
+    bool is_late;    /* it only failed to leave after everything was done */
 };
 
-/* The losses of a run, and their consequences. */
+/* The losses of a run and their consequences. */
 struct losses {
     unsigned char *worker; /* [workers] enum worker_status; owned */
-    bool *master_left;     /* [masters] the master said goodbye, or is lost; owned */
+    bool *master_left;     /* [masters] said GOODBYE or is lost; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
-    unsigned of_launch;      /* lost ranks that had not joined */
-    unsigned workers_late;   /* lost workers that had only not left when all was done */
-    unsigned orphans;        /* workers of lost masters that have not come yet */
-    uint64_t orphans_due_ns; /* at the end: when they are waited for no longer */
+    unsigned of_launch;      /* lost ranks of the original launch */
+    unsigned workers_late;   /* lost workers that only failed to leave in time */
+    unsigned orphans;        /* workers of lost masters that have not made contact */
+    uint64_t orphans_due_ns; /* at the end: how long orphans are waited for */
     bool *dismissed;         /* [masters] told to leave before the end; owned */
     bool *was_given;         /* [masters] has got a chunk; owned */
-    uint64_t *heard_ns;      /* [masters] last report, reissue, or grant to a master that had nothing; owned */
+    uint64_t *heard_ns;      /* [masters] last report, reissue, or grant after it had nothing; owned */
     uint64_t silence_ns;     /* longest time from such a moment to a report; 0: none yet */
-    uint64_t look_ns;        /* when to look for masters that are overdue; NEVER where no worker waits */
+    uint64_t look_ns;        /* when to look for overdue masters; NEVER if no worker waits */
     bool late;               /* the run began without some worker's speed */
-    bool look_again;         /* work may be free again, or no worker left: looked at by the end of the step */
-    bool serve_due;          /* work is free again in this step */
+    bool look_again;         /* at the end of the step, check for free work and for a run without workers */
+    bool serve_due;          /* work became free in this step */
     unsigned failed_by;      /* enum fatal_loss */
     uint64_t reissued, duplicates;
-    struct supermaster_loss *list; /* [count] in the order in which they became known; owned */
+    struct supermaster_loss *list; /* [count] in the order of discovery; owned */
     unsigned count;
     size_t capacity;
 };
 
-/* Work that moves between masters: see masters.c. */
+/* Recall between masters: see masters.c. */
 struct recalls {
-    unsigned *waiting; /* [masters] idle workers of the master, which wants work that others have not begun; owned */
-    unsigned masters_waiting; /* masters that want some */
+    unsigned *waiting;        /* [masters] idle workers of a master that wants recalled work; owned */
+    unsigned masters_waiting; /* masters with waiting > 0 */
     unsigned char *state;     /* [masters] enum recall_state; owned */
-    bool *was_told;           /* [masters] that all has begun, and has not been given anything since; owned */
-    bool *was_asked;          /* [masters] the master may still return something; owned */
-    unsigned open;            /* RECALLs that were not answered */
+    bool *was_told;           /* [masters] was told that all work has begun, and got none since; owned */
+    bool *was_asked;          /* [masters] may still return something; owned */
+    unsigned open;            /* unanswered RECALLs */
     bool has_more;            /* a master was given chunks in this step */
-    bool has_no_giver;        /* nobody could be asked, and nobody was given anything or has answered since */
-    uint64_t count;           /* recalls that brought something, also those of masters to their workers */
-    uint64_t iterations; /* iterations that moved by them; those of the supermaster's own service come when it tells */
+    bool has_no_giver;        /* no master could be asked, and nothing was given or returned since */
+    uint64_t count;           /* RECALLs that brought work back, including those of masters to their workers */
+    uint64_t iterations;      /* iterations moved; those of the supermaster's own service are added later */
 };
 
-/* A rank of a pod that cannot take part: the pod is left out. */
+/* A rank of a pod that cannot take part, so that the pod is left out. */
 struct unfit {
-    unsigned rank, master;   /* its own, and the index of the pod's master */
-    char text[TEXT_MAX + 1]; /* why */
+    unsigned rank, master; /* its rank, and the index of its master */
+    char text[TEXT_MAX + 1];
 };
 
-/* Masters that have joined and are not served yet, as the speeds of their workers are missing: see join.c. */
+/* Joined masters that are not served yet because speeds of their workers are missing: see workers.c. */
 struct joins {
-    bool *is_missing;       /* [workers] its speed is; owned */
-    unsigned *missing;      /* [masters] speeds of its workers that are; owned */
-    unsigned *refills_kept; /* [masters] refills that it has asked for meanwhile; owned */
-    unsigned open;          /* masters of which some are */
-    uint64_t since_ns;      /* when the latest has joined */
-    uint64_t due_ns;        /* when the missing ones are given up; NEVER until one came */
-    struct unfit *unfit;    /* [unfit_count] in the order in which they told of it; owned */
+    bool *is_missing;       /* [workers] speed is missing; owned */
+    unsigned *missing;      /* [masters] number of missing speeds; owned */
+    unsigned *refills_kept; /* [masters] refills requested meanwhile; owned */
+    unsigned open;          /* masters with missing speeds */
+    uint64_t since_ns;      /* when the latest one joined */
+    uint64_t due_ns;        /* when to stop waiting; NEVER until one speed arrived */
+    struct unfit *unfit;    /* [unfit_count] in the order of arrival; owned */
     unsigned unfit_count;
     size_t unfit_capacity;
 };
 
-/* Recovery points that are recorded: see dependencies.c. */
+/* Recovery points: see dependencies.c. */
 struct points {
-    uint64_t due_ns;      /* when to ask for the next one; NEVER: not at all */
-    uint64_t interval_ns; /* from the latest request to the next */
-    uint64_t at;          /* boundary whose data are coming; 0: none */
-    uint64_t bytes;       /* bytes of them that have come */
-    uint64_t began_ns;    /* when the first of them came */
-    uint64_t latest;      /* boundary that is recorded; 0: none */
-    uint64_t next;        /* the first iteration of the next chunk, which may be done already */
+    uint64_t due_ns; /* when to request the next one; NEVER: not at all */
+    uint64_t interval_ns;
+    uint64_t at;       /* boundary whose data are arriving; 0: none */
+    uint64_t bytes;    /* bytes that have arrived */
+    uint64_t began_ns; /* when the first of them arrived */
+    uint64_t latest;   /* recorded boundary; 0: none */
+    uint64_t next;     /* first iteration of the next chunk, which may be done already */
 };
 
-/* Number of failures that are told one by one. */
+/* Failures that are printed one by one. */
 #define FAILURES_TOLD 20
-/* Number of failures that are kept; those that follow one another at the same rank with the same text count as one. */
+/* Failures that are kept; consecutive ones at the same rank with the same text count as one. */
 #define FAILURES_KEPT 1000
 
 struct failures {
@@ -221,22 +220,22 @@ struct failures {
     uint64_t seen;
 };
 
-/* Number of mismatches that are told one by one, and that are kept. */
+/* Mismatches that are printed one by one, and that are kept. */
 #define MISMATCHES_TOLD 20
 #define MISMATCHES_KEPT 1000
 
-/* What was computed a second time. */
+/* Results of verification. */
 struct verifications {
     uint64_t alike, unverified;   /* iterations */
-    uint64_t differing;           /* iterations of ranges for which two results differ */
-    uint64_t undecided;           /* ranges among them for which no two of three agree, or there was no third */
+    uint64_t differing;           /* iterations of ranges with differing results */
+    uint64_t undecided;           /* such ranges without a majority */
     struct report_mismatch *list; /* [count]; owned */
     unsigned count;
     size_t capacity;
-    uint64_t seen; /* ranges that differ */
+    uint64_t seen; /* ranges with differing results */
 };
 
-/* Number of ends of tasks that are remembered, and of failed ones of each node. */
+/* Task ends that are remembered, and failed tasks of each node. */
 #define OUTCOMES_KEPT 256
 #define STREAK_KEPT   16
 
@@ -247,128 +246,125 @@ struct task_outcome {
 };
 
 struct judged_node {
-    uint64_t failed;              /* tasks that failed there since one worked there */
-    uint64_t first, last;         /* the lowest and the highest of them */
-    uint64_t latest[STREAK_KEPT]; /* the latest of them; the i-th, from 0, at i modulo STREAK_KEPT */
-    bool is_mixed;                /* a master serves its workers together with others: it is not judged */
+    uint64_t failed;              /* failed tasks since the last success */
+    uint64_t first, last;         /* lowest and highest of them */
+    uint64_t latest[STREAK_KEPT]; /* latest of them; a ring */
+    bool is_mixed;                /* its master also serves other nodes, so it is not judged */
     bool is_aside;
 };
 
-/* Nodes on which tasks fail that work elsewhere: see aside.c. */
+/* Nodes on which tasks fail that work elsewhere: see losses.c. */
 struct nodes {
-    struct judged_node *list;    /* [nodes of the topology]; owned; NULL: nothing is counted */
-    struct task_outcome *recent; /* [OUTCOMES_KEPT] the i-th end, from 0, at i modulo that; owned */
+    struct judged_node *list;    /* [nodes of the topology]; owned; NULL: nodes are not judged */
+    struct task_outcome *recent; /* [OUTCOMES_KEPT] ring; owned */
     uint64_t recent_count;
-    unsigned *master_node;  /* [masters] the node of all of its workers, or none; owned */
-    unsigned *refills_kept; /* [masters] refills that masters of nodes put aside have asked for; owned */
-    bool has_suspect;       /* `suspect` is a node to look at by the end of the step */
+    unsigned *master_node;  /* [masters] the node of all its workers, or UINT_MAX; owned */
+    unsigned *refills_kept; /* [masters] refills requested while their node is aside; owned */
+    bool has_suspect;       /* `suspect` must be checked at the end of the step */
     unsigned suspect;
-    unsigned aside;              /* nodes that are put aside */
-    struct report_aside *events; /* [event_count] owned */
+    unsigned aside;              /* nodes put aside */
+    struct report_aside *events; /* [event_count]; owned */
     unsigned event_count;
 };
 
-/* The supermaster's statistics of a worker at the end. */
 struct worker_statistics {
     double speed;                /* relative; 0 until known */
-    uint64_t joined_ns, left_ns; /* when it came and went, where that was while others computed; else 0 */
+    uint64_t joined_ns, left_ns; /* when it joined and left during the run; else 0 */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
-    struct threads threads;       /* count 0: the worker has told of none */
-    uint16_t load;                /* load that the worker's master has told; 0: none */
-    double load_sum;              /* sum of the known loads, in processes, by which the worker's chunks were cut */
-    uint64_t load_chunks;         /* number of loads in `load_sum` */
-    struct stats_record measured; /* chunks that the worker's master has measured for the technique, while it runs */
+    struct threads threads;       /* count 0: none reported */
+    uint16_t load;                /* reported by its master; 0: none */
+    double load_sum;              /* sum of the loads, in processes, by which its chunks were cut */
+    uint64_t load_chunks;         /* loads in `load_sum` */
+    struct stats_record measured; /* chunks that its master measured for the technique so far */
 };
 
-/* A range of iterations that was free when the technique laid out its parts, and how many were before it. */
+/* A range that was free when the technique laid out its parts, and the number of free iterations before it. */
 struct placed_range {
     uint64_t place;
     struct range range;
 };
 
-/* The technique that cuts the loop. */
 struct cutting {
     struct sched sched;
     bool is_ready;
     struct {
-        struct placed_range *list; /* [count] in ascending order; owned */
+        struct placed_range *list; /* [count] ascending; owned */
         size_t count, room;
-    } places;                /* empty where the technique has none */
-    unsigned *seat;          /* [workers] index of a worker in `sched`, or NO_SEAT; owned */
+    } places;                /* empty if the technique has none */
+    unsigned *seat;          /* [workers] index of the worker in `sched`, or NO_SEAT; owned */
     struct chooser *chooser; /* NULL unless technique_auto; owned */
 };
 
-/* The speeds of the workers, which are gathered before anything is cut. */
+/* Speeds of the workers, gathered before anything is cut. */
 struct speeds {
     struct speed_levels *levels; /* [workers]; owned */
     unsigned missing;
-    uint64_t due_ns;   /* when missing speeds are given up; NEVER until one came */
+    uint64_t due_ns;   /* when to stop waiting for missing speeds; NEVER until one arrived */
     bool has_one;      /* a worker has probed */
-    bool are_unprobed; /* earlier workers died of iterations that would be probed: none is */
+    bool are_unprobed; /* earlier workers died at iterations that would be probed: do not probe */
     struct gathered gathered;
-    struct measured measured; /* complete when SERVING, where the workers probe */
+    struct measured measured; /* if the workers probe: complete in SERVING */
     double *powers;           /* [workers] virtual powers; owned */
 };
 
-/* Refills of the task pools of the masters. */
+/* Refills of the masters' task pools. */
 struct refilling {
-    unsigned char **records; /* [masters] encoded, borrowed by the messages of a step (sink: [0]); owned */
-    unsigned *parked;        /* [masters] refills asked for that could not be given yet; owned */
-    unsigned *busy;          /* [masters] workers that hold a chunk, as last reported; owned */
-    uint64_t *reported;      /* [masters] iterations that the master has reported as done; owned */
-    uint64_t count;          /* refills so far */
+    unsigned char **records; /* [masters] encoded; borrowed by the messages of a step (with a sink: [0]); owned */
+    unsigned *parked;        /* [masters] refills requested and not served yet; owned */
+    unsigned *busy;          /* [masters] workers with a chunk, as last reported; owned */
+    uint64_t *reported;      /* [masters] iterations reported as done; owned */
+    uint64_t count;
 };
 
-/* Chunks that were cut so far. */
 struct cut_chunks {
     uint64_t chunks;
-    uint64_t least;    /* iterations of the least one that can be cut in time; see supermaster_note_rate() */
-    uint64_t largest;  /* iterations of the largest last chunk of a refill */
-    uint64_t first_ns; /* when the first chunk was assigned; NEVER before */
+    uint64_t least;    /* smallest chunk that can be cut in time; see supermaster_note_rate() */
+    uint64_t largest;  /* largest of the refills' last chunks, in iterations */
+    uint64_t first_ns; /* when the first chunk was assigned; NEVER: none yet */
 };
 
 struct traffic {
-    uint64_t messages, bytes;           /* of all ranks, complete when GONE */
-    uint64_t messages_sent, bytes_sent; /* by the supermaster itself so far */
+    uint64_t messages, bytes;           /* of all ranks, complete in GONE */
+    uint64_t messages_sent, bytes_sent; /* by the supermaster itself */
 };
 
-/* The step of the machine that is running. */
+/* The running step. */
 struct running_step {
     struct actions *actions;
     uint64_t now_ns;
-    unsigned from;        /* the sender of the message of this step */
+    unsigned from;        /* sender of this step's message */
     struct error refusal; /* text of a DROP */
 };
 
 struct supermaster {
     struct supermaster_config config;
-    unsigned state;                    /* enum supermaster_state */
-    bool is_central;                   /* the topology is, for good */
-    bool ends_now;                     /* what runs is not finished when the run ends early */
-    bool drains;                       /* ENDING: something was left when all were told to end */
-    const struct reason_sink *reasons; /* borrowed; NULL: nobody listens */
+    unsigned state;
+    bool is_central;                   /* fixed for the run */
+    bool ends_now;                     /* an early end does not wait for running iterations */
+    bool drains;                       /* ENDING before everything was done */
+    const struct reason_sink *reasons; /* borrowed; may be NULL */
     struct running_step step;
-    struct ledger ledger; /* holders: the masters, and last all workers without one; or the workers (central) */
+    /* holders: in the central topology the workers; otherwise the masters, and one for all workers without a master */
+    struct ledger ledger;
     struct cutting technique;
-    struct service service; /* central: of all workers; else of those whose master was lost */
+    struct service service; /* central: all workers; otherwise those of lost masters */
     unsigned holders;
     struct {
-        unsigned masters, workers, nodes; /* that there is room for, as many as the topology has, or more */
+        unsigned masters, workers, nodes; /* that there is room for, at least as many as in the topology */
     } room;
     uint64_t started_ns;
     struct speeds speeds;
     struct refilling refilling;
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     struct cut_chunks cut;
-    uint64_t last_commit_ns; /* NEVER before */
+    uint64_t last_commit_ns; /* NEVER: none yet */
     struct record record;
-    struct poison_set deaths; /* of iterations that are not done, in this run and those before; for the journal only */
+    struct poison_set deaths; /* of undone iterations, in all runs; only for the journal */
     struct timesteps steps;
-    uint64_t grown_look_ns; /* when it was last looked whether the loop has grown */
+    uint64_t grown_look_ns; /* latest check for growth */
     struct waits waits;
-    uint64_t resumed; /* iterations that an earlier run has done */
-    /* the end */
-    struct worker_statistics *statistics; /* [workers], owned */
+    uint64_t resumed;                     /* iterations done by earlier runs */
+    struct worker_statistics *statistics; /* [workers]; owned */
     struct error failure;                 /* empty unless the run failed */
     unsigned failed_rank;
     struct traffic traffic;
@@ -377,69 +373,63 @@ struct supermaster {
     struct joins joins;
     struct points points;
     struct failures failures;
-    struct given_up given_up; /* what of `ledger.failed` was given up, and why */
+    struct given_up given_up; /* given-up part of `ledger.failed`, with reasons */
     struct verifications verifications;
     struct nodes nodes;
 };
 
-/* -1 with one line in `error` when the technique refuses its parameters or memory is out. */
+/* Fails if the technique refuses its parameters or memory runs out. */
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
 
-/* True if the workers are to run nothing only to be timed, but to send speeds all the same, as earlier ones have died
- * of what they would run. */
+/* True if workers must not probe, because earlier ones died at the iterations to probe; they still send speeds. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
     return supermaster->speeds.are_unprobed;
 }
 
-/* Makes room for a master more, with so many workers on a node of their own, than the topology has: then it may be
- * appended there, and EVENT_JOINED follows before any other event. -1 when memory is out: nothing has changed. */
+/* Makes room for another master with this many workers on a node of its own: it may then be appended to the topology,
+ * and EVENT_JOINED follows before any other event. -1: out of memory, nothing changed. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers);
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
 const char *supermaster_state_name(const struct supermaster *supermaster);
 
-/* Between two steps: stops the program where an invariant of the supermaster does not hold. */
+/* Asserts the invariants between two steps. */
 void supermaster_check(const struct supermaster *supermaster);
 
-/* Number of lost ranks to tell of so far, and a line about the i-th of them: what was lost, and what became of it. */
+/* Number of reportable losses so far, and a line about the i-th: what was lost and what happens to its work. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Number of failures to tell of so far, at most FAILURES_TOLD + 1, and a line about the i-th of them. */
+/* Number of reportable failures so far, at most FAILURES_TOLD + 1, and a line about the i-th. */
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Tells of the iteration that was given up at that place, from 0, and of those behind it with the same reason. False
- * where there is none. */
+/* The given-up iteration at that place, from 0, and those after it with the same reason. False if there is none. */
 bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t place, struct failure_figures *figures);
 
-/* Number of mismatches to tell of so far, at most MISMATCHES_TOLD + 1, and a line about the i-th of them. */
+/* Number of reportable mismatches so far, at most MISMATCHES_TOLD + 1, and a line about the i-th. */
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Number of pods that were left out so far, as they could not take part, the rank of the i-th one's master, and a line
- * about it. */
+/* Number of pods left out so far, the rank of the i-th one's master, and a line about it. */
 unsigned supermaster_unfit_count(const struct supermaster *supermaster);
 unsigned supermaster_unfit_rank(const struct supermaster *supermaster, unsigned i);
 void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Number of times that a node was put aside, or got work again, so far, and a line about the i-th of them. */
+/* Number of times a node was put aside or taken back so far, and a line about the i-th. */
 unsigned supermaster_aside_count(const struct supermaster *supermaster);
 void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* True for a job that has failed as all workers are lost. */
+/* True if the job failed because all workers were lost. */
 bool supermaster_is_deserted(const struct supermaster *supermaster);
-/* True if the job failed as it lost a rank that others need, and can go on from its journal. */
+/* True if the job failed because it lost a rank that others need, and can be resumed from its journal. */
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
-/* True where results differed and the run is to fail for it: a dropped worker whom two others have proved wrong is no
- * reason. */
+/* True if the run fails because results differed. Not if the worker that was wrong is known and dropped. */
 bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
-/* Workers that hold a chunk at present. */
 unsigned supermaster_busy(const struct supermaster *supermaster);
 
-/* The supermaster as a runtime sees it. */
 struct machine supermaster_machine(struct supermaster *supermaster);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The workers: how fast they are, the loads of their cores, and those that join while others compute. */
+/* The workers: their speeds, the loads of their cores, and workers that join during the run. */
 #include "supermaster/core.h"
 
 #include "common/machine/probe.h"
@@ -14,11 +14,11 @@
 
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 
-/* --- Speeds, virtual powers, and what else the probes tell. Every worker times the same probe iterations, the first 1,
- * 2, 4, ... of them, until it has spent its time; each is compared at the largest number that it has reached. */
+/* --- Speeds, virtual powers and other results of the probes. Every worker times the same probe iterations, the first
+ * 1, 2, 4, .. of them, until its time is used up; workers are compared at the largest number that both reached. */
 
-/* Factor and least time of an overdue speed: the run has waited so many times as long as for the latest that came, and
- * so long at least. A worker hangs, and the others do the loop. */
+/* A missing speed is overdue after this factor times the time that the latest one took, and at least this time: the
+ * worker hangs, and the others compute the loop. */
 #define SPEED_FACTOR      10
 #define SPEED_PATIENCE_NS 10000000000u
 
@@ -54,7 +54,7 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
         gather_cells(supermaster, speed);
 }
 
-/* The longest wait for the missing speeds, if the first one has taken so long. */
+/* How long to wait for missing speeds if the latest one took `taken_ns`. */
 static uint64_t patience_ns(uint64_t taken_ns)
 {
     uint64_t patience = SPEED_FACTOR * taken_ns;
@@ -70,8 +70,8 @@ void supermaster_expire_speeds(struct supermaster *supermaster)
         supermaster_waive_speed(supermaster, w);
 }
 
-/* True if the speed of worker `w` is no longer waited for: the worker is taken for lost, its master is to leave, or the
- * run began without this speed. */
+/* True if the speed of worker `w` is no longer expected: the worker is lost, its master was dismissed, or the run began
+ * without it. */
 static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -84,7 +84,7 @@ static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
     struct speed_levels *levels = &supermaster->speeds.levels[w];
-    if (levels->count == SPEED_WAIVED) { /* a speed that was no longer waited for has come */
+    if (levels->count == SPEED_WAIVED) { /* a late speed has arrived after all */
         supermaster->speeds.missing++;
         levels->count = 0;
     }
@@ -124,13 +124,12 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds.missing--;
-    if (supermaster->speeds.due_ns == NEVER) /* no speed may ever come, should the other workers hang */
+    if (supermaster->speeds.due_ns == NEVER) /* the other speeds may never arrive, if those workers hang */
         supermaster->speeds.due_ns =
             supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
 
-/* Gives each worker whose speed did not come that of the first one whose speed did. Returns how many speeds came, at
- * least 1. */
+/* Replaces missing speeds by a known one. Returns how many were known, at least 1. */
 static unsigned fill_in_missing(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers, came = 0;
@@ -146,7 +145,7 @@ static unsigned fill_in_missing(struct supermaster *supermaster)
     return came > 0 ? came : 1;
 }
 
-/* Compares all speeds that are known by now. A worker that has told none is taken for as fast as one that has. */
+/* Compares all known speeds. A worker without one counts as being as fast as another. */
 static void compare_speeds(struct supermaster *supermaster)
 {
     unsigned workers = supermaster->config.topology->workers;
@@ -171,14 +170,13 @@ static void finish_measured(struct supermaster *supermaster)
     compare_speeds(supermaster);
 }
 
-/* The ratio of the shortest to the longest of the five iterations that workers time for a technique that asks for
- * it. Where no worker timed two the loop has one iteration, and the ratio is 1. */
+/* Ratio of the shortest to the longest of the five iterations that workers time if the technique asks for it. If no
+ * worker timed two, the loop has one iteration, and the ratio is 1. */
 static double swr(const struct supermaster *supermaster)
 {
     return supermaster->config.probe && supermaster->speeds.measured.swr == 0 ? 1 : supermaster->speeds.measured.swr;
 }
 
-/* True if the worker may be given chunks, as far as is known. */
 static bool counts(const struct supermaster *supermaster, unsigned w)
 {
     const enum worker_status status = supermaster->losses.worker[w];
@@ -187,7 +185,8 @@ static bool counts(const struct supermaster *supermaster, unsigned w)
                         !supermaster_is_joining(supermaster, supermaster->config.topology->master_of[w]));
 }
 
-/* The workers with a seat in a technique that is prepared now: those that count, or all of them if none does. */
+/* Which workers get a seat in a technique that is being prepared: those that may be given chunks, or all if none
+ * may. */
 struct seating {
     const struct supermaster *supermaster;
     bool all;
@@ -206,7 +205,7 @@ static bool has_seat(const struct seating *seating, unsigned w)
     return seating->all || counts(seating->supermaster, w);
 }
 
-/* Moves the speeds of the workers with a seat together. Returns how many there are. */
+/* Compacts the speeds of the workers with a seat into `powers`. Returns their number. */
 static unsigned gather_speeds(const struct seating *seating, double *powers)
 {
     unsigned seats = 0;
@@ -216,7 +215,7 @@ static unsigned gather_speeds(const struct seating *seating, double *powers)
     return seats;
 }
 
-/* Moves the powers of the workers with a seat back to their places. */
+/* Expands the compacted powers to one per worker. */
 static void put_powers_back(const struct seating *seating, unsigned seats, double *powers)
 {
     for (unsigned w = seating->supermaster->config.topology->workers; w-- > 0;)
@@ -230,7 +229,7 @@ static void take_seats(const struct seating *seating, unsigned *seat)
         seat[w] = has_seat(seating, w) ? seats++ : NO_SEAT;
 }
 
-/* Prepares a technique for so many iterations. If that fails the seats are as they were. */
+/* Prepares a technique for this many iterations. On failure the seats are unchanged. */
 static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, uint64_t iterations,
                              struct error *error)
 {
@@ -263,7 +262,7 @@ static const struct sched_spec *wanted_technique(struct supermaster *supermaster
     return spec->technique_auto && is_known ? supermaster_choose(supermaster) : &spec->technique;
 }
 
-/* Renews the technique. A technique chosen anew has learned nothing yet. */
+/* Prepares the technique for the next step. A newly chosen one has learned nothing. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error)
 {
     const struct sched_spec *technique = wanted_technique(supermaster);
@@ -275,8 +274,8 @@ int supermaster_renew_technique(struct supermaster *supermaster, struct error *e
     return supermaster->technique.is_ready ? 0 : -1;
 }
 
-/* Prepares the technique for the rest of the loop, to which granted iterations that are not done belong, too: some may
- * be given back. False where it refuses the rest: nothing has changed but the powers. */
+/* Prepares the technique for the rest of the loop, including granted iterations that are not done, because they may be
+ * returned. On failure only the powers have changed. */
 static bool prepare_for_rest(struct supermaster *supermaster, const struct sched_spec *technique)
 {
     const struct ledger *ledger = &supermaster->ledger;
@@ -299,7 +298,7 @@ void supermaster_change_technique(struct supermaster *supermaster, const struct 
         REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
 }
 
-/* The weights that the technique has learned take the place of the speeds. */
+/* Replaces the speeds by the weights that the technique has learned. */
 static void keep_learned(struct supermaster *supermaster)
 {
     const struct sched *sched = &supermaster->technique.sched;
@@ -313,8 +312,8 @@ static void keep_learned(struct supermaster *supermaster)
                 sched_weight(sched, supermaster->technique.seat[w]) * sum / sched->workers;
 }
 
-/* Begins the present technique anew for what is left, with the workers that are there now and with what it has learned
- * of them. If it refuses what is left it goes on as it was, and workers without a seat share those of others. */
+/* Restarts the technique for the rest of the loop with the present workers and what it learned. If it refuses, it
+ * continues unchanged, and workers without a seat share others' seats. */
 static void supermaster_recount_workers(struct supermaster *supermaster)
 {
     const struct sched_spec same = supermaster->technique.sched.spec;
@@ -346,10 +345,8 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     supermaster->losses.serve_due = false;
 }
 
-/* --- The loads of the workers' cores, by which chunks are scaled with --weighting acp: of those that are served here
- * their requests tell them, of the others their masters do. A worker that has told nothing is taken to have its core
- * for itself.
- */
+/* --- Loads of the workers' cores, by which chunks are scaled with --weighting acp. They come in REQUESTs or from the
+ * masters. A worker without a reported load is assumed to have its core for itself. */
 
 static double processes(uint16_t load)
 {
@@ -382,12 +379,12 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
     }
 }
 
-/* --- Masters that join, with their workers, while others compute. All arrays become longer, at their ends; no rank and
- * no index that was there changes. Where the workers probe, a master that joins in the middle of the loop is served
- * when the speeds of its workers are known; then the technique begins anew for what is left, with all that are there
- * and what was learned of them. A loop with dependencies is not for those who come later: they are told to end at once.
+/* --- Masters that join during the run with their workers. All arrays grow at their ends, so existing ranks and indices
+ * stay valid. If the workers probe, a master that joins during the loop is served when the speeds of its workers are
+ * known; then the technique restarts for the rest of the loop, with all workers and what it learned. A loop with
+ * dependencies accepts no joining masters: they are told to leave at once.
  *
- * A pod may be unfit for a job, as where its node lacks a file: it is told to leave, and the others go on. */
+ * A pod may be unfit for a job, for example if its node lacks a file: it is told to leave, and the others continue. */
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -415,7 +412,7 @@ void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m
 
 /* --- being served --- */
 
-/* Gives workers that have joined the mean speed of the others, if no worker probes and there are others. */
+/* Without probes, gives joined workers the mean speed of the others. */
 static void assume_speeds(struct supermaster *supermaster, unsigned first)
 {
     struct worker_statistics *statistics = supermaster->statistics;
@@ -426,7 +423,6 @@ static void assume_speeds(struct supermaster *supermaster, unsigned first)
         statistics[w].speed = first > 0 ? sum / first : 1;
 }
 
-/* Master `m` and its workers take part from now on. */
 static void take_up(struct supermaster *supermaster, unsigned m)
 {
     struct joins *joins = &supermaster->joins;
@@ -448,7 +444,7 @@ static void close_joining(struct supermaster *supermaster)
         supermaster->joins.due_ns = NEVER;
 }
 
-/* Worker `w`, which has joined, has told its speed or is no longer waited for. After the last worker of a master the
+/* The speed of joined worker `w` has arrived or is no longer waited for. When it was the last one of its master, the
  * master is served. */
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
 {
@@ -487,7 +483,7 @@ void supermaster_expire_joins(struct supermaster *supermaster)
 
 /* --- leaving --- */
 
-/* Has a master leave with its workers before the end, which counts as no loss. */
+/* Makes a master leave with its workers before the end; this does not count as a loss. */
 static void send_away(struct supermaster *supermaster, unsigned m, bool now)
 {
     const struct end end = {.drain = true, .now = now};
@@ -499,7 +495,6 @@ static void send_away(struct supermaster *supermaster, unsigned m, bool now)
                  &(struct message){.type = MESSAGE_END, .end = end});
 }
 
-/* Stops waiting for the speeds of the master's workers. */
 static void waive_speeds(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -515,7 +510,7 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
         return;
     const bool ends = supermaster->state >= SUPERMASTER_ENDING;
     if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
-        return; /* it has an END that says so */
+        return; /* it has such an END already */
     REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);
@@ -563,7 +558,7 @@ bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned
     if (m >= topology->masters || m < topology->launched)
         return false;
     if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
-        return true; /* another rank of the pod has told why, or the pod is to leave anyway */
+        return true; /* another rank of the pod gave the reason, or the pod is leaving anyway */
     if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
         return false;
     if (all_end)
@@ -599,7 +594,6 @@ void supermaster_note_pod_left(struct supermaster *supermaster)
 
 /* --- joining --- */
 
-/* Waits for the speeds of the workers from `first` on. */
 static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
 {
     struct joins *joins = &supermaster->joins;
@@ -628,7 +622,7 @@ void supermaster_receive_joined(struct supermaster *supermaster)
     supermaster->holders++;
     for (unsigned w = first; w < topology->workers; w++) {
         supermaster->technique.seat[w] = NO_SEAT;
-        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* unless it is waited for */
+        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* unless await_speeds() changes it */
         supermaster->statistics[w].joined_ns = supermaster->step.now_ns;
     }
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;

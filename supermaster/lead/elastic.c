@@ -18,10 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The number under which the ranks have the job. */
 #define ELASTIC_JOB 1u
 
-/* Says what is wrong. Returns `status`. */
 static int elastic_fail(const struct elastic *elastic, int status, const char *text)
 {
     const struct root *root = led_job_root(elastic->led);
@@ -29,10 +27,7 @@ static int elastic_fail(const struct elastic *elastic, int status, const char *t
     return status;
 }
 
-/* --- the door --- */
-
-/* The ticket as an absolute path, in a folder that is there. A file that is no ticket is left alone. -1 with one
- * line. */
+/* Makes the ticket's absolute path. Fails if its folder does not exist or the file is something else. */
 static int make_place(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct ticket earlier;
@@ -52,7 +47,7 @@ static int make_place(const char *given, char path[PATH_MAX], struct error *erro
     return folder[0] != '\0' ? file_make_folders(folder, error) : 0;
 }
 
-/* The line is one for a shell. */
+/* The printed command is quoted for a shell. */
 static void say_how_to_join(const struct root *root, const char *ticket)
 {
     struct text text;
@@ -63,7 +58,7 @@ static void say_how_to_join(const struct root *root, const char *ticket)
     free(word);
 }
 
-/* Opens the door, and says so. Returns an exit status. */
+/* Starts listening and prints how to join. Returns an exit status. */
 static int open_door(struct elastic *elastic)
 {
     char path[PATH_MAX];
@@ -107,8 +102,6 @@ void elastic_fini(struct elastic *elastic)
     topology_fini(&elastic->topology);
 }
 
-/* --- coming and going --- */
-
 static int make_room(void *context, unsigned workers)
 {
     const struct elastic *elastic = context;
@@ -128,7 +121,7 @@ static void take_in(void *context, const struct link_pod *pod)
     }
     led_job_note_joined(elastic->led);
     driver_tell_joined(elastic->driver);
-    if (root->setup.job.await_pods > 0) /* it is as it was to be */
+    if (root->setup.job.await_pods > 0) /* expected: the run started this pod */
         return;
     snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", pod->first_rank, pod->workers,
              pod->workers > 1 ? "s" : "", pod->name);
@@ -147,8 +140,6 @@ bool elastic_send_away(struct elastic *elastic, unsigned rank, bool now)
     return elastic->link != NULL && link_send_away(elastic->link, rank, now);
 }
 
-/* --- the run --- */
-
 bool elastic_share(struct elastic *elastic, int *status)
 {
     static char program[] = "supermaster", serve[] = "--serve";
@@ -157,8 +148,7 @@ bool elastic_share(struct elastic *elastic, int *status)
     return runtime_share_job(elastic->runtime, 2, words, status, &count) != NULL;
 }
 
-/* Announces the job, whose kernel has to find on each node what it would find here. Returns an exit status; what is
- * wrong has been said. */
+/* Announces the job to all ranks. Returns an exit status; errors are printed. */
 static int announce(struct elastic *elastic)
 {
     char folder[PATH_MAX];
@@ -172,8 +162,8 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
-/* Has pods leave that cannot take part, as there is no other job for them: each has told why on its own side. Those
- * that the run has started itself stay, as their launcher tells of each end. */
+/* Sends pods away that cannot take part, because there is no other job for them; each has printed why. Pods started by
+ * the run stay, because their launcher reports each end. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;
@@ -183,14 +173,14 @@ static void send_unfit_away(struct elastic *elastic)
         elastic_send_away(elastic, rank, false);
 }
 
-/* Has the job run until its machine has exited. Returns its status. */
+/* Runs the job until its machine has exited. Returns its status. */
 static int drive_job(struct elastic *elastic)
 {
     const struct machine machine = led_job_machine(elastic->led);
     const struct part_of_job part = {
         .job = ELASTIC_JOB, .weight = 1, .machine = &machine, .effects = led_job_effects(elastic->led)};
     elastic->driver = link_add(elastic->link, &part);
-    if (elastic->driver == NULL) /* the link is over */
+    if (elastic->driver == NULL) /* the link has ended */
         return EXIT_STATUS_FAILED;
     while (driver_goes_on(elastic->driver)) {
         link_turn(elastic->link);

@@ -46,27 +46,25 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time for each question about a kernel of a set, which stands still meanwhile. */
+/* Time limit for each query of a kernel; the set stands still meanwhile. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
-/* The iterations of a worker, to tell of files of ranks that are not there when all is over. */
 struct share {
     unsigned rank, master;
     uint64_t iterations;
 };
 
-/* What is needed to make the trace when all is over. */
+/* What is needed to make the trace at the end. */
 struct trace {
-    unsigned *ranks; /* [count] ranks that write for it; owned */
+    unsigned *ranks; /* [count] ranks that write trace files; owned */
     unsigned count;
     struct trace_worker *workers; /* [worker_count]; owned */
     unsigned worker_count;
 };
 
-/* Time between two looks at the progress where no terminal wants more of them. */
 #define PACE_LOOK_MS 1000
 
-#define FAULT_KINDS 5 /* of lines that tell what has gone wrong */
+#define FAULT_KINDS 5 /* kinds of lines about problems */
 
 struct led_job {
     struct root root;
@@ -76,7 +74,7 @@ struct led_job {
     bool supermaster_ready;
     struct effects effects;
     bool is_told_of_growth, is_elastic;
-    int folder; /* borrowed; -1: where the process is */
+    int folder; /* borrowed; -1: working directory */
     mode_t mask;
     char **environment;  /* borrowed; NULL: that of the process */
     struct asker *asker; /* of a set; owned */
@@ -84,17 +82,17 @@ struct led_job {
     char output_word[sizeof "--output=" + JOB_PATH_MAX]; /* for the other ranks; empty: they name it alike */
     int argc;                                            /* the job's words */
     char **argv;
-    struct timespec list_changed;             /* time_of_list() when the list was read */
-    char technique_text[SCHED_SPEC_TEXT_MAX]; /* as it was last told */
-    uint64_t ended_ns;                        /* when the machine had ended; 0: it has not */
-    struct pace pace;                         /* of a job of which somebody may ask how it goes */
-    unsigned said[FAULT_KINDS];               /* lines of each of the fault_lines */
-    bool failure_said;                        /* the reason of the failure is printed */
-    unsigned *costs_ranks;                    /* [costs_count] ranks of the workers, which write costs; owned */
+    struct timespec list_changed; /* time_of_list() when the list was read */
+    char technique_text[SCHED_SPEC_TEXT_MAX];
+    uint64_t ended_ns;          /* when the machine ended; 0: not yet */
+    struct pace pace;           /* of a job whose progress may be queried */
+    unsigned said[FAULT_KINDS]; /* printed lines of each kind of fault_lines */
+    bool failure_said;
+    unsigned *costs_ranks; /* [costs_count] ranks of the workers that write costs; owned */
     unsigned costs_count;
-    struct trace_spool spool; /* of --trace */
+    struct trace_spool spool;
     struct trace trace;
-    struct share *shares; /* [share_count] of the workers; owned */
+    struct share *shares; /* [share_count]; owned */
     unsigned share_count;
 };
 
@@ -162,7 +160,7 @@ void led_job_expect_pods(struct led_job *led)
     launched_note_joinable();
 }
 
-/* Makes room in what is noted of the ranks for when the topology is released. -1 when memory is out. */
+/* Grows the arrays that are indexed by rank after the topology is released. -1: out of memory. */
 static int make_room_for_ranks(struct led_job *led, unsigned workers)
 {
     struct trace *trace = &led->trace;
@@ -206,18 +204,18 @@ void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete)
     root_note_added(&led->root, added, is_complete);
 }
 
-/* Goes to where the job is. To be called before anything that opens its files. */
+/* Changes to the job's folder; required before its files are opened. */
 static void enter(const struct led_job *led)
 {
     ask_use(led->asker);
     if (led->folder < 0)
         return;
-    if (fchdir(led->folder) < 0) /* as for whoever is in a folder that others may not enter any more */
+    if (fchdir(led->folder) < 0) /* possible if the folder's permissions have changed */
         say(led->root.err, "%s: cannot go to the job's folder: %m", led->root.name);
     umask(led->mask);
 }
 
-/* The same with the job's environment, for what asks its kernel. Returns the environment to come back to. */
+/* The same with the job's environment, for queries of its kernel. Returns the previous environment. */
 static char **enter_environment(const struct led_job *led)
 {
     char **before = environ;
@@ -277,7 +275,7 @@ static int init_machine(struct led_job *led)
     return result;
 }
 
-/* Begins the trace, whose ranks are noted, as the topology is released before it is made. -1 with one line. */
+/* Starts the trace. The ranks are copied, because the topology is released before the trace is made. */
 static int open_trace(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -296,7 +294,7 @@ static int open_trace(struct led_job *led)
     return trace_spool_open(&led->spool, root->setup.job.trace, topology->supermaster, &clock, &root->error);
 }
 
-/* Opens the files. 0; -1 for wrong use; RESULTS_NO_ROOM. The central topology stores the results here. */
+/* Opens the files. Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. In the central topology results are stored here. */
 static int open_files(struct led_job *led)
 {
     int created = root_create_files(&led->root);
@@ -305,7 +303,7 @@ static int open_files(struct led_job *led)
     return created != 0 || led->topology->masters > 0 ? created : root_open_sink(&led->root);
 }
 
-/* The workers that were launched, and not those of pods. */
+/* Number of workers without those of pods. */
 static unsigned count_launched_workers(const struct topology *topology)
 {
     unsigned launched = topology->workers;
@@ -314,8 +312,8 @@ static unsigned count_launched_workers(const struct topology *topology)
     return launched;
 }
 
-/* Each master has what its workers compute compared by another of them. Pods are taken as they come: the report says
- * for how many iterations there was no other worker. */
+/* Verification needs two workers per master. Pods are taken as they come; the report counts iterations without a second
+ * worker. */
 static int check_verify_lineup(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -335,7 +333,7 @@ static int check_verify_lineup(struct led_job *led)
     return 0;
 }
 
-/* Notes the ranks of the workers, as the topology is released before the costs are there. */
+/* Copies the workers' ranks, because the topology is released before the costs are joined. */
 static void note_costs_ranks(struct led_job *led)
 {
     const struct topology *topology = led->topology;
@@ -346,7 +344,7 @@ static void note_costs_ranks(struct led_job *led)
     }
 }
 
-/* When the file with the list of tasks was last changed; 0 if there is none. */
+/* When the task list was last modified; 0 if there is none. */
 static struct timespec time_of_list(const struct job_setup *setup)
 {
     struct stat file;
@@ -397,7 +395,7 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     return result;
 }
 
-/* Has the machine and the files made that the job needs. -1 with one line for wrong use; RESULTS_NO_ROOM. */
+/* Makes the machine and the files. Returns -1 for wrong use, or RESULTS_NO_ROOM. */
 static int make_ready(struct led_job *led)
 {
     if (root_read_precedence(&led->root) < 0 || init_machine(led) < 0)
@@ -406,7 +404,7 @@ static int make_ready(struct led_job *led)
     return open_files(led);
 }
 
-/* Returns an exit status as led_job_prepare() does. */
+/* Returns an exit status as led_job_prepare(). */
 static int prepare(struct led_job *led)
 {
     struct root *root = &led->root;
@@ -428,7 +426,8 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     led->topology = topology;
     const int status = prepare(led);
     environ = before;
-    if (!root->setup.loop.grows || root->setup.job.found.is_counted) /* else it is asked how much there is */
+    /* otherwise the kernel is queried for the loop's length later */
+    if (!root->setup.loop.grows || root->setup.job.found.is_counted)
         ask_end();
     root_print_notes(root, status);
     return status;
@@ -451,7 +450,6 @@ static const struct {
     {supermaster_loss_count, supermaster_loss_text},
 };
 
-/* Prints what has gone wrong since the last call. */
 static void print_faults(struct led_job *led)
 {
     struct error text;
@@ -489,7 +487,7 @@ static struct progress measure_progress(const struct led_job *led, uint64_t now_
     };
 }
 
-/* Called some times a second where there is a terminal or a log, and about once else. */
+/* Called a few times per second with a terminal or a log, otherwise about once per second. */
 static void show_progress(void *context, uint64_t now_ns)
 {
     struct led_job *led = context;
@@ -602,14 +600,15 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);
-    if (!root->sink_open && root_open_sink(root) < 0) { /* a master was lost, and its workers bring theirs here */
+    /* a master was lost: the results of its workers are stored here */
+    if (!root->sink_open && root_open_sink(root) < 0) {
         *error = root->error;
         return -1;
     }
     return results_write(&root->sink, part->first, part->count, data, bytes, error);
 }
 
-/* True for a part of the output that a pod may have sent. */
+/* True if a pod may have sent this part of the output. */
 static bool fits(void *context, const struct part *part, uint64_t bytes)
 {
     const struct job_setup *setup = &((struct led_job *)context)->root.setup;
@@ -618,7 +617,7 @@ static bool fits(void *context, const struct part *part, uint64_t bytes)
         part->count > end - part->first)
         return false;
     if (setup->loop.streams > 0)
-        return true; /* a block is looked at where it is written */
+        return true; /* a block is checked when it is written */
     return bytes / setup->record_bytes == part->count && bytes % setup->record_bytes == 0;
 }
 
@@ -626,7 +625,7 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 {
     struct led_job *led = context;
     enter(led);
-    print_faults(led); /* the journal, written some twenty times a second, leaves time for this */
+    print_faults(led); /* printing about twenty times a second is frequent enough */
     return root_record(&led->root, ranges, count, digest, error);
 }
 
@@ -657,7 +656,6 @@ static int grow_loop(void *context, struct growth *growth, struct error *error)
 
 /* --- at the end --- */
 
-/* Notes for the trace, if there is one, what the report says of the workers. */
 static void note_workers(struct trace *trace, const struct report_worker *rows, unsigned count)
 {
     if (trace->workers == NULL)
@@ -708,7 +706,7 @@ struct machine led_job_machine(struct led_job *led)
     return machine;
 }
 
-/* The time between two looks at the progress, for a terminal or for whoever asks; 0: it is not looked at. */
+/* Time between two updates of the progress; 0: none. */
 static uint64_t tick_ns(const struct root *root)
 {
     const unsigned look_ms = terminal_look_ms(&root->terminal);
@@ -776,7 +774,7 @@ char **led_job_words(const struct led_job *led, int *count)
     };
     char **before = enter_environment(led);
     found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 &&
-                       found.inputs != 0; /* else each rank finds out for itself */
+                       found.inputs != 0; /* otherwise each rank finds them itself */
     environ = before;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     found.loop = loop;
@@ -794,14 +792,13 @@ char **led_job_words(const struct led_job *led, int *count)
     return words;
 }
 
-/* Says what is wrong where the job prints. Returns `status`. */
 static int fail_to_announce(const struct led_job *led, int status, const char *text)
 {
     say(led->root.err, "%s: %s", led->root.name, text);
     return status;
 }
 
-/* The variable by which the ranks know the session, drawn once. */
+/* The session's environment variable with a random number, drawn once. */
 static char *session_setting(void)
 {
     static char setting[sizeof SESSION_VARIABLE + 17];
@@ -811,8 +808,8 @@ static char *session_setting(void)
     return setting;
 }
 
-/* The environment that is announced with a job: its own, and the session, in the place of one that the job may have
- * come from. NULL when memory is out. */
+/* The job's environment with the session variable of this process in place of an inherited one. NULL if memory runs
+ * out. */
 static char **add_session(struct announcement *about)
 {
     static const char name[] = SESSION_VARIABLE "=";
@@ -856,7 +853,7 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
 
 /* --- when all are through --- */
 
-/* Warns of iterations of workers whose files, or those of their masters, are not in this folder. */
+/* Warns about iterations of workers whose files, or whose masters' files, are missing in this folder. */
 static void warn_of_missing(struct led_job *led, const char *option, const char *path, bool of_master,
                             bool (*is_there)(const char *path, unsigned rank))
 {
@@ -881,7 +878,6 @@ static void warn_of_missing(struct led_job *led, const char *option, const char 
     root_print_failure(&led->root, text.text, led->root.rank);
 }
 
-/* Joins the costs that the workers have written; they have left. */
 static int join_costs(struct led_job *led, int status)
 {
     struct root *root = &led->root;
@@ -894,8 +890,7 @@ static int join_costs(struct led_job *led, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Makes the trace of what the ranks have noted. Without it the run has failed in nothing: all is done, and is said to
- * be. */
+/* Makes the trace from the files of the ranks. A failure does not fail the run. */
 static void join_trace(struct led_job *led)
 {
     struct root *root = &led->root;
@@ -919,7 +914,7 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Says that tasks were added to the list during the run, and were not run. Reads the list again only if its file has
+/* Prints if tasks were added to the list during the run and not run. Reads the list again only if the file has
  * changed. */
 static void tell_added_tasks(struct led_job *led, int status)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as the supermaster leads it, from its words to its summary: its machine, the effects of that, and what is said
- * of it. A plain run has one of these, a set has one for each job that runs. */
+/* A job as the supermaster runs it, from its command line to its summary: its machine, the effects of that machine, and
+ * all messages. A plain run has one, a set has one per running job. */
 #pragma once
 
 #include "common/control/job_json.h"
@@ -14,19 +14,18 @@
 
 struct led_job;
 
-/* A job without words. NULL when memory is out. */
+/* NULL if memory runs out. */
 struct led_job *led_job_new(const char *version);
 
-/* Releases all of it; a job that was prepared and has not run leaves no journal. NULL is fine. */
+/* Releases the job, which may be NULL; one that was prepared but has not run leaves no journal. */
 void led_job_free(struct led_job *led);
 
-/* Its streams, its rank, its terminal, and the line of what is wrong with it. */
+/* Its streams, rank, terminal and error text. */
 struct root *led_job_root(struct led_job *led);
 
-/* Has all files of the job be sought from the folder, by its descriptor, and made with that umask, and its kernel be
- * asked in that environment. The descriptor and the environment are borrowed. Without this the job is where the process
- * is. `is_patient`: its kernel is waited for while it is loaded, for some seconds; else reading the words does not
- * wait. */
+/* Runs the job in a folder (a descriptor), with that umask, and its kernel in that environment; both are borrowed. By
+ * default these are the process's. `is_patient`: waits some seconds while the kernel is loaded; otherwise reading the
+ * words does not wait. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
 /* A job of a set. */
@@ -48,36 +47,35 @@ bool led_job_is_loading(const struct led_job *led);
 bool led_job_has_loaded(const struct led_job *led);
 int led_job_loading_socket(const struct led_job *led);
 
-/* Has a job that is read anew, and is placed, use what was loaded for the other one. */
+/* Reuses the loaded kernel of `other` for a placed job that is read again. */
 void led_job_take_kernel(struct led_job *led, struct led_job *other);
 
-/* Says that the loop, which grows, is looked at when the machine is told of more, and only then. Before it is
- * prepared. */
+/* The growing loop is checked only when the machine is told of more. Call before led_job_prepare(). */
 void led_job_expect_more(struct led_job *led);
 
-/* Says that masters may join with their workers while the job runs. Before it is prepared. */
+/* Masters may join while the job runs. Call before led_job_prepare(). */
 void led_job_expect_pods(struct led_job *led);
 
-/* Makes room for a master with so many workers that joins. -1 when memory is out: nothing has changed. */
+/* Makes room for a joining master with this many workers. -1: out of memory, nothing changed. */
 int led_job_reserve(struct led_job *led, unsigned workers);
 
-/* The topology has that master; the machine is told by the caller. */
+/* Adds that master, which is now in the topology; the caller tells the machine. */
 void led_job_note_joined(struct led_job *led);
 
-/* Sets the rank of the master of the i-th pod, from 0, that cannot take part. False where there are fewer. */
+/* Sets the rank of the master of the i-th pod, from 0, that cannot take part. False if there are fewer. */
 bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank);
 
-/* Notes how many iterations have been added by now to a loop to which they are added by number; the machine is told by
- * the caller. After led_job_prepare(). */
+/* Sets how many iterations were added so far to a loop that grows by number; the caller tells the machine. Call after
+ * led_job_prepare(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
 
-/* Reads the words, which are borrowed, and asks the kernel. Returns what job_setup_make() does, the line in
+/* Parses the words, which are borrowed, and queries the kernel. Returns as job_setup_make(), with the error in
  * led_job_root()->error. */
 int led_job_read(struct led_job *led, int argc, char **argv);
 
-/* All that can be wrong with the job and only shows once the line-up is known; the files last, when the rest is right.
- * Says what is wrong, and what is to be noted. Returns an exit status: EXIT_STATUS_DONE, or that of a job that does not
- * begin; HELLO_STATUS_HELP with one line if nothing is left to do. `topology` is borrowed for the life of the job. */
+/* Makes all checks that need the topology, then opens the files; prints errors and notes. Returns EXIT_STATUS_DONE, the
+ * exit status of a job that does not begin, or HELLO_STATUS_HELP if nothing is left to do. `topology` is borrowed for
+ * the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
 /* The command line for the other ranks, of `*count` words. Its word 0 has the findings: with them
@@ -86,28 +84,28 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
  * out: the other ranks of a run then get the words of led_job_read(), and find out for themselves. */
 char **led_job_words(const struct led_job *led, int *count);
 
-/* Announces the job, whose words it adds to what is said `about` it, to all ranks under its number; `is_for_pods`: also
- * to those of pods. Returns an exit status; what is wrong has been said. After led_job_prepare(). */
+/* Announces the job to all ranks under its number, after adding its words to `about`; `is_for_pods`: also to pods.
+ * Returns an exit status; errors are printed. Call after led_job_prepare(). */
 struct announcement;
 struct link;
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
                      bool is_for_pods);
 
-/* The machine, and its effects, which are the job's. After led_job_prepare(). */
+/* Call after led_job_prepare(). */
 struct machine led_job_machine(struct led_job *led);
 const struct effects *led_job_effects(struct led_job *led);
 
-/* What is known of it at this moment. After led_job_prepare(). */
+/* Current figures of the job. Call after led_job_prepare(). */
 void led_job_tell(struct led_job *led, struct control_job *job);
 
-/* Tells of the rank at that place, from 0: the masters come first. False where there is none. */
+/* Figures of the rank at that place, from 0, masters first. False if there is none. */
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank);
 
-/* Tells of the iteration that was given up at that place, from 0, and of those behind it with the same reason. False
- * where there is none. After led_job_prepare(). */
+/* The given-up iteration at that place, from 0, and those after it with the same reason. False if there is none. Call
+ * after led_job_prepare(). */
 bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct failure_figures *failure);
 
-/* Iterations that it can tell of in that way. */
+/* Number of such iterations. */
 uint64_t led_job_failures(const struct led_job *led);
 
 /* Workers that have something to compute for it. */
@@ -120,16 +118,16 @@ char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
 /* Moves the list of what was given up of a job that has ended to whoever keeps it. */
 struct given_up led_job_take_given_up(struct led_job *led);
 
-/* True for a job that has failed as all workers are lost; `keeps_journal`: one goes on from there. */
+/* True if the job failed because all workers were lost; `keeps_journal`: it can be resumed. */
 bool led_job_is_deserted(const struct led_job *led, bool *keeps_journal);
-/* True if the job failed as it lost a rank that others need, and can go on from its journal. */
+/* True if the job failed because it lost a rank that others need, and can be resumed from its journal. */
 bool led_job_is_interrupted(const struct led_job *led);
 
-/* The machine has exited with `status`: makes the final files, prints the summary and writes the report. Returns the
- * exit status of the job. */
+/* After the machine exited with `status`: makes the final files, prints the summary and writes the report. Returns the
+ * job's exit status. */
 int led_job_end(struct led_job *led, int status);
 
-/* All ranks are through: settles what they have left. Returns the exit status of the job. */
+/* After all ranks have finished: joins the files they left. Returns the job's exit status. */
 int led_job_settle(struct led_job *led, int status);
 
 /* As root_clear_away(). */

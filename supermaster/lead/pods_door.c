@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The door by which pods join: see pods_door.h. */
+/* Listens for pods: see pods_door.h. */
 #include "supermaster/lead/pods_door.h"
 
 #include "common/control/source.h"
@@ -19,19 +19,17 @@ static void warn(void *context, const char *line)
     say(stderr, "supermaster: %s", line);
 }
 
-/* A ticket with the key of the one that is there, where it is to be used again, else with a new key. -1 with one
- * line. */
+/* Makes a ticket with a new key, or with the key of the existing ticket. */
 static int begin_ticket(struct ticket *ticket, const char *path, bool reuses, struct error *error)
 {
     struct error unused;
     if (!reuses || ticket_read(ticket, path, &unused) < 0)
         return ticket_init(ticket, error);
     ticket->count = 0;
-    ticket_name_machine(ticket); /* the earlier one may be of another, by a folder that both have */
+    ticket_name_machine(ticket); /* the existing ticket may name another machine of a shared folder */
     return 0;
 }
 
-/* The addresses at which the door listens. -1 with one line. */
 static int list_addresses(struct ticket *ticket, const char *path, const struct address *address, const char *option,
                           struct error *error)
 {
@@ -49,8 +47,7 @@ static int list_addresses(struct ticket *ticket, const char *path, const struct 
     return 0;
 }
 
-/* Has the ticket name this machine's addresses in the place of a port that is open at all of them, which on another
- * machine would mean that one. */
+/* Replaces a wildcard address by this machine's addresses: on another machine it would mean that one. */
 static void name_own_addresses(struct ticket *ticket)
 {
     const struct stream_address anywhere = ticket->addresses[ticket->count - 1];

@@ -19,13 +19,11 @@
 #define FOLDER_OF_JOBS "jobs"
 #define FILE_OF_QUEUE  "queue"
 
-/* Says that a path is too long, of which snprintf() has told that length. */
 static int check_length(int length, struct error *error)
 {
     return length >= 0 && length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
 }
 
-/* Puts a relative path behind the working directory. */
 static int make_absolute(const char *given, char path[PATH_MAX], struct error *error)
 {
     char here[PATH_MAX] = "";
@@ -47,9 +45,7 @@ static int find_path(const struct serve_options *options, char path[PATH_MAX], s
                             "FOLDER");
 }
 
-/* --- lists --- */
-
-/* The first line of a list names its only column. */
+/* The head of a list with a single column. */
 static const char list_head[] = "1\n";
 
 static void name_list(uint64_t job, char name[FILE_NAME_MAX])
@@ -62,7 +58,7 @@ const char *set_folder_list(const struct set_folder *folder, uint64_t job, char 
     char name[FILE_NAME_MAX];
     name_list(job, name);
     if (snprintf(path, PATH_MAX, "%s/%s", folder->path, name) >= PATH_MAX)
-        path[0] = '\0'; /* set_folder_open() has found room for it */
+        path[0] = '\0'; /* set_folder_open() has checked the length */
     return path;
 }
 
@@ -99,8 +95,6 @@ static int make_empty_list(const struct set_folder *folder, struct error *error)
     close(file);
     return 0;
 }
-
-/* --- the folder --- */
 
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error)
 {
@@ -146,7 +140,7 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job)
     }
 }
 
-/* The number of the job that has printed the file; 0: it is no such file. */
+/* Number of the job that printed this file; 0: it is not such a file. */
 static uint64_t printed_by(const char *file)
 {
     char name[FILE_NAME_MAX];
@@ -159,7 +153,7 @@ static uint64_t printed_by(const char *file)
     return 0;
 }
 
-/* The entries of a folder in the set's; NULL where it cannot be read. */
+/* NULL if the folder cannot be read. */
 static DIR *open_entries(const struct set_folder *folder, const char *name)
 {
     const int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of a set: `queue` (queue_journal.h), and `jobs` with what each job has printed, ID.out and ID.err, and the
- * list of tasks of an open one, ID.list (items.h). */
+/* The folder of a set: `queue` (queue_journal.h), and `jobs` with the output of each job, ID.out and ID.err, and the
+ * task list of an open one, ID.list (items.h). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -13,34 +13,32 @@
 #include <stdint.h>
 
 struct set_folder {
-    char path[PATH_MAX];       /* absolute: the process goes from folder to folder with its jobs */
-    char queue_path[PATH_MAX]; /* of the file */
-    int fd;                    /* owned; -1: not open */
+    char path[PATH_MAX]; /* absolute, because the process changes its working directory with each job */
+    char queue_path[PATH_MAX];
+    int fd; /* owned; -1: not open */
 };
 
-/* Opens the folder of the options, which is made where it is not there. -1 with one line. */
+/* Opens the folder named by the options and creates it if necessary. */
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes what jobs have printed that the queue does not have: of an earlier set where the queue was begun `anew`, or
- * forgotten in its last moment. What jobs have printed that a damaged queue may have lost stays: that of any job while
- * the damaged file is kept, and that of jobs behind the newest. Returns the largest number of a job of which something
- * stays. */
+/* Removes the output of jobs that are not in the queue: of an earlier set, if the queue was begun `anew`, or of jobs
+ * just forgotten. Output that belongs to jobs lost by a damaged queue stays: of any job while the damaged file is kept,
+ * and of jobs after the newest. Returns the largest job number with output that stays. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
-/* Removes what the job has printed. */
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
 
-/* The path of the list of a job; 0: of an empty one, which is there. */
+/* The path of the job's list; job 0: of an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
-/* Opens the list of a job for reading and writing; with `anew` an empty one, of which `*bytes` are there. -1 with
- * errno. */
+/* Opens the list of a job for reading and writing; `anew`: creates it with its head, whose size is returned in
+ * `*bytes`. -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
-/* Opens what the job has printed, for the caller to close. -1 with errno. */
+/* Opens the job's output for reading. -1 with errno. */
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* Opens it for writing, behind what is there where it `goes_on`, else anew. -1 with errno. */
+/* Opens the job's output for writing; `goes_on`: appends. -1 with errno. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

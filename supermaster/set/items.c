@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The last line of a list that is complete. */
+/* Last line of a complete list. */
 static const char list_end[] = "\\.\n";
 
 static int fail(const struct set *set, uint32_t job, const char *what, struct error *error)
@@ -39,9 +39,7 @@ int set_begin_items(struct set *set, struct queue_job *queued, struct error *err
     return 0;
 }
 
-/* --- adding --- */
-
-/* Why nothing can be added to the job, with one line. */
+/* Why nothing can be added to the job. */
 static enum refusal refuse(const struct set *set, const struct queue_job *queued, const struct items *items,
                            struct error *error)
 {
@@ -76,7 +74,6 @@ static enum refusal refuse(const struct set *set, const struct queue_job *queued
     return refusal;
 }
 
-/* Writes behind what the list has. -1 with one line: it is as it was. */
 static int write_list(struct set *set, const struct queue_job *queued, const struct items *items, struct error *error)
 {
     const uint64_t end = queued->items.bytes + items->bytes;
@@ -101,7 +98,7 @@ static int write_list(struct set *set, const struct queue_job *queued, const str
     return result;
 }
 
-/* Notes what the job has until the journal is committed. */
+/* Remembers the job's items until the journal is committed. */
 static void note_before(struct set *set, const struct queue_job *queued)
 {
     for (unsigned i = 0; i < set->addition_count; i++)
@@ -140,9 +137,7 @@ enum refusal set_add_items(struct set *set, uint32_t id, const struct items *ite
     return add_to(set, queued, items, error) < 0 ? REFUSAL_BROKEN : REFUSAL_NONE;
 }
 
-/* --- behind a commit --- */
-
-/* Takes items back that are not on disk, and of which nobody has heard. */
+/* Takes back items that are not on disk and have not been announced. */
 static void take_back(struct set *set, struct queue_job *queued, const struct queue_items *before)
 {
     uint64_t bytes;
@@ -172,8 +167,6 @@ void set_settle_items(struct set *set, bool is_committed)
     set->addition_count = 0;
 }
 
-/* --- the set's beginning and end --- */
-
 void set_complete_items(struct set *set)
 {
     static const struct items none = {.ends = true};
@@ -198,7 +191,7 @@ static int mend(struct set *set, const struct queue_job *queued, struct error *e
     if (queued->state > QUEUE_RUNNING || queued->items.bytes == 0)
         return 0;
     const int file = set_folder_open_list(&set->folder, queued->id, false, &bytes);
-    if (file < 0) /* the job fails when it begins, and says why */
+    if (file < 0) /* the job fails when it begins, with an error */
         return 0;
     const bool has_more = bytes > queued->items.bytes;
     const int result = has_more && (ftruncate(file, (off_t)queued->items.bytes) < 0 || fdatasync(file) < 0)

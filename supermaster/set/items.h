@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The items of open jobs: rows in a list of the set's folder, which the tasks of exec are read from, or numbers of
+/* The items of open jobs: rows of a list in the set's folder, from which the tasks of exec are read, or numbers of
  * iterations.
  *
- * What is added is in the list at once, and in the queue's journal with the next commit. Only then does anybody hear of
- * it: the job, and whoever has added it. What the list has behind the bytes that the journal tells of is nothing, and
- * is cut off when a later set begins. */
+ * Added items are written to the list at once, and to the queue's journal at the next commit. Only then are the job and
+ * the client told. What the list has beyond the journal's byte count is cut off when a later set begins. */
 #pragma once
 
 #include "common/control/items_json.h"
@@ -14,20 +13,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Begins the list of an open job that was just taken, where it has one. -1 with one line: it can have none. */
+/* Creates the list of a newly submitted open job, if it has one. */
 int set_begin_items(struct set *set, struct queue_job *queued, struct error *error);
 
-/* Adds to an open job. If it is refused, with one line, nothing is added. */
+/* Adds to an open job; if refused, nothing is added. */
 enum refusal set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error);
 
-/* The journal is committed, or could not be: tells the jobs of what was added since, or takes it back. */
+/* After a commit of the journal: announces what was added since the last one, or takes it back if the commit failed. */
 void set_settle_items(struct set *set, bool is_committed);
 
-/* Completes all open jobs, as nothing more is taken. Once they are, their open ends are on disk. */
+/* Completes all open jobs, because nothing more is accepted. Afterwards this is on disk. */
 void set_complete_items(struct set *set);
 
-/* Cuts off what the lists of all jobs have behind what the journal tells of. -1 with one line. */
+/* Cuts off what the lists have beyond the journal's byte counts. */
 int set_mend_items(struct set *set, struct error *error);
 
-/* The job is over: its list goes, unless there may be something to be looked up in it. */
+/* The job is over: removes its list, unless it is needed to look up failures. */
 void set_end_items(const struct set *set, const struct queue_job *queued);

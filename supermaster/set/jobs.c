@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The jobs of a set that run: see jobs.h. A job that begins gets a number of its own for the ranks, as those rise, and
- * jobs begin by priority. What it prints goes to files of the set's folder, and what it cannot print to the set's
+/* The running jobs of a set: see jobs.h. The ranks know a job by a number of its own, because these must ascend, while
+ * jobs begin by priority. A job's output goes to files in the set's folder; errors without such a place go to the set's
  * standard error. */
 #include "supermaster/set/jobs.h"
 
@@ -25,36 +25,35 @@
 #include <unistd.h>
 
 struct set_job {
-    struct set_job *next;     /* that began later, or whose kernel is loaded, too */
-    struct queue_job *queued; /* the queue's, at least until it is told that the job is over */
+    struct set_job *next;
+    struct queue_job *queued; /* the queue's, at least until the queue is told that the job is over */
     struct job_words words;
-    struct topology topology; /* of the launch and of the pods that are there, or have been since the job began */
+    struct topology topology; /* of the launch and of all pods since the job began */
     struct led_job *led;      /* owned */
-    struct driver *driver;    /* the link's */
+    struct driver *driver;
     struct machine machine;
-    uint64_t failures; /* iterations that were given up by the last turn */
-    FILE *out, *err;   /* what it prints; owned */
-    int folder;        /* where it runs; owned */
+    uint64_t failures; /* iterations given up as of the last turn */
+    FILE *out, *err;   /* its output; owned */
+    int folder;        /* working directory; owned */
 
-    /* while its kernel is loaded */
+    /* While its kernel is being loaded: */
     struct event *news; /* owned */
     uint64_t loads_since_ns;
     bool load_is_told;
 };
 
-/* How long a kernel may be loaded before it is said; and the time between two looks. */
+/* A message is printed after this time of loading a kernel; and the time between two checks. */
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
 /* --- errors --- */
 
-/* Says on the set's standard error what is wrong with a job that has no other place for it. */
 static void say_of_job(const struct queue_job *queued, const char *what, const char *why)
 {
     say(stderr, "supermaster: job %" PRIu32 ": %s%s%s", queued->id, what, why[0] != '\0' ? ": " : "", why);
 }
 
-/* Says what is wrong where the job prints. Returns `status`. */
+/* Prints an error in the job's output. Returns `status`. */
 static int fail(const struct set_job *job, int status, const char *text)
 {
     say(job->err, "%s: %s", led_job_root(job->led)->name, text);
@@ -72,7 +71,6 @@ static void close_stream(const struct queue_job *queued, FILE *stream)
         say_of_job(queued, "cannot write all that it prints", errno != 0 ? strerror(errno) : "");
 }
 
-/* Releases the job; NULL is fine. */
 static void job_free(struct set_job *job)
 {
     if (job == NULL)
@@ -101,7 +99,7 @@ static FILE *open_stream(const struct set *set, const struct queue_job *queued, 
     return opened;
 }
 
-/* The words of a job, with what the set adds. -1 when memory is out. */
+/* The command line of a job. -1: out of memory. */
 static int make_words(const struct set *set, const struct queue_job *queued, bool resumes, struct job_words *words)
 {
     char list[PATH_MAX];
@@ -112,7 +110,7 @@ static int make_words(const struct set *set, const struct queue_job *queued, boo
     return job_words_init(words, &queued->submission, &additions);
 }
 
-/* A job with its streams and its words, which are not read. NULL where that cannot be: it has been said. */
+/* A job with streams and unparsed words. NULL on failure, after printing an error. */
 static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 {
     struct set_job *job = calloc(1, sizeof *job);
@@ -149,7 +147,7 @@ static void place(const struct set *set, struct set_job *job)
         led_job_expect_more(job->led);
 }
 
-/* True where the job, of which the words are read, ran in an earlier set and has left its journal. */
+/* True if the job, whose words are parsed, ran in an earlier set and left its journal. */
 static bool has_journal(const struct set_job *job)
 {
     char path[JOB_JOURNAL_PATH_MAX];
@@ -157,7 +155,7 @@ static bool has_journal(const struct set_job *job)
            faccessat(job->folder, path, F_OK, 0) == 0;
 }
 
-/* Reads the words anew, with the option that goes on from the journal. -1 with one line in the error of its root. */
+/* Parses the words again with --resume. */
 static int resume(const struct set *set, struct set_job *job)
 {
     struct job_words words;
@@ -190,8 +188,8 @@ static int enter(const struct set *set, struct set_job *job)
     return EXIT_STATUS_DONE;
 }
 
-/* Finds out what the job is. Returns an exit status, and what is wrong has been said, unless its kernel is not loaded
- * yet. */
+/* Parses the words and queries the kernel. Returns an exit status; errors are printed, except that the kernel is still
+ * loading. */
 static int learn(struct set *set, struct set_job *job)
 {
     int result = led_job_read(job->led, job->words.argc, job->words.argv);
@@ -205,7 +203,7 @@ static int learn(struct set *set, struct set_job *job)
     return result == 0 ? EXIT_STATUS_DONE : fail(job, EXIT_STATUS_USAGE, root->error.text);
 }
 
-/* True where the job turns out to run alone, as its iterations depend on one another, and others still run. */
+/* True if the job must run alone, because its iterations depend on each other, and others are running. */
 static bool has_to_wait(struct set *set, const struct set_job *job)
 {
     if (!job_setup_is_dependent(&led_job_root(job->led)->setup))
@@ -214,14 +212,14 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
-/* True where pods take part in the job: not where its iterations depend on one another, as workers exchange what others
- * need over MPI, which does not reach from one launch to another. */
+/* True if pods take part in the job. Not in loops with dependencies, whose workers exchange boundary data over MPI,
+ * which does not reach other launches. */
 static bool takes_pods(const struct set_job *job)
 {
     return !job_setup_is_dependent(&led_job_root(job->led)->setup);
 }
 
-/* Makes the job ready. Returns an exit status; what is wrong has been said. */
+/* Prepares the job. Returns an exit status; errors are printed. */
 static int prepare(struct set *set, struct set_job *job)
 {
     struct root *root = led_job_root(job->led);
@@ -239,7 +237,7 @@ static int prepare(struct set *set, struct set_job *job)
     return led_job_prepare(job->led, set->runtime, &job->topology);
 }
 
-/* Announces the job to all ranks. Returns an exit status; what is wrong has been said. */
+/* Announces the job to all ranks. Returns an exit status; errors are printed. */
 static int announce(struct set *set, struct set_job *job)
 {
     const struct submission *submission = &job->queued->submission;
@@ -252,7 +250,6 @@ static int announce(struct set *set, struct set_job *job)
     return led_job_announce(job->led, set->link, ++set->newest, &about, takes_pods(job));
 }
 
-/* Has the job, which is announced, run. */
 static void add(struct set *set, struct set_job *job)
 {
     struct set_job **end = &set->jobs;
@@ -263,7 +260,7 @@ static void add(struct set *set, struct set_job *job)
                                      .machine = &job->machine,
                                      .effects = led_job_effects(job->led)};
     job->driver = link_add(set->link, &part);
-    if (job->driver == NULL) { /* the link is over */
+    if (job->driver == NULL) { /* the link has ended */
         job_free(job);
         return;
     }
@@ -299,7 +296,7 @@ static void note_over(struct set *set, struct queue_job *queued, int status)
     set_end_items(set, queued);
 }
 
-/* Begins the job, where this is its status so far. */
+/* Begins the job, or ends it at once if `status` is an error. */
 static void begin(struct set *set, struct queue_job *queued, struct set_job *job, int status)
 {
     if (status == EXIT_STATUS_DONE && has_to_wait(set, job)) {
@@ -325,17 +322,17 @@ static void begin(struct set *set, struct queue_job *queued, struct set_job *job
 
 static void on_load_news(evutil_socket_t unused, short what, void *context)
 {
-    (void)unused, (void)what, (void)context; /* the set wakes for its next turn */
+    (void)unused, (void)what, (void)context; /* only wakes the set */
 }
 
-/* Has the set wake when there is news of the load, once: a look at a base does not end while an event stays. */
+/* Wakes the set once at the next news of the load; a persistent event would keep the event loop busy. */
 static bool await_load_news(struct set_job *job)
 {
     const struct timeval look = {.tv_sec = LOAD_LOOK_S};
     return event_pending(job->news, EV_READ | EV_TIMEOUT, NULL) || event_add(job->news, &look) == 0;
 }
 
-/* Has the set go on while the kernel of the job is loaded. False when memory is out. */
+/* Continues while the job's kernel is being loaded. False if memory runs out. */
 static bool let_load(struct set *set, struct set_job *job)
 {
     job->news = event_new(runtime_base(set->runtime), led_job_loading_socket(job->led), EV_READ, on_load_news, NULL);
@@ -347,7 +344,6 @@ static bool let_load(struct set *set, struct set_job *job)
     return true;
 }
 
-/* Says once that it takes long. */
 static void tell_load(struct set_job *job)
 {
     if (job->load_is_told || runtime_now() - job->loads_since_ns < LOAD_TOLD_NS)
@@ -359,7 +355,7 @@ static void tell_load(struct set_job *job)
     fflush(job->err);
 }
 
-/* Begins the job. If its kernel is not loaded yet the job waits for that, and this is called once more. */
+/* Begins the job. If its kernel is not loaded yet, this is called again later. */
 static void begin_or_load(struct set *set, struct queue_job *queued, struct set_job *job)
 {
     const int status = learn(set, job);
@@ -372,7 +368,7 @@ static void begin_or_load(struct set *set, struct queue_job *queued, struct set_
         begin(set, queued, job, fail(job, EXIT_STATUS_FAILED, "out of memory"));
 }
 
-/* The job is no longer loading: it was cancelled, the set ends, or it begins. */
+/* The job stops loading: it was cancelled, the set ends, or it begins. */
 static void end_load(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -520,7 +516,7 @@ void set_tell_joined(const struct set *set, const struct link_pod *pod)
         if (!takes_pods(job))
             continue;
         if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) <
-            0) { /* it goes on without it */
+            0) { /* the job continues without the pod */
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;
         }
@@ -540,7 +536,7 @@ void set_tell_leaving(const struct set *set, unsigned master, bool now)
 void set_stop(struct set *set)
 {
     queue_stop(&set->queue);
-    raise(SIGTERM); /* as a batch system asks, so that there is one way to drain */
+    raise(SIGTERM); /* the same way as a batch system, so that there is one way to drain */
 }
 
 void set_desert(struct set *set)
@@ -551,7 +547,7 @@ void set_desert(struct set *set)
     queue_stop(&set->queue);
 }
 
-/* Notes how far the job came, for those who ask once it is over. */
+/* Stores the job's figures for queries after its end. */
 static void keep_figures(const struct set_job *job)
 {
     struct control_job told = {.status = -1};
@@ -568,7 +564,7 @@ static void keep_figures(const struct set_job *job)
     queue_keep_figures(job->queued, &figures);
 }
 
-/* Keeps what was given up of a job, if anything was, in the place of the oldest that is kept. */
+/* Keeps the list of given-up iterations of a job, replacing the oldest kept one. */
 static void keep_failures(struct set *set, const struct set_job *job)
 {
     struct set_failures *failures = &set->failures[set->failures_next];
@@ -579,10 +575,10 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
-/* The status that the end of a job has for the queue, where it comes of the end of the set: the job waits for the next
- * set, as one does that a stopped set has drained. A set whose workers are all lost, and that no pod can join, is of no
- * use to the other jobs. A job without a journal fails with it: were it to blame it would do the same to the next set.
- * A job that drains though nobody has cancelled it was told so by a rank that was sent a signal. */
+/* The job's status for the queue if the job ended because the set ends: it then waits for the next set. If all workers
+ * are lost and no pod can join, the set cannot run the other jobs and ends. A job without a journal fails with it,
+ * because it might be the cause and would do the same to the next set. A job that drains without having been cancelled
+ * was told so by a rank that got a signal. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -597,16 +593,15 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* True if the job has lost a rank that it needs, and is to begin again from its journal with the ranks that are left.
- */
+/* True if the job lost a rank that it needs, and restarts from its journal with the remaining ranks. */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
     return status == EXIT_STATUS_FAILED && led_job_is_interrupted(job->led) && !job->queued->is_cancelled &&
            set->queue.mode != QUEUE_STOPPED;
 }
 
-/* What the job has printed is in its files, and its end in the queue's journal, before the job's own journal has that
- * end: if this set is killed in between, the next one finds the job done in one of the two journals. */
+/* Writes the job's output and its end in the queue's journal before its own journal is removed: if the set is killed in
+ * between, the next one finds the job done in one of the two journals. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -620,14 +615,14 @@ static void end_job(struct set *set, struct set_job *job)
         queue_put_back(&set->queue, queued, true);
     else
         note_over(set, queued, status);
-    queue_journal_commit(set->journal, false, &error); /* else it is tried again soon */
+    queue_journal_commit(set->journal, false, &error); /* on failure it is retried soon */
     led_job_clear_away(job->led, status);
     keep_failures(set, job);
     job_free(job);
     control_note_change(set->control);
 }
 
-/* Has those answered at once who wait for what is given up of the job. */
+/* Answers clients that wait for given-up iterations of the job. */
 static void look_at_failures(struct set *set, struct set_job *job)
 {
     const uint64_t failures = led_job_failures(job->led);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set: see pods.h. The ticket stays where the set is to go on with its jobs: pods that wait for it come
- * back with the key that they have. */
+/* The pods of a set: see pods.h. The ticket is kept if the set's jobs will be continued: waiting pods then return with
+ * the same key. */
 #include "supermaster/set/pods.h"
 
 #include "common/os/say.h"
@@ -28,8 +28,6 @@ void set_pods_close(struct set *set)
     if (queue_is_over(&set->queue))
         pods_door_remove_ticket(&set->pods);
 }
-
-/* --- coming and going --- */
 
 static int reserve(void *context, unsigned workers)
 {

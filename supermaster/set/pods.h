@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The pods of a set: launches of their own, each a master with its workers, which join it by a stream. */
+/* The pods of a set: separate launches of a master with its workers that join by a stream. */
 #pragma once
 
 #include "common/mpi/link.h"
@@ -7,11 +7,11 @@
 
 struct set;
 
-/* Listens for pods where --listen asks for it, and writes the ticket by which they join. -1 with one line. */
+/* With --listen: starts listening and writes the ticket by which pods join. */
 int set_pods_open(struct set *set, struct error *error);
 
-/* Adds what a link asks a set about pods. */
+/* Adds the callbacks about pods. */
 void set_pods_fill_source(struct set *set, struct job_source *source);
 
-/* Removes the ticket, and stops listening; those that are still there are cut off. */
+/* Removes the ticket, stops listening and disconnects all pods. */
 void set_pods_close(struct set *set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The queue's journal in bytes: see queue_format.h. */
+/* Encoding of the queue's journal: see queue_format.h. */
 #include "supermaster/set/queue_format.h"
 
 #include "common/control/submission_json.h"
@@ -28,7 +28,7 @@ enum {
     TEXT_AT = 44
 };
 
-/* How a record begins: with bytes that UTF-8 does not have. */
+/* Start of a record: bytes that UTF-8 never contains. */
 static const unsigned char mark[4] = {0xf5, 0x51, 0x52, 0xf9};
 
 enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32 };
@@ -75,7 +75,6 @@ void queue_record_put(const struct queue_record *record, unsigned char *out)
 
 /* --- notes --- */
 
-/* Room for `size` bytes more; NULL when memory is out. */
 static unsigned char *make_room(struct queue_notes *notes, size_t size)
 {
     size_t room = notes->room > 0 ? notes->room : NOTES_LEAST;
@@ -145,7 +144,7 @@ static bool has_figures(const struct queue_job *job)
     return has;
 }
 
-/* Writes how far a job came to `out`. Returns the bytes. */
+/* Encodes a job's figures; returns their size. */
 static uint32_t figures_put(const struct queue_figures *figures, unsigned char *out)
 {
     size_t bytes = QUEUE_FIGURE_BYTES;
@@ -184,7 +183,6 @@ void queue_note_set_over(struct queue_notes *notes)
     note(notes, &(struct queue_record){.kind = QUEUE_SET_OVER});
 }
 
-/* All that is to be known of a job. */
 static void note_whole(struct queue_notes *notes, const struct queue_job *job)
 {
     queue_note_submitted(notes, job);
@@ -225,7 +223,7 @@ void queue_notes_fini(struct queue_notes *notes)
 
 /* --- reading --- */
 
-/* Reads the record at `bytes`, of which `left` are there. Returns its size; 0 where none that is whole begins there. */
+/* Reads the record at `bytes`. Returns its size, or 0 if no intact record begins there. */
 static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left)
 {
     if (left < QUEUE_RECORD_BYTES || memcmp(bytes + MARK_AT, mark, sizeof mark) != 0)
@@ -248,7 +246,6 @@ static size_t read_record(struct queue_record *record, const unsigned char *byte
     return size;
 }
 
-/* How a record was taken. */
 enum taken { TAKEN, CONTRADICTS, NO_MEMORY };
 
 static enum taken replay_submission(struct queue *queue, const struct queue_record *record)
@@ -270,7 +267,7 @@ static enum taken replay_submission(struct queue *queue, const struct queue_reco
     return NO_MEMORY;
 }
 
-/* Reads how far the job came, where that is told. -1 where it is not told right. */
+/* Reads the job's figures if there are any. -1 if they are invalid. */
 static int read_figures(struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -294,7 +291,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
     return 0;
 }
 
-/* Items are told of a job that is over, too, where the file was written anew and it was so at once. */
+/* A rewritten file may have items of a job that ended at once when it was replayed. */
 static enum taken replay_items(struct queue *queue, struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -309,8 +306,8 @@ static enum taken replay_items(struct queue *queue, struct queue_job *job, const
     return TAKEN;
 }
 
-/* A job that has begun before one that it is after is known to be done: the record of that one is lost. It is begun
- * again, from its own journal. */
+/* A job that began before one of its `after` was done: the record of that end is lost. The job begins again, from its
+ * own journal. */
 static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
 {
     if (!queue_is_damaged(damage))
@@ -320,8 +317,8 @@ static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s,
     return TAKEN;
 }
 
-/* A job that went on in a later set has begun more than once. One that was cancelled as another was not done is told to
- * be over where the file was written anew, though that follows from the other. */
+/* A job that continued in a later set has begun more than once. A rewritten file also records the end of jobs cancelled
+ * because of others, although it follows from those. */
 static enum taken replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
                                 const struct queue_damage *damage)
 {
@@ -369,8 +366,8 @@ static enum taken replay_record(struct queue *queue, const struct queue_record *
 struct replay {
     struct queue *queue;
     struct queue_damage *damage;
-    uint32_t number, newest; /* the largest so far */
-    uint32_t behind;         /* the first job that was submitted behind damage; 0: none */
+    uint32_t number, newest; /* largest so far */
+    uint32_t behind;         /* first job submitted after damage; 0: none */
 };
 
 static void note_damage(struct queue_damage *damage, uint64_t at, uint64_t bytes)
@@ -380,7 +377,7 @@ static void note_damage(struct queue_damage *damage, uint64_t at, uint64_t bytes
     damage->bytes += bytes;
 }
 
-/* The next place behind `at` where a whole record begins; `size` where there is none. */
+/* The next position from `at` on where an intact record begins, or `size`. */
 static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
 {
     struct queue_record record;
@@ -396,11 +393,11 @@ static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
     return size;
 }
 
-/* Takes the record at `at`. -1 when memory is out. */
+/* -1: out of memory. */
 static int take_record(struct replay *replay, const struct queue_record *record, size_t at)
 {
     struct queue_damage *damage = replay->damage;
-    if (record->number <= replay->number) { /* a copy of an earlier one */
+    if (record->number <= replay->number) { /* a copy of an earlier record */
         note_damage(damage, at, queue_record_size(record->text_bytes));
         return 0;
     }
@@ -419,7 +416,7 @@ static int take_record(struct replay *replay, const struct queue_record *record,
     return taken == NO_MEMORY ? -1 : 0;
 }
 
-/* Takes the records behind `at`. -1 when memory is out. */
+/* Reads the records from `at` on. -1: out of memory. */
 static int take_records(struct replay *replay, const unsigned char *bytes, size_t size, size_t at)
 {
     struct queue_record record;
@@ -427,7 +424,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
         const size_t next = find_record(bytes, size, at);
         if (next > at)
             note_damage(replay->damage, at, next - at);
-        if (next == size) { /* no later record tells how many there were */
+        if (next == size) { /* no later record tells how many are missing */
             replay->damage->records++;
             replay->damage->is_unended = true;
             const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
@@ -441,7 +438,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
     return 0;
 }
 
-/* The first job that this one is after, and of which nothing is known; 0: there is none. */
+/* The first unknown job in this job's `after`; 0: none. */
 static uint32_t find_lost(const struct queue *queue, const struct queue_job *job)
 {
     for (size_t i = 0; i < job->submission.after_count; i++)
@@ -457,12 +454,12 @@ static struct queue_job *next_live(struct queue_job *job)
     return job;
 }
 
-/* Cancels the jobs that wait for one that is lost, and may not be done. Those that were submitted in front of all
- * damage are after known ones, or after forgotten ones, which are done. */
+/* Cancels jobs that wait for a lost job. Jobs submitted before all damage can only wait for known jobs or for forgotten
+ * ones, which are done. */
 static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
 {
     for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {
-        next = next_live(job->next); /* which is not forgotten below */
+        next = next_live(job->next); /* fetched first, because the job may be forgotten below */
         const bool waits = job->id >= behind && job->state == QUEUE_WAITING && !job->has_run;
         const uint32_t lost = waits ? find_lost(queue, job) : 0;
         if (lost == 0)
@@ -472,7 +469,7 @@ static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, stru
     }
 }
 
-/* Reads the head. Returns whether it is good; -1 with one line for a file of another version. */
+/* Reads the head. Returns whether it is valid; fails for a file of another version. */
 static int read_head(struct replay *replay, const unsigned char *bytes, size_t size, struct error *error)
 {
     if (size < QUEUE_HEAD_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
@@ -484,7 +481,7 @@ static int read_head(struct replay *replay, const unsigned char *bytes, size_t s
     return 1;
 }
 
-/* Refuses a file that has neither a head nor a record. */
+/* Reports a file with neither a head nor a record. */
 static int refuse_file(const unsigned char *bytes, size_t size, struct error *error)
 {
     return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0

@@ -69,54 +69,53 @@ static inline size_t queue_record_size(uint32_t text_bytes)
     return QUEUE_RECORD_BYTES + (size_t)text_bytes;
 }
 
-/* Write a head or a record to `out`, which has room for it. */
 void queue_head_put(uint32_t newest, unsigned char *out);
 void queue_record_put(const struct queue_record *record, unsigned char *out);
 
-/* Bytes of a journal that are not in its file yet. */
+/* Journal data not yet in the file. */
 struct queue_notes {
-    unsigned char *bytes; /* [size], of which `room` are there; owned */
+    unsigned char *bytes; /* [size] used, `room` allocated; owned */
     size_t size, room;
     uint32_t number;  /* of the latest record */
-    uint32_t newest;  /* number of the latest job that was noted */
-    bool set_is_over; /* the last record is noted */
-    bool failed;      /* memory was out: what is noted misses something, and nothing more is noted */
+    uint32_t newest;  /* largest recorded job number */
+    bool set_is_over; /* the last record is there */
+    bool failed;      /* memory ran out: the notes are incomplete, and nothing more is added */
 };
 
 void queue_notes_fini(struct queue_notes *notes);
 
-/* Note what the queue has just been told of a job: that it is there, has other items, has begun, is over, or is to be
- * cancelled. Jobs that are cancelled thereby are noted with it. */
+/* Record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs cancelled
+ * as a consequence are included. */
 void queue_note_items(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job);
 
-/* Notes that the set has ended by itself. */
+/* Records that the set ended by itself. */
 void queue_note_set_over(struct queue_notes *notes);
 
-/* Notes a head and all that is to be known of the jobs that the queue has, in the place of what was noted. */
+/* Replaces the notes by a head and everything about the queue's jobs. */
 void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
-/* What is wrong with a file. */
+/* Damage of a file. */
 struct queue_damage {
     bool head_is_bad;
-    uint64_t at, bytes; /* the first byte that is in no good record, and how many such bytes there are */
-    uint64_t records;   /* records that are missing, at least */
-    uint64_t cancelled; /* jobs that are cancelled as they are after one of which nothing is known */
-    bool is_unended;    /* the set that wrote it was killed, or the file was cut at the end of a record */
+    uint64_t at, bytes; /* first byte outside of intact records, and the number of such bytes */
+    uint64_t records;   /* missing records, at least */
+    uint64_t cancelled; /* jobs cancelled because they wait for an unknown one */
+    bool is_unended;    /* the set was killed, or the file was cut at the end of a record */
 };
 
-/* True if a record of the file is lost, or may be. A file that merely lacks its last record is not damaged: a set that
- * was killed leaves it so. */
+/* True if a record is or may be lost. A file that only lacks its last record is undamaged: a killed set leaves it
+ * so. */
 static inline bool queue_is_damaged(const struct queue_damage *damage)
 {
     return damage->head_is_bad || damage->bytes > 0 || damage->records > 0;
 }
 
-/* Takes the records of a file of `size` bytes into a queue that has no jobs, also those behind damaged ones. Jobs that
- * have begun run. The numbers of jobs that may have been lost are not given again. -1 with one line for what is no such
- * file, or of another version, and when memory is out; the queue may have jobs then. */
+/* Reads a file of `size` bytes into an empty queue, including the records after damaged ones. Jobs that have begun
+ * count as running. Numbers of jobs that may have been lost are not reused. Fails for another kind or version of file
+ * and if memory runs out; the queue may then have jobs. */
 int queue_replay(struct queue *queue, const unsigned char *bytes, size_t size, struct queue_damage *damage,
                  struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the queue's journal: see queue_journal.h. Invariant: the first `size` bytes of the file and the noted
- * bytes behind them say what the queue has, unless `is_stale`: then only the queue itself does. */
+/* The file of the queue's journal: see queue_journal.h. Invariant: the first `size` bytes of the file and the notes
+ * after them describe the queue, unless `is_stale`. */
 #include "supermaster/set/queue_journal.h"
 
 #include "common/os/files.h"
@@ -20,19 +20,17 @@ struct queue_journal {
     struct queue *queue;    /* borrowed */
     char *path, *temporary; /* owned */
     int fd;
-    uint64_t size, least; /* bytes of the file; and those that it had when it was written anew */
+    uint64_t size, least; /* size of the file, and its size when it was last rewritten */
     struct queue_notes notes;
     struct error warning;
     bool is_unsynced; /* something in the file may not be on disk */
-    bool is_stale;    /* a write has failed: it is to be written anew */
+    bool is_stale;    /* a write failed: the file must be rewritten */
 };
 
 static int fail(const struct queue_journal *journal, const char *what, struct error *error)
 {
     return error_set(error, "%.200s: %s: %s", journal->path, what, strerror(errno));
 }
-
-/* --- notes --- */
 
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job)
 {
@@ -41,7 +39,7 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
 
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
 {
-    if (!job->submission.is_attached) /* no later set goes on with it */
+    if (!job->submission.is_attached) /* no later set continues such a job */
         queue_note_items(&journal->notes, job);
 }
 
@@ -65,9 +63,7 @@ void queue_journal_set_over(struct queue_journal *journal)
     queue_note_set_over(&journal->notes);
 }
 
-/* --- the file --- */
-
-/* Fills the temporary file with all that is to be known of the jobs that the queue has. -1 with errno. */
+/* Writes the whole queue to the temporary file. -1 with errno. */
 static int write_anew(struct queue_journal *journal, int fd)
 {
     queue_note_all(&journal->notes, journal->queue);
@@ -78,7 +74,7 @@ static int write_anew(struct queue_journal *journal, int fd)
     return file_write_at(fd, journal->notes.bytes, journal->notes.size, 0) < 0 || fdatasync(fd) < 0 ? -1 : 0;
 }
 
-/* Writes the journal under the temporary name and gives it its own. On failure the old file, if any, is as it was. */
+/* Writes the journal under the temporary name and renames it. On failure an old file is unchanged. */
 static int replace(struct queue_journal *journal, struct error *error)
 {
     unlink(journal->temporary);
@@ -86,7 +82,7 @@ static int replace(struct queue_journal *journal, struct error *error)
     journal->is_stale = true;
     if (fd < 0)
         return fail(journal, "cannot create", error);
-    file_lock(fd); /* the new file is known to nobody else yet */
+    file_lock(fd); /* no other process knows the new file yet */
     if (write_anew(journal, fd) < 0 || rename(journal->temporary, journal->path) < 0) {
         fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -140,9 +136,6 @@ int queue_journal_commit(struct queue_journal *journal, bool sync, struct error 
     return 0;
 }
 
-/* --- beginning and end --- */
-
-/* Reads the file, if there is one, into the queue. -1 with one line. */
 static int read_file(struct queue_journal *journal, struct queue_damage *damage, struct error *error)
 {
     struct stat status;
@@ -169,9 +162,7 @@ static int read_file(struct queue_journal *journal, struct queue_damage *damage,
     return result != 0 ? -1 : 0;
 }
 
-/* --- damage --- */
-
-/* Gives the file that was read a second name, which stays when it is written anew. -1 with one line. */
+/* Gives the damaged file a second name, which stays when the journal is rewritten. */
 static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX], struct error *error)
 {
     int result = -1;
@@ -191,7 +182,6 @@ static const char *plural(uint64_t count)
     return count == 1 ? "" : "s";
 }
 
-/* Says what is damaged, and keeps the file. -1 with one line. */
 static int tell_damage(struct queue_journal *journal, const struct queue_damage *damage, struct error *error)
 {
     char aside[PATH_MAX], cancelled[100] = "";
@@ -211,9 +201,7 @@ static int tell_damage(struct queue_journal *journal, const struct queue_damage 
     return 0;
 }
 
-/* --- what an earlier set has left --- */
-
-/* Why the file is not begun anew: it has jobs that are not over, or may have had some. -1 with one line. */
+/* Refuses a file with jobs that are not over, or that may have had some. */
 static int refuse_earlier(const struct queue_journal *journal, size_t jobs, struct error *error)
 {
     if (jobs > 0)

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of the queue's journal: what is submitted, begins and ends is told to it, and is on disk once it is
- * committed: one write for all. See queue_format.h for what is in it.
+/* The file of the queue's journal: submissions, beginnings and ends are noted, and written together by a commit. See
+ * queue_format.h for its contents.
  *
- * It is begun under a temporary name and takes its place by renaming, and is appended to after that. Where it has grown
- * to more than twice what it was, above QUEUE_JOURNAL_LEAST, it is written anew in the same way, with the jobs that the
- * queue has; so it is where a write has failed, which loses nothing thereby. A writer holds a lock on it.
+ * The file is created under a temporary name and renamed; later commits append to it. When it has doubled in size,
+ * above QUEUE_JOURNAL_LEAST, it is rewritten in the same way with the present jobs; also after a failed write, which
+ * loses nothing. The writer holds a lock on it.
  *
- * A file that is damaged is kept beside it, as NAME.damaged-1 and so on, before it is written anew with the jobs that
- * are whole. */
+ * A damaged file is kept as NAME.damaged-1 and so on before it is rewritten with the intact jobs. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Bytes up to which it is never written anew. */
+/* Up to this size the file is not rewritten. */
 #define QUEUE_JOURNAL_LEAST (1u << 20)
 
-/* What stands between the name of the file and a number in that of a damaged one. */
+/* Part of a damaged file's name between the journal's name and a number. */
 #define QUEUE_JOURNAL_DAMAGED ".damaged-"
 
 struct queue_journal;
@@ -37,23 +36,22 @@ struct queue_journal *queue_journal_open(const char *path, enum queue_earlier ea
                                          int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* One line that says what is lost, or may be, of the file that was there; "": nothing is. */
+/* One line about what is or may be lost of an earlier file, or "". */
 const char *queue_journal_warning(const struct queue_journal *journal);
 
-/* Notes that the set has ended by itself: what follows is not read. */
+/* Records that the set ended by itself; nothing may follow. */
 void queue_journal_set_over(struct queue_journal *journal);
 
-/* Note what the queue has just been told of a job: that it is there, has other items, has begun, is over, or is to be
- * cancelled. Jobs that are cancelled thereby are noted with it. */
+/* Record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs cancelled
+ * as a consequence are included. */
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_over(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_cancelled(struct queue_journal *journal, const struct queue_job *job);
 
-/* True where something is noted that is not in the file. */
+/* True if there is something to commit. */
 bool queue_journal_is_due(const struct queue_journal *journal);
 
-/* Has all that was noted in the file, and with `sync` on disk. -1 with one line: it will be tried again with the next
- * call. */
+/* Writes all notes to the file; `sync`: and to the disk. After a failure the next call tries again. */
 int queue_journal_commit(struct queue_journal *journal, bool sync, struct error *error);

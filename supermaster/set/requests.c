@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a set over its control socket, with common/control/control.h as the other half. */
+/* Answers the requests that a set gets over its control socket: see common/control/control.h. */
 #include "supermaster/set/requests.h"
 
 #include "supermaster/set/items.h"
@@ -35,7 +35,7 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
 /* Tells how far a job is that does not run: what its words say, and where it is over how far it came. */
 static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
-    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is loaded */,
+    static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is being loaded */,
                                                 CONTROL_DONE, CONTROL_FAILED, CONTROL_CANCELLED};
     const struct queue_figures *figures = &queued->figures;
     job->kernel = submission_kernel(&queued->submission);
@@ -53,7 +53,6 @@ static void tell_resting(struct set *set, const struct queue_job *queued, struct
     job->progress.grows = queue_is_open(queued);
 }
 
-/* Tells what the queue has of a job. */
 static void tell_queued(const struct queue_job *queued, struct control_job *job)
 {
     const struct submission *submission = &queued->submission;
@@ -113,9 +112,7 @@ static int output(void *context, uint64_t id, enum control_stream stream)
     return set_folder_read(&((struct set *)context)->folder, id, stream);
 }
 
-/* --- what is to be done --- */
-
-/* A later request ends what a job that drains has left running. */
+/* A second request ends the iterations that a draining job is still running. */
 static void cancel(void *context, uint64_t id, bool finishes)
 {
     struct set *set = context;

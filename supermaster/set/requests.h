@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* What is asked of a set over its control socket. */
+/* Answers the requests that a set gets over its control socket. */
 #pragma once
 
 #include "supermaster/set/set.h"
 
-/* What the socket asks and tells; all of it belongs to the set, which is to outlive it. */
+/* The callbacks of the control socket; the set must outlive them. */
 struct control_source set_control_source(struct set *set);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster of a set, its program and its turns: see serve.h. */
+/* The supermaster of a set: its program and its main loop; see serve.h. */
 #include "supermaster/set/serve.h"
 
 #include "common/job/startup.h"
@@ -13,12 +13,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Time between two attempts to write a journal that cannot be written. */
+/* Time between two attempts to write the journal. */
 #define JOURNAL_PAUSE_NS 1000000000u
 
-/* --- turns --- */
-
-/* A signal asks the set to drain, unless this process has raised it. */
+/* A signal drains the set, unless this process raised it. */
 static void asked(void *context)
 {
     struct set *set = context;
@@ -27,14 +25,13 @@ static void asked(void *context)
     queue_stop(&set->queue);
 }
 
-/* Has a set end that has no worker any more, and no job that would find it out. */
+/* Ends a set that has no worker left, and no job that would notice. */
 static void look_for_workers(struct set *set)
 {
     if (!set->options.listens && set->jobs == NULL && runtime_is_degraded(set->runtime) && !link_has_worker(set->link))
         set_desert(set);
 }
 
-/* Has the set end where it has had no job for so long. */
 static void look_idle(struct set *set)
 {
     const uint64_t now_ns = runtime_now();
@@ -44,7 +41,7 @@ static void look_idle(struct set *set)
         queue_close(&set->queue);
 }
 
-/* Has in the journal what has changed. A set whose disk is full goes on, and takes no job meanwhile. */
+/* Commits the journal. If the disk is full, the set continues but accepts no jobs. */
 static void write_journal(struct set *set)
 {
     struct error error;
@@ -58,7 +55,7 @@ static void write_journal(struct set *set)
     set->journal_fails = failed;
 }
 
-/* Nothing is added to the jobs of a set that drains: those that are open are complete, that it can end. */
+/* Completes the open jobs of a draining set, so that it can end. */
 static void complete_jobs(struct set *set)
 {
     if (set->queue.mode != QUEUE_CLOSED || set->queue.open == 0 || runtime_now() < set->completed_next_ns)
@@ -90,7 +87,7 @@ static void turn(struct set *set)
         link_end(set->link);
 }
 
-/* Has on disk what has become of all jobs. Returns the set's exit status. */
+/* Commits the journal to the disk at the end. Returns the set's exit status. */
 static int end_journal(struct set *set, int status)
 {
     struct error error;
@@ -101,7 +98,7 @@ static int end_journal(struct set *set, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Serves until the set is to end. Returns its exit status. */
+/* Runs until the set ends. Returns its exit status. */
 static int serve(struct set *set)
 {
     struct job_source source = {.context = set, .asked = asked};
@@ -120,9 +117,6 @@ static int serve(struct set *set)
     return end_journal(set, queue_is_over(&set->queue) && !set->is_deserted ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED);
 }
 
-/* --- the program --- */
-
-/* The queue has forgotten the job. */
 static void remove_printed(void *context, uint32_t id)
 {
     set_folder_remove(&((struct set *)context)->folder, id);
@@ -134,7 +128,6 @@ static void warn_of_metrics_of_set(void *context, const char *line)
     say(stderr, "supermaster: %s", line);
 }
 
-/* Has the metrics file written, if one is asked for. -1 with one line. */
 static int open_metrics_file_of_set(struct set *set)
 {
     struct error error;
@@ -150,7 +143,7 @@ static int open_metrics_file_of_set(struct set *set)
     return set->metrics_file != NULL ? 0 : error_set(&set->error, "--metrics-file: %.400s", error.text);
 }
 
-/* Clears the folder of what the queue has forgotten, and passes the numbers of jobs that it has lost. */
+/* Removes the output of forgotten jobs, and skips the numbers of lost ones. */
 static void clear_folder(struct set *set)
 {
     struct queue *queue = &set->queue;
@@ -166,7 +159,6 @@ static void clear_folder(struct set *set)
     queue->newest = newest;
 }
 
-/* Opens the folder, the queue, the socket and the metrics file. -1 with one line. */
 static int open_parts(struct set *set)
 {
     if (set_folder_open(&set->folder, &set->options, &set->error) < 0)
@@ -190,7 +182,6 @@ static int open_parts(struct set *set)
     return open_metrics_file_of_set(set);
 }
 
-/* Makes the set ready for jobs. Returns an exit status; what is wrong has been said. */
 static int open_set(struct set *set)
 {
     queue_init(&set->queue, set->options.at_once);
@@ -217,7 +208,6 @@ static void close_set(struct set *set, int status)
     topology_fini(&set->launch);
 }
 
-/* Opens the set, says to all ranks that it is one, serves it, and leaves. Returns the exit status. */
 static int run(struct set *set, int argc, char **argv)
 {
     unsigned count;
@@ -243,7 +233,7 @@ int supermaster_serve(int argc, char **argv, const char *version)
         .version = version,
         .status = startup.status,
         .text = startup.text,
-        .has_threads = set.options.metrics_file[0] != '\0', /* one writes the metrics */
+        .has_threads = set.options.metrics_file[0] != '\0', /* the metrics file has a thread */
         .listens = set.options.listens,
     };
     if (startup_ends_here(&startup, &status))

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The supermaster of a set: it takes jobs over its control socket, has them begin as its queue says, and leads them. */
+/* The supermaster of a set: accepts jobs over its control socket and runs them in the order of its queue. */
 #pragma once
 
-/* The program, where serve_is_asked(). Returns the exit status. */
+/* The program if serve_is_asked(). Returns the exit status. */
 int supermaster_serve(int argc, char **argv, const char *version);

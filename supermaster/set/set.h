@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A set, for the files that serve it: serve.c (the program and its turns), jobs.c (jobs begin and end), requests.c
- * (what is asked over the socket), items.c (what is added to open jobs), words.c (the command lines of jobs) and
- * folder.c (where it keeps things), pods.c (launches that join). */
+/* The state of a set, for its files: serve.c (program and main loop), jobs.c (running jobs), requests.c (control
+ * socket), items.c (additions to open jobs), words.c (command lines of jobs), folder.c (its files) and pods.c (joining
+ * launches). */
 #pragma once
 
 #include "common/config/serve_options.h"
@@ -24,18 +24,17 @@
 
 struct set_job;
 
-/* A job to which something was added that is not committed, with what it had before. */
+/* An uncommitted addition to a job, with the job's items before it. */
 struct set_addition {
     uint32_t job;
     struct queue_items before;
 };
 
-/* Jobs that are over, and of which it is kept what was given up of them. */
+/* Number of ended jobs whose given-up iterations are kept. */
 #define SET_FAILURES_MAX 16
 
-/* What was given up of a job that is over. */
 struct set_failures {
-    uint32_t job; /* 0: none yet */
+    uint32_t job; /* 0: unused */
     struct given_up given_up;
 };
 
@@ -43,29 +42,29 @@ struct set {
     const char *version;
     struct serve_options options;
     struct runtime *runtime;         /* owned */
-    const struct topology *topology; /* the runtime's: of all ranks that there ever were */
-    struct topology launch;          /* of those that were launched; owned */
+    const struct topology *topology; /* the runtime's: all ranks that ever were */
+    struct topology launch;          /* ranks of the launch; owned */
     struct pods_door pods;
     struct link *link; /* while it serves; owned */
     struct set_folder folder;
     struct queue queue;
-    struct queue_journal *journal; /* of `queue`; owned */
+    struct queue_journal *journal; /* owned */
     struct control_source source;
-    struct control *control;                       /* of `source`; owned */
-    struct metrics_file *metrics_file;             /* likewise; NULL: there is none; owned */
-    struct error error;                            /* why it cannot be opened */
-    struct set_job *jobs;                          /* those that run, in the order in which they began; owned */
-    struct set_job *loading;                       /* those whose kernel is loaded, which run for the queue; owned */
-    uint32_t newest;                               /* number under which the ranks have the latest job */
+    struct control *control;           /* owned */
+    struct metrics_file *metrics_file; /* may be NULL; owned */
+    struct error error;
+    struct set_job *jobs;    /* running, in the order of beginning; owned */
+    struct set_job *loading; /* jobs whose kernel is being loaded; for the queue they run; owned */
+    uint32_t newest;         /* the ranks' number of the latest job */
     struct set_addition additions[QUEUE_OPEN_MAX]; /* [addition_count] */
     unsigned addition_count;
     struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
     unsigned failures_next;                         /* the place of the next one */
     char waits_for[24];                             /* of the job that is told of */
     uint64_t idle_since_ns;
-    uint64_t completed_next_ns; /* open jobs are not completed before that, as they could not be */
-    uint64_t journal_next_ns;   /* the journal is not written before that, as it could not be */
-    bool journal_fails;         /* that has been said */
+    uint64_t completed_next_ns; /* when to try again to complete open jobs */
+    uint64_t journal_next_ns;   /* when to try again to write the journal */
+    bool journal_fails;         /* and that has been printed */
     bool is_deserted;           /* all workers are lost */
 };
 

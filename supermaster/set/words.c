@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Words that the set adds, and the NULL behind all. */
+/* Room for words that the set adds, and the final NULL. */
 #define WORDS_MORE 8
 
 /* The iterations that an open job was given. -1 when memory is out. */
@@ -24,7 +24,7 @@ static int add_iterations(struct job_words *words, const struct job_additions *a
     return words->found != NULL ? 0 : -1;
 }
 
-/* Parameters of the kernel exec, behind those of the job. */
+/* Parameters of the kernel exec, after those of the job. */
 static int add_list(struct job_words *words, const char *list)
 {
     static char follow[] = "follow=yes";
@@ -52,7 +52,7 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
-        words->argv[words->argc++] = resume; /* the option counts as given last; behind `--` there are none */
+        words->argv[words->argc++] = resume; /* it counts as given last; no options are allowed after `--` */
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
     if (result == 0 && is_open && additions->list != NULL)
@@ -99,7 +99,7 @@ static bool names_python_technique(const struct job *job)
     return found;
 }
 
-/* Reads the words as the job will when it begins, and looks whether a set can have such a job. -1 with one line. */
+/* Parses the words as the job will when it begins, and checks whether a set can run it. */
 static int check_words(struct led_job *led, const struct job_words *words, struct error *error)
 {
     struct error unread;
@@ -113,7 +113,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
                          "technique of HDSS or a shared object, or `hdss run` without --set");
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return led_job_is_loading(led) ? 0 : -1; /* one that takes long is looked at when it begins */
+        return led_job_is_loading(led) ? 0 : -1; /* a kernel that loads slowly is checked when the job begins */
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))
         return error_set(error,
@@ -133,7 +133,7 @@ static int check_words(struct led_job *led, const struct job_words *words, struc
     return job_setup_check_for_set(&root->setup, error);
 }
 
-/* The tasks of an open job of exec come from the list of the set alone. -1 with one line. */
+/* Refuses sources of tasks other than the set's list in an open job of exec. */
 static int check_rows(const struct submission *submission, struct error *error)
 {
     static const char *const names[] = {"tasks=", "count=", "table=", "header=", "list=", "follow="};
