@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking ahead: how many chunks a worker should have beside the running one, and when to ask for them.
+/* Requesting ahead: how many chunks a worker should have besides the running one, and when to request them.
  *
- * The next chunk must be here when the running one ends, so it is asked for one lead before that, with the lead twice
- * the measured round trip; not earlier, because a chunk that waits here is out of reach for others. Chunks shorter than
- * the lead are asked for in numbers, as many as last for one lead. Where the worker cannot ask within the lead because
- * one iteration is longer, it asks at the end: a round trip is then little against an iteration.
+ * The next chunk must arrive before the running one ends, so it is requested one lead earlier; the lead is twice the
+ * measured round trip. Not earlier, because a chunk that waits here is out of reach of other workers. Of chunks shorter
+ * than the lead, as many are requested as last for one lead. If the worker cannot request within the lead because one
+ * iteration is longer, it does so at the end: a round trip is then short compared to an iteration.
  *
- * One iteration that costs nothing says little of the next one. The time of an iteration is believed when a few leads
- * of the first chunk are measured, or half of its iterations. From then on a longer time is believed at once, a shorter
- * one little by little, so that a worker has many chunks ahead only after many short ones in a row.
+ * A single cheap iteration says little about the next. The time of an iteration counts as known when some leads of the
+ * first chunk, or half of its iterations, are measured. Later, longer times count at once and shorter ones gradually,
+ * so a worker has many chunks ahead only after many short ones in a row.
  *
- * What is asked for ahead at the end of a time step is answered at the beginning of the next, when chunks are largest
- * and with as many of them: workers would have parts of a step that have nothing to do with their speeds. So by AUTO
- * nothing is asked for ahead during chunks that are small against the largest of a loop of several steps. */
+ * Requests ahead at the end of a time step would be answered at the beginning of the next, when chunks are largest, and
+ * would give workers parts that do not match their speeds. So in a loop with several steps, AUTO does not request ahead
+ * during chunks that are small compared to the largest. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -21,21 +21,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* A round trip that was kept waiting (for work, for a core) must not make the worker hoard. */
+/* Limit, so that a round trip that had to wait (for work or a core) does not make the worker hoard chunks. */
 #define LEAD_MAX_NS 10000000u
-/* Below this the estimate does not shrink: a round trip through shared memory takes a microsecond or two. */
+/* Lower limit of the estimate: a round trip through shared memory takes a microsecond or two. */
 #define ROUND_TRIP_MIN_NS 4000u
-/* Against an iteration this many times as long, the lead is not worth asking early for. */
+/* If an iteration is this many times longer than the lead, requesting early is useless. */
 #define ITERATION_OVER_LEAD 64
 
-/* Leads that are to be measured of the first chunk before the time of its iterations is believed, unless half of them
- * are over. */
+/* Leads of the first chunk to measure before its iteration time is known, unless half of the chunk is done. */
 #define JUDGED_LEADS 4
-/* The part of a lead for which a single first iteration is taken at least. */
+/* A single first iteration counts as at least this part of a lead. */
 #define FIRST_PART 4
-/* The least time of an iteration in the first chunk: faster than the clock can tell. */
+/* Lower limit for an iteration of the first chunk, below the clock's resolution. */
 #define ITERATION_MIN_NS 0.01
-/* The part of the believed time that stays when a chunk takes less. */
+/* Weight of the previous estimate if a chunk was faster. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
@@ -44,7 +43,7 @@ static double lead_ns(const struct worker *worker)
     return (double)(lead < LEAD_MAX_NS ? lead : LEAD_MAX_NS);
 }
 
-/* Time of the work that is here: the rest of the running chunk and what waits behind it. */
+/* Time of the work at hand: the rest of the running chunk and the queue. */
 static double ahead_work_ns(const struct worker *worker, uint64_t done)
 {
     return (double)(worker->running.count - done + worker->queue_iterations) * worker->iteration_ns;
@@ -65,7 +64,7 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
     return wanted > have ? wanted - have : 0;
 }
 
-/* Chunks below this part of the largest chunk of the steps so far are small. */
+/* Chunks smaller than 1/SMALL_PART of the largest so far are small. */
 #define SMALL_PART 2
 
 static bool looks_ahead(const struct worker *worker)
@@ -73,7 +72,7 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
-/* Says why the worker wants so many chunks, or none; returns how many, so that who calls it last keeps nothing. */
+/* Logs why the worker requests this many chunks. Returns the number, so that the caller can use a tail call. */
 static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
                                                               unsigned wants)
 {
@@ -116,11 +115,10 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     return worker->reasons == NULL ? wants : explain_wants(worker, done, wants);
 }
 
-/* The part of the chunks that are to be here or on their way, the part for which a request goes: what is left lasts
- * meanwhile. */
+/* A request is sent for at least 1/HOLD_PART of the chunks at hand or on their way. */
 #define HOLD_PART 4
 
-/* Completions of chunks that are shorter than a round trip go together, so that a request and its answer serve many. */
+/* Completions of chunks shorter than a round trip are sent together, so that a request and its answer serve many. */
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
@@ -132,7 +130,7 @@ uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
     uint64_t rest = worker->running.count - done;
     if (!looks_ahead(worker) || worker->queue_count + worker->asked > 0)
         return 0;
-    if (worker->iteration_ns <= 0) { /* the first chunk: look after 1, 2, 4 .. iterations */
+    if (worker->iteration_ns <= 0) { /* first chunk: look after 1, 2, 4, .. iterations */
         uint64_t more = done > 0 ? done : 1;
         return rest > more ? done + more : 0;
     }
@@ -160,11 +158,12 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Only an idle worker sees when the answer came; the first answer waits for the speeds of the others. Longer is
-     * believed sooner than shorter: an answer that comes late leaves a core idle, one that comes early costs little. */
+    /* Only an idle worker sees the arrival of the answer; the first answer waits for the others' speeds and does not
+     * count. A longer round trip counts more than a shorter one: a late answer leaves a core idle, an early one costs
+     * little. */
     if (worker->asked_at_ns == NEVER)
         return;
-    if (worker->asked_before > 0) { /* answers one that was asked for earlier */
+    if (worker->asked_before > 0) { /* answers an earlier request */
         worker->asked_before--;
         return;
     }

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Boundary data in a loop with dependencies: what a chunk hands to the one behind it goes straight to the worker that
- * computes that one.
+/* Boundary data in a loop with dependencies: a chunk's data go directly to the worker of the next chunk.
  *
- * The executor has the data; here it is only known which of them are complete, sent, and come. While it is not known
- * who is behind a chunk its data are kept, and leave in one message as soon as it is; where this worker is itself
- * behind it nothing is sent. What has all been sent of a chunk that is finished is kept until HALO_SENDS_KEPT later
- * ones are, and then released.
+ * The executor holds the data; this file tracks which are complete, sent and received. Data are kept while the next
+ * worker is unknown, and are sent in one message when it is known; nothing is sent if it is this worker. Fully sent
+ * data of a finished chunk are kept until HALO_SENDS_KEPT later ones are there, and then released.
  *
- * Where a journal is kept the supermaster asks now and then for the data of a boundary: it is the receiver of a
- * NEIGHBOUR then, and all that the chunk hands over goes up when it is finished, in pieces that fit control messages. A
- * run that is resumed has its first chunk's boundary data from above in the same way.
- */
+ * With a journal, the supermaster sometimes asks for the data of a boundary: a NEIGHBOUR then names it as the receiver,
+ * and when the chunk is finished all its data are sent up, in pieces that fit control messages. A resumed run gets the
+ * boundary data of its first chunk the same way down. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -19,7 +16,6 @@
 #include <assert.h>
 #include <string.h>
 
-/* The most bytes of one message, which are to fit PAYLOAD_MAX. */
 #define PIECE_MAX (1u << 30)
 
 static struct halo_send *find_halo_send(struct worker *worker, uint64_t boundary_at)
@@ -54,7 +50,6 @@ static bool worker_boundary_is_through(const struct worker *worker, const struct
            halo_send->sent == halo_send->bytes;
 }
 
-/* Lets go all sends that are through but the latest. */
 static void worker_boundary_let_go(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -68,7 +63,7 @@ static void worker_boundary_let_go(struct worker *worker, struct actions *action
     }
 }
 
-/* Sends a copy of the boundary data of a finished chunk up, for the journal. */
+/* Sends the boundary data of a finished chunk to the supermaster, for the journal. */
 static void send_copy(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     uint64_t bytes;
@@ -87,7 +82,7 @@ static void send_copy(struct worker *worker, struct halo_send *halo_send, struct
     halo_send->copied = false;
 }
 
-/* Sends the boundary data that are complete, and lets go the sends that are over. */
+/* Sends the boundary data that are complete, and releases old ones. */
 static void send_ready(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     if (!halo_send->known || halo_send->to == worker->config.rank)
@@ -107,8 +102,8 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* Notes that this worker computes the chunk that begins at `first`, for the case that it has the chunk before, too.
- * False where another worker was said to compute it. */
+/* Records that this worker also computes the chunk at `first`, if it has the chunk before. False if another worker was
+ * announced. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);
@@ -130,7 +125,7 @@ int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
     if (end > worker->config.end || count == HALO_SENDS_MAX || (last != NULL && last->boundary_at > chunk->first) ||
         !note_own_successor(worker, chunk->first))
         return -1;
-    if (end < worker->config.end) /* behind the last chunk of the loop there is none */
+    if (end < worker->config.end) /* no chunk follows the last one of the loop */
         boundaries->halo_sends[boundaries->halo_send_count++] = (struct halo_send){.boundary_at = end};
     return 0;
 }
@@ -147,7 +142,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     struct halo_send *halo_send = find_halo_send(worker, neighbour->first);
     if (worker_is_dependent(worker) && neighbour->rank == worker->config.supermaster) {
         if (halo_send == NULL)
-            return 0; /* the data were let go meanwhile, or are those of a chunk that was given up */
+            return 0; /* the data were released, or the chunk was given up */
         halo_send->copied = true;
         if (halo_send->finished)
             send_copy(worker, halo_send, actions);
@@ -161,8 +156,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     return 0;
 }
 
-/* Returns the record of boundary data for the chunk at `first`, made where it is new; NULL where there cannot be so
- * many. */
+/* Finds or creates the record of boundary data for the chunk at `first`; NULL if there are too many. */
 static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -217,8 +211,7 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
     send_ready(worker, halo_send, actions);
 }
 
-/* Ends the running chunk's part in the exchange: it has used all boundary data that came, and completed all that it
- * hands over. */
+/* The running chunk is finished: it has used all boundary data received and completed all that it sends. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;

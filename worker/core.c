@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
- * Invariants: one chunk runs, of which all events of the executor tell, also where that has begun others behind it
- * (config.ahead); a worker that is ASKING has at least one chunk asked for, and none waiting; its completion leaves
- * with its next request, in one message. Completions of short chunks wait for one another, but never while the worker
- * has nothing to compute. */
+ * Invariants: one chunk runs, and all events of the executor refer to it, even if the executor has begun later ones
+ * (config.ahead). A worker in ASKING has requested a chunk and has none queued; its completion was sent with the
+ * request. Completions of short chunks are held back to be sent together, but not while the worker has nothing to
+ * compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -18,10 +18,9 @@
 #include <math.h>
 #include <string.h>
 
-/* Number of echoes that measure the round trip; the first also opens the way and wakes the master. */
+/* Echoes that measure the round trip; the first also sets up the connection and wakes the master. */
 #define ECHOES 3
-/* The longest time that completions wait for the next one, should its chunk turn out longer than it was expected to
- * be. */
+/* Longest time that completions are held back, in case the next chunk is longer than expected. */
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING", "COMPUTING",
@@ -77,8 +76,8 @@ static enum payload payload_kind(const struct chunk_event *chunk)
     return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
 }
 
-/* Sends a request with the completions: the latest in its own fields, which may have the results of `chunk`, the ones
- * before in records. */
+/* Sends a request with all completions: the latest in its own fields, possibly with the results of `chunk`, the others
+ * as records. */
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
@@ -102,14 +101,12 @@ static void request(struct worker *worker, unsigned asks, const struct chunk_eve
     worker_note_asks(worker, asks, now_ns);
 }
 
-/* Sends the completions that wait. */
 static void worker_flush(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->done_count > 0)
         request(worker, 0, NULL, now_ns, actions);
 }
 
-/* True where nothing runs and the state says so: asking or stuck. */
 static bool stands_idle(const struct worker *worker)
 {
     return worker->state == WORKER_ASKING || worker->state == WORKER_STUCK;
@@ -131,8 +128,7 @@ static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions 
     worker_move(worker, WORKER_GONE, actions);
 }
 
-/* Begins behind echoes and probe, or without them: asks for the first chunk, unless the worker is to do something else.
- * */
+/* Called after echoes and probe, or instead of them: requests the first chunk, or ends. */
 static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker_move(worker, worker->behind_probe, actions);
@@ -150,7 +146,7 @@ static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker->echo_sent_ns = now_ns;
 }
 
-/* Asks in good time for what follows the running chunk, of which `done` iterations are behind it. */
+/* Requests the next chunks if it is time, with `done` iterations of the running chunk finished. */
 static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, struct actions *actions)
 {
     unsigned wants = worker_wants(worker, done);
@@ -166,7 +162,6 @@ static void worker_begin_chunk(const struct assigned *chunk, uint64_t mark, stru
                          });
 }
 
-/* Forgets the chunks that wait and those that were asked for. */
 static void drop_queue(struct worker *worker, struct actions *actions)
 {
     if (worker->queue_begun > 0)
@@ -177,7 +172,6 @@ static void drop_queue(struct worker *worker, struct actions *actions)
     worker->asked_at_ns = NEVER;
 }
 
-/* Has the executor begin those of the chunks that wait which it may have. */
 static void begin_ahead(struct worker *worker, struct actions *actions)
 {
     while (worker->queue_begun < worker->queue_count && worker->queue_begun < worker->config.ahead)
@@ -185,8 +179,8 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
                            actions);
 }
 
-/* Forgets the chunks that wait and have not begun, as a drain lets what has begun be finished: the executor has taken
- * one chunk ahead at most, and is asked how much of that, and of the running one, has. */
+/* Drops queued chunks that have not begun: a drain finishes only what has begun. The executor has at most one chunk
+ * ahead; it is asked how much of that, and of the running one, has begun. */
 static void keep_begun(struct worker *worker, struct actions *actions)
 {
     const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
@@ -201,7 +195,7 @@ static void keep_begun(struct worker *worker, struct actions *actions)
     worker->asked_at_ns = NEVER;
 }
 
-/* Takes the oldest chunk that waits as the running one. True where the executor has begun it. */
+/* Makes the oldest queued chunk the running one. True if the executor has begun it already. */
 static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     const bool was_idle = worker->state == WORKER_ASKING, has_begun = worker->queue_begun > 0;
@@ -219,8 +213,8 @@ static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     return has_begun;
 }
 
-/* Begins the running chunk, unless it has begun, and the ones behind it that may. A dependent one may take over the
- * boundary data of the chunk before. */
+/* Starts the running chunk, unless it has begun, and the chunks that may begin ahead. In a loop with dependencies it
+ * may inherit the boundary data of the chunk before. */
 static void worker_run_chunk(struct worker *worker, bool has_begun, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
@@ -248,8 +242,7 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     begin_ahead(worker, actions);
 }
 
-/* Takes chunks. No new ask is sent while chunks are here or on their way: the next completion comes soon enough with
- * it. */
+/* Handles ASSIGN. Nothing is requested while chunks are queued or on their way: the next completion can do that. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -274,7 +267,6 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     worker_run_chunk(worker, has_begun, actions);
 }
 
-/* Leaves in the middle of its chunk: nothing is computed any more by who is gone. */
 static void worker_give_up(struct worker *worker, const char *why, uint64_t now_ns, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
@@ -284,14 +276,15 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* Has the executor give up what has not begun of the running chunk; `now`: what is not done of it, or the probe. */
+/* Makes the executor give up what of the running chunk has not begun; with `now`, also what is running, or the
+ * probe. */
 static void give_rest_back(bool now, struct actions *actions)
 {
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
 }
 
-/* Takes END. With a drain the running chunk is wanted, if it does not take too long, or what is done of it; else no
- * chunk is. A chunk that needs others' boundary data cannot be waited for, as those chunks may be dropped. */
+/* Handles END. In a drain the running chunk is finished, or its rest given up if that takes too long; otherwise it is
+ * dropped. A chunk that needs boundary data of others is not waited for, because those chunks may be dropped. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -339,7 +332,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     }
 }
 
-/* Notes that the running chunk will never be over. The END, for which it waits, may have come already. */
+/* The running chunk will never finish. The worker waits for an END, which may have arrived already. */
 static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
@@ -366,7 +359,7 @@ static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&actions->room.problem, "%s", text); /* text in one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", text); /* in one line, whatever the kernel wrote */
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     worker_send_up(worker, actions, &message);
 }
@@ -418,21 +411,21 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
                    });
 }
 
-/* The time the worker waited before the running chunk, to its very beginning where that is known. */
+/* How long the worker waited before the running chunk, exact if its beginning is known. */
 static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
     bool known = chunk->began_ns > worker->idle_since_ns;
     return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
 }
 
-/* Notes the completion of the running chunk. A completion with results goes by itself. */
+/* Records the completion of the running chunk. One with results is sent by itself. */
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     if (worker->running.chunk == 0)
-        return; /* a lost master had been told all of the chunk, or all that this one knows of it was given back */
+        return; /* a lost master knew all of the chunk, or the rest of it was returned */
     bool follows = worker->done_count == 0 ||
                    worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
-    if (chunk->data != NULL || !follows) /* chunks that were recalled leave gaps in the numbers */
+    if (chunk->data != NULL || !follows) /* recalled chunks leave gaps in the numbers */
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
         worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
@@ -447,8 +440,8 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Tells that iterations of the running chunk failed: other workers may have better luck with them. Where iterations
- * depend on one another this worker itself tries again, as it has the boundary data. */
+/* Reports failed iterations of the running chunk, which other workers may retry. In a loop with dependencies this
+ * worker retries, because it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
@@ -461,7 +454,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                               .final = event->chunk.final,
                               .died = event->chunk.died},
     };
-    error_set(&actions->room.problem, "%s", event->text); /* text in one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", event->text); /* in one line, whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
@@ -482,7 +475,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
-    if (worker->state == WORKER_LEAVING) { /* there may be nothing left of its last chunk */
+    if (worker->state == WORKER_LEAVING) { /* nothing may be left of its last chunk */
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
         if (worker->queue_count > 0) {
@@ -525,8 +518,7 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-/* Asks for a chunk, as threads have nothing to do, if none is on its way. More than can be asked for at once are not
- * kept. */
+/* Threads are idle: requests a chunk if none is on its way, within the limit. */
 static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool asks =
@@ -537,8 +529,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* Forgets the dead master. The chunks that were asked for, that wait, or whose end was not told are given to others.
- * The supermaster counts chunks from 1 again; the rest of the running one is its first. */
+/* Forgets the dead master. Chunks requested, queued or not reported as finished go to others. The supermaster numbers
+ * chunks from 1 again; the rest of the running one is the first. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -561,9 +553,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
     worker_send_up(worker, actions, &message);
 }
 
-/* Goes on with the supermaster. A worker that has been told to end tells the supermaster, too, what it is about to
- * finish. Where iterations depend on one another the loss of the master ends the run, and no result of the running
- * chunk would count. */
+/* Continues with the supermaster. A worker that was told to end also reports what it is finishing. In a loop with
+ * dependencies the loss ends the run, and results of the running chunk would not count. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
@@ -584,7 +575,6 @@ static void worker_receive_neighbour(struct worker *worker, const struct neighbo
         worker_refuse(worker, worker->config.master, "told of a neighbour that cannot be", actions);
 }
 
-/* Boundary data from a rank that may have some. */
 static void receive_boundary(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (worker_take_boundary(worker, event->from, event->message, actions) < 0)
@@ -616,7 +606,7 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     }
 }
 
-/* True for what the running chunk yields: of a worker that is stuck nothing of it counts, as the run fails. */
+/* True for output of the running chunk; it is ignored if the worker is stuck, because the run fails. */
 static bool is_of_chunk(const struct event *event)
 {
     return event->type == EVENT_SLICE || event->type == EVENT_ITERATIONS_FAILED || event->type == EVENT_FINISHED;

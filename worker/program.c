@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* worker: joins a run, or a set, and computes. */
+/* The worker program: joins a run or a set, and computes. */
 #include "worker/program.h"
 #include "common/config/dca_options.h"
 #include "common/config/rank_options.h"
@@ -38,7 +38,7 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
                                             : worker_job_run(&program->options, runtime, words, word);
 }
 
-/* Reads the command line, and puts the load on the core before MPI begins: its processes are copies of this one. */
+/* Parses the command line and starts the artificial load, which copies this process and so must precede MPI. */
 static int dca_program_read_command_line(struct program *program, int argc, char **argv)
 {
     int result = worker_options_parse(&program->options, argc, argv, &program->error);
@@ -58,7 +58,7 @@ int worker_program(int argc, char **argv, const char *version)
     startup_take(&startup, dca_program_read_command_line(&program, argc, argv), &program.error, worker_help_text);
     const struct participant participant = {
         .role = ROLE_WORKER,
-        .has_threads = !program.options.no_threads, /* threads by --threads or a plugin: the job is unknown */
+        .has_threads = !program.options.no_threads, /* the job, whose options may need threads, is not known yet */
         .run = run_dca_loop,
         .context = &program,
     };

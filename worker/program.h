@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker program: the daemon's machine, its runtime and its effects wired together. main() calls it and does
- * nothing else, so that tests can link all of it. Returns the exit status. */
+/* The worker program without its main(), so that tests can link it. Returns the exit status. */
 #pragma once
 
 int worker_program(int argc, char **argv, const char *version);

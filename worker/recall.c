@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall: other workers have nothing to do, and this one gives back what it has not begun. First what it has asked
- * ahead for, from the newest chunk on; then the end of what the executor has, the newest of its chunks and the running
- * one, which it cuts at an iteration. The results of a chunk that is cut are those of what is left of it. */
+/* Recall: returns iterations that have not begun, for idle workers. First the chunks requested ahead, newest first;
+ * then the ends of the executor's chunks, newest first, and of the running one, which is cut between two iterations.
+ * The results of a cut chunk are those of its rest. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -21,7 +21,7 @@ static struct assigned *newest_waiting(struct worker *worker)
     return &worker->queue[(worker->queue_first + worker->queue_count - 1) % WORKER_QUEUE_MAX];
 }
 
-/* Takes up to `most` iterations from the end of the newest chunk that waits. */
+/* Takes up to `most` iterations from the end of the newest queued chunk. */
 static struct range take_from_newest(struct worker *worker, uint64_t most)
 {
     struct assigned *newest = newest_waiting(worker);
@@ -34,7 +34,6 @@ static struct range take_from_newest(struct worker *worker, uint64_t most)
     return (struct range){newest->first + newest->count, count};
 }
 
-/* Returns what the executor has not got; of that the share of all that waits. */
 static void return_waiting(struct worker *worker, unsigned waiting, struct actions *actions)
 {
     uint64_t left = recall_share(worker->queue_iterations, 1, waiting);
@@ -60,9 +59,8 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
-/* A chunk that waits has been cut where the executor has some, the newest of which it cuts first: the running one may
- * end at the same iteration, where that was taken from this worker and given to it again. A probe that was ended has
- * nothing to give back. */
+/* If the executor has chunks ahead, it cuts the newest one first. The running chunk may end at the same iteration if
+ * that was recalled and assigned again. An interrupted probe has nothing to return. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     const uint64_t end = cut->first + cut->count;
@@ -77,12 +75,12 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
         assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
                worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
         if (worker->running.count == worker->running_before)
-            worker->running.chunk = 0; /* the master has nothing of it any more */
+            worker->running.chunk = 0; /* nothing of it is left at the master */
     } else
         assert((cut->count == 0 || worker->state == WORKER_LEAVING) && "the newest chunk is cut, or the running one");
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
-    if (is_newest && worker->state == WORKER_LEAVING) /* what has not begun of the running one goes back, too */
+    if (is_newest && worker->state == WORKER_LEAVING) /* then the rest of the running chunk goes back too */
         actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}});
 }

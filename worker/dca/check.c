@@ -27,7 +27,7 @@ int dca_check_loop(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* By a core that nobody draws from. */
+/* Tries the technique in a counter that is never drawn from. */
 static int try_big_technique(const struct job_setup *setup, unsigned drawers, bool *learns, struct error *error)
 {
     struct dca_core core;
@@ -38,7 +38,7 @@ static int try_big_technique(const struct job_setup *setup, unsigned drawers, bo
                   .min_chunk = setup->job.spec.min_chunk,
                   .weighting = setup->job.spec.weighting,
                   .loads = true,
-                  .swr = 1}, /* measured later, if it is wanted */
+                  .swr = 1}, /* measured later if needed */
     };
     if (dca_init(&core, &config, error) < 0)
         return -1;

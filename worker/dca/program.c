@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* worker --dca: every rank reads the job, they agree that it is one and the same, share the loop by one of the
- * transports, and rank 0 says how it went.
+/* worker --dca: every rank reads the job, all check that it is the same, share the loop through one of the transports,
+ * and rank 0 reports.
  *
- * Whatever can go wrong before the loop ends all ranks together: each says how far it came (agree), the lowest of those
- * that failed says why. During the loop a rank that fails stops the counters, so that the others come to their end. */
+ * Any error before the loop ends all ranks together: they exchange their status (agree), and the lowest failed rank
+ * prints the reason. During the loop a failing rank stops the counters, so that the others reach the end. */
 #include "worker/dca/program.h"
 
 #include "common/carrier/carrier.h"
@@ -51,8 +51,7 @@
 
 /* --- agreeing --- */
 
-/* Returns the worst status of all ranks, which wait for one another asleep. The lowest rank that has it says why:
- * root.error. */
+/* Returns the worst status of all ranks, which sleep until all are there. The lowest rank with it prints root.error. */
 static int agree(struct dca *dca, int status)
 {
     runtime_wait_for_all(dca->runtime);
@@ -68,8 +67,7 @@ static int agree(struct dca *dca, int status)
     return worst_status;
 }
 
-/* The settings that must be equal on every rank, as one number: the job's words and the mode, not the slowdown and
- * the load. */
+/* Digest of the settings that must be equal on every rank: the job's words and the mode, not slowdown and load. */
 static uint64_t digest_of(const struct dca_options *options)
 {
     const struct worker_options *worker = &options->worker;
@@ -85,8 +83,8 @@ static uint64_t digest_of(const struct dca_options *options)
 /* Steps of a plug-in that are compared. */
 #define PLUGIN_STEPS 1024
 
-/* The first chunks that a plug-in cuts, as one number: another file of the same name on another node would have workers
- * compute other iterations than they have drawn. 0 where the technique is none, or is refused later on. */
+/* Digest of the first chunks that a plug-in cuts: if a node had another file of the same name, its workers would
+ * compute other iterations than they drew. 0 if the technique is no plug-in or will be refused. */
 static uint64_t digest_of_plugin(const struct dca *dca)
 {
     const struct job_setup *setup = &dca->root.setup;
@@ -119,7 +117,6 @@ static int check_same_job(struct dca *dca)
 
 /* --- before the loop --- */
 
-/* True if the technique takes powers. */
 static bool takes_powers(const struct job *job)
 {
     return (job->spec.technique.technique->needs & SCHED_NEEDS_POWER) != 0 ||
@@ -142,7 +139,7 @@ static struct dca_config core_config(const struct dca *dca)
     };
 }
 
-/* Returns the index with which this rank draws from the counters. */
+/* Index with which this rank draws from the counters. */
 static unsigned drawer_of(const struct dca *dca)
 {
     bool by_node = dca->share.transport == &transport_node;
@@ -169,7 +166,7 @@ static int dca_check_precedence(struct root *root)
                      root->setup.loop.are_tasks ? "tasks" : "iterations", root->setup.kernel->name);
 }
 
-/* Checks and files of rank 0 before anything starts. */
+/* Checks and creates files on rank 0 before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
     struct root *root = &dca->root;
@@ -218,7 +215,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     carrier->allgather(dca->runtime->world, &levels, sizeof levels, all);
     *swr = own.swr;
-    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks have the same */
+    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks need the same value */
     probe_compare(all, dca->ranks, speeds);
     for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];
@@ -226,7 +223,6 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     return 0;
 }
 
-/* Sums the speeds by node: a node's speed is that of its workers together. */
 static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
 {
     const struct topology *topology = dca->topology;
@@ -240,7 +236,7 @@ static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
     return topology->nodes;
 }
 
-/* Exchanges the powers. The figures keep this rank's own. */
+/* Exchanges the powers; the figures keep this rank's own. */
 static int exchange_powers(struct dca *dca, double *swr)
 {
     const struct job *job = &dca->root.setup.job;
@@ -287,7 +283,7 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL) /* whose processes are not this one */
+    if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL) /* whose processes are separate */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -313,8 +309,7 @@ static int open_transport(struct dca *dca)
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Does everything up to the first draw, the files when the rest is known to be right. Returns a status that all ranks
- * share. */
+/* Does everything up to the first draw; files are created last. Returns a status that all ranks share. */
 static int dca_program_prepare(struct dca *dca)
 {
     static int (*const steps[])(struct dca * dca) = {
@@ -350,7 +345,7 @@ static void dca_program_fill_row(const struct dca *dca, unsigned w, const struct
     }
 }
 
-/* First draw and last completion of all, since the common start. */
+/* First draw and last completion of all ranks, since the common start. */
 static void dca_program_find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = NEVER;
@@ -397,7 +392,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
     report->outcome = report->done < report->iterations ? REPORT_DRAINED : REPORT_DONE;
 }
 
-/* Rank 0: the output, the summary and the report. Returns the exit status. */
+/* On rank 0: makes the output, the summary and the report. Returns the exit status. */
 static int dca_program_print_outcome(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
@@ -426,7 +421,7 @@ static int close_sink(struct dca *dca)
     return results_close(&dca->root.sink, &dca->root.error);
 }
 
-/* Gathers what each rank has done. Returns the status of all. */
+/* Gathers the figures of all ranks. Returns the common status. */
 static int dca_program_conclude(struct dca *dca)
 {
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
@@ -441,7 +436,7 @@ static int dca_program_conclude(struct dca *dca)
     if (have)
         carrier->gather(dca->runtime->world, 0, &dca->figures, sizeof dca->figures, all);
     if (dca->rank == 0)
-        dca_loss_ignore(dca); /* the others are only to hear how it went */
+        dca_loss_ignore(dca); /* the other ranks only wait for the status */
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
     runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
@@ -482,11 +477,11 @@ static int run_dca_loop(struct dca *dca)
     return status;
 }
 
-/* Each worker cuts for itself, and loads a technique that is a plug-in. */
+/* Each worker cuts chunks itself, and loads a technique that is a plug-in. */
 static const struct kernel_loader cutting_loader = {
     .load = kernel_load, .look = kernel_look, .technique = technique_load};
 
-/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1. */
 static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 {
     struct root *root = &dca->root;
@@ -500,7 +495,7 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
                                        "node, rma");
     if (result != 0 || !dca->options.worker.loaded)
         return result;
-    return busy_start(dca->options.worker.load, &root->error); /* before MPI begins: copies of this process */
+    return busy_start(dca->options.worker.load, &root->error); /* before MPI starts, because it copies this process */
 }
 
 static int join_and_run(struct dca *dca, struct startup *startup, int argc, char **argv)
@@ -511,12 +506,12 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         .status = startup->status,
         .text = startup->text,
         .dca = true,
-        .has_threads = true, /* loss.c */
+        .has_threads = true, /* for loss.c */
     };
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (dca->runtime == NULL) {
-        status_tell_end(STATUS_LEAD, status, false); /* each rank says the same */
+        status_tell_end(STATUS_LEAD, status, false); /* each rank does the same */
         return status;
     }
     dca->rank = dca->root.rank = runtime_rank(dca->runtime);
@@ -532,7 +527,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         dca->root.terminal.mode = TERMINAL_NONE;
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
-    if (dca->rank == 0) /* before MPI is left: a launcher that was sent SIGTERM does not answer MPI_Finalize any more */
+    if (dca->rank == 0) /* before MPI_Finalize(), which a launcher no longer answers after SIGTERM */
         status_tell_end(STATUS_LEAD, status, false);
     runtime_leave(dca->runtime, status);
     return status;

@@ -2,5 +2,5 @@
 /* The worker in a launch without a supermaster. */
 #pragma once
 
-/* Returns the exit status. For a command line with --dca. */
+/* For a command line with --dca. Returns the exit status. */
 int dca_program(int argc, char **argv, const char *version);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a flat worker: draw a chunk, compute it in turns, store its results; between two turns look after the
- * others' requests, signals and the progress line.
+/* The loop of a flat worker: draws a chunk, computes it in turns, and stores its results; between turns it serves other
+ * ranks' requests, signals and the progress line.
  *
- * Chunks can be far shorter than a reading of the clock, so the clock is read only when a chunk was long, or many short
- * ones have passed. */
+ * Chunks can be far shorter than reading the clock takes, so the clock is read only after a long chunk or many short
+ * ones. */
 #include "worker/dca/work.h"
 
 #include "common/carrier/carrier.h"
@@ -33,14 +33,14 @@
 #include "worker/dca/dca.h"
 #include "worker/exec/inline.h"
 
-/* Computing time, and chunks, since the last look at the clock, after which to look again. */
+/* Compute time and number of chunks after which the clock is read. */
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Computing time without a look at the others' requests, where --break-after does not say it: about two round trips
- * between nodes, and a hundred times what the look costs. */
+/* Compute time between two checks for other ranks' requests, unless --break-after is given: about two round trips
+ * between nodes, and a hundred times the cost of a check. */
 #define BREAK_NS 50000.0
 
-/* Time after which a rank whose kernel waits looks whether another wants what has not begun of its chunk. */
+/* Time between two checks whether another rank wants the rest of the chunk, while the kernel waits. */
 #define WANTED_LOOK_NS 5000000u
 
 /* --- waiting --- */
@@ -113,7 +113,7 @@ static void look_at_clock(struct dca *dca)
             status_tell_draining();
         stop(dca);
     }
-    if (dca->rank == 0 && dca->share.transport->serve != NULL) /* whatever the transport: nobody waits for ever */
+    if (dca->rank == 0 && dca->share.transport->serve != NULL) /* with any transport: no rank may wait forever */
         dca->share.transport->serve(&dca->share);
     if (dca->share.transport->look != NULL)
         dca->share.transport->look(&dca->share, now_ns);
@@ -194,14 +194,13 @@ int dca_open_transport(struct dca *dca)
 
 /* --- serving --- */
 
-/* True if others need this rank to look after them while it computes. */
 static bool must_serve(const struct dca *dca)
 {
     return dca->rank == 0 && dca->ranks > 1 && dca->share.transport->serve != NULL &&
            (dca->share.transport == &transport_two_sided || dca->wait.far_peers);
 }
 
-/* The next iteration of the running chunk after which to break off; 0: only where the executor does by itself. */
+/* Iteration of the running chunk at which to interrupt it next; 0: none. */
 static uint64_t next_break(const struct dca *dca, uint64_t done)
 {
     if (!dca->serves)
@@ -223,13 +222,12 @@ static struct range dca_work_cut(void *context)
     return cut;
 }
 
-/* True where more than the next iteration of the chunk is left. */
+/* True if more than the next iteration of the chunk is left. */
 static bool dca_work_can_give(const struct dca *dca)
 {
     return dca->exec.chunk.count - dca->exec.chunk.done > 1;
 }
 
-/* Stores the gathered results: the latest that the executor has handed over. */
 static void dca_work_store(struct dca *dca, const struct chunk_event *chunk)
 {
     struct root *root = &dca->root;
@@ -282,7 +280,7 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
         dca->share.transport->serve(&dca->share);
 }
 
-/* Runs a chunk that is known to be short; nobody waits for it to break off. */
+/* Runs a chunk that is known to be short, without interrupting it. */
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;
@@ -307,8 +305,7 @@ static bool poll_nothing(void *context)
     return false;
 }
 
-/* Time after which a rank that serves others looks up while its kernel waits; other ranks have nothing to look for but
- * signals. */
+/* How often a rank that serves others checks while its kernel waits; other ranks only need to notice signals. */
 #define LOOK_UP_NS 1000000u
 
 static void await_work(struct dca *dca)
@@ -343,7 +340,7 @@ static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
     }
 }
 
-/* Ends the last run of short chunks, so that the executor knows when they ended. */
+/* Ends the last series of short chunks, so that the executor knows its end. */
 static void dca_work_note_end(struct dca *dca)
 {
     dca_pause(dca);
@@ -351,8 +348,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Notes the share of the cores as workers with a supermaster tell it in THREADS; not where iterations wait, or this
- * worker is slowed down. */
+/* Records the sharing of cores, as THREADS does with a supermaster; not if iterations wait or this worker is slowed
+ * down. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
@@ -363,7 +360,7 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;
 }
 
-/* Draws the next chunk, and takes the time of that where it counts for a technique that learns. */
+/* Draws the next chunk, and measures the time if the technique learns. */
 static bool dca_work_draw(struct dca *dca, struct range *chunk)
 {
     if (!dca_learns(&dca->share.core))
@@ -378,7 +375,7 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    runtime_wait_for_all(dca->runtime); /* asleep: some open their kernels longer than others */
+    runtime_wait_for_all(dca->runtime); /* asleep, because some open their kernels longer than others */
     carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)
         status_tell_begun();

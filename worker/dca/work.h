@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The work of a DCA worker between its first draw and its last chunk. */
+/* The work of a flat worker from its first draw to its last chunk. */
 #pragma once
 
 struct dca;
 
-/* Prepares signals and sleeping. -1 when memory is out. After runtime_prepare(). */
+/* Prepares signals and sleeping; call after runtime_prepare(). -1: out of memory. */
 int dca_prepare_waiting(struct dca *dca);
 void dca_finish_waiting(struct dca *dca);
 
-/* Draws and computes until no chunk is left; flat->figures and flat->failed say how it went. All ranks together. */
+/* Draws and computes until no chunk is left; the result is in dca->figures and dca->failed. Collective. */
 void dca_work(struct dca *dca);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Answering questions about a kernel: see questions.h. The kernel may do what it likes in here, but for a copy of this
- * process that comes back from it, which would answer a second time. */
+/* Answers questions about a kernel: see questions.h. The kernel may do anything here, except return in a forked copy of
+ * this process, which would answer a second time. */
 #include "worker/helper/questions.h"
 
 #include "common/config/description.h"
@@ -24,13 +24,11 @@
 struct answerer {
     int socket;
     pid_t own;
-    const struct hdss_kernel *kernel; /* NULL: none is loaded */
+    const struct hdss_kernel *kernel; /* may be NULL */
     union hdss_value values[HDSS_PARAMS_MAX];
     struct hdss_loop loop;
-    unsigned char *question, *described; /* owned: the latest one, and the one that the texts of `values` point into */
+    unsigned char *question, *described; /* owned: the latest one, and the one that texts of `values` point into */
 };
-
-/* --- values --- */
 
 size_t question_put_values(const struct hdss_param *params, const union hdss_value *values, unsigned char *bytes)
 {
@@ -64,8 +62,6 @@ int question_get_values(const struct hdss_param *params, union hdss_value *value
     return size == 0 ? 0 : -1;
 }
 
-/* --- the socket --- */
-
 static bool receive_bytes(int socket, void *bytes, size_t size)
 {
     for (size_t got = 0; got < size;) {
@@ -88,8 +84,8 @@ static bool send_bytes(int socket, const void *bytes, size_t size)
     return true;
 }
 
-/* Answers with the text, or with the line. What the kernel has printed goes out before, as this process may be killed
- * at any time. */
+/* Sends an answer or an error line. The kernel's output is flushed first, because this process may be killed at any
+ * time. */
 static bool answer(const struct answerer *answerer, const char *text, const char *line)
 {
     const char *said = text != NULL ? text : line;
@@ -100,8 +96,6 @@ static bool answer(const struct answerer *answerer, const char *text, const char
     return send_bytes(answerer->socket, &length, sizeof length) &&
            send_bytes(answerer->socket, text != NULL ? "+" : "-", 1) && send_bytes(answerer->socket, said, length - 1);
 }
-
-/* --- the questions --- */
 
 static bool answer_load(struct answerer *answerer, const char *name)
 {
@@ -114,7 +108,7 @@ static bool answer_load(struct answerer *answerer, const char *name)
     return is_said;
 }
 
-/* Whoever asked puts the kernel's name before the line. */
+/* Removes the kernel's name, which the asking process adds. */
 static const char *line_without_name(const struct answerer *answerer, const struct error *error)
 {
     const size_t length = strlen(answerer->kernel->name);
@@ -154,7 +148,7 @@ static bool answer_check(const struct answerer *answerer)
     return answer(answerer, result == 0 ? "" : NULL, line);
 }
 
-/* The number behind the letter of a question about the loop. False where there is none, or no loop. */
+/* The number after the letter of a question about the loop. False if it or the loop is missing. */
 static bool number_of_question(const struct answerer *answerer, size_t size, uint64_t *number)
 {
     if (answerer->described == NULL || size != 1 + sizeof *number)
@@ -188,9 +182,9 @@ static bool answer_inputs(const struct answerer *answerer, size_t size)
     return answer(answerer, result == 0 ? said : NULL, line);
 }
 
-/* The pairs that the kernel tells of iterations that wait for others, from the n-th on. */
+/* The precedence pairs that the kernel reports, from the n-th on. */
 struct precedence_answer {
-    struct hdss_precedence calls; /* first: what the kernel is given */
+    struct hdss_precedence calls; /* must be first: the kernel gets a pointer to it */
     struct text text;
     uint64_t from, told;
 };
@@ -240,7 +234,7 @@ static bool answer_one(struct answerer *answerer, size_t size)
     }
 }
 
-/* A copy of the socket where a kernel that closes what it finds is unlikely to look. */
+/* Moves the socket to a high number, where a kernel that closes descriptors is unlikely to find it. */
 static int move_out_of_reach(int socket)
 {
     int high = fcntl(socket, F_DUPFD_CLOEXEC, ANSWER_SOCKET);

@@ -23,18 +23,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for describe(), for check() and for each other question: files may be large and far away. */
+/* Time limit for describe(), check() and other questions: files may be large and remote. */
 #define ASK_LIMIT_NS UINT64_C(300000000000)
-/* Time for loading a kernel: what a module in Python imports may come from a file system that is busy. */
+/* Time limit for loading a kernel: imports of a Python module may come from a busy file system. */
 #define ASK_LOAD_NS UINT64_C(1800000000000)
-/* Deaths of helpers, one after another, from which on what they were asked is taken for the cause. */
+/* After this many helpers died in a row at the same question, it counts as the cause. */
 #define ASK_DEATHS_MAX 3
-/* Time between two looks at whether the helper lives. */
-#define ASK_LOOK_MS 20
-/* Time that a helper has to end which has closed its socket. */
+#define ASK_LOOK_MS    20
+/* Time for a helper to end after it closed its socket. */
 #define ASK_END_NS UINT64_C(1000000000)
 
-/* A loop's texts live as long as who asks, as those of a loaded kernel do with the process. */
+/* Loops are kept for the life of the asker, as texts of a loaded kernel live as long as the process. */
 struct asked_loop {
     struct description description;
     struct asked_loop *next;
@@ -49,15 +48,14 @@ struct asked_kernel {
 
 enum outcome { EXCHANGE_GOES_ON, EXCHANGE_ANSWERED, EXCHANGE_FAILED };
 
-/* What is sent, and then received. */
 struct exchange {
     unsigned char *question; /* owned */
-    uint32_t size, sent;     /* bytes of it, with the length before them */
-    uint32_t length, got;    /* of the answer, likewise */
+    uint32_t size, sent;     /* bytes, with the length before them */
+    uint32_t length, got;    /* bytes of the answer, likewise */
     uint64_t began_ns, limit_ns;
-    uint64_t over_ns; /* when the helper had closed its end, from `began_ns` on; 0: it has not */
-    bool is_over;     /* the helper has closed its end */
-    bool is_wrong;    /* what came is no answer */
+    uint64_t over_ns; /* when the helper closed its end, since `began_ns`; 0: not yet */
+    bool is_over;     /* the helper closed its end */
+    bool is_wrong;    /* invalid answer */
     bool has_ended;   /* the helper */
     enum outcome outcome;
 };
@@ -65,19 +63,19 @@ struct exchange {
 struct asker {
     const char *program; /* NULL: hdss-helper */
     uint64_t limit_ns, load_limit_ns;
-    uint64_t patience_ns;                  /* for how long a kernel that is loaded is waited for */
+    uint64_t patience_ns;                  /* how long to wait while a kernel is loaded */
     struct asked_kernel *kernels, *latest; /* owned */
-    pid_t pid;                             /* 0: there is no helper */
+    pid_t pid;                             /* 0: no helper */
     int socket;
     bool has_described;
     struct exchange exchange; /* the latest */
-    char *answer;             /* owned; the latest one, NUL-terminated */
-    char *loading;            /* the kernel that the helper loads, and that is not waited for; owned; NULL: none */
-    unsigned loads_died;      /* helpers that have died in a row while they loaded it */
-    char why[HDSS_ERROR_MAX]; /* there is no answer, in words that go on from who was asked */
+    char *answer;             /* owned; the latest, NUL-terminated */
+    char *loading;            /* kernel that the helper is still loading; owned; may be NULL */
+    unsigned loads_died;      /* helpers that died in a row while loading it */
+    char why[HDSS_ERROR_MAX]; /* reason for no answer, to be put after the name of the called function */
 };
 
-/* That of a process which has one job alone, and the one that asks now. */
+/* The asker of a process with a single job, and the current asker. */
 static struct asker only = {.limit_ns = ASK_LIMIT_NS,
                             .load_limit_ns = ASK_LOAD_NS,
                             .patience_ns = UINT64_MAX,
@@ -156,7 +154,6 @@ void ask_free(struct asker *other)
     free(other);
 }
 
-/* Finds the program. -1 with one line. */
 static int find_helper(struct helper_program *program, struct error *error)
 {
     static char describes[] = HELPER_DESCRIBES;
@@ -180,7 +177,7 @@ static int begin_helper(struct helper_program *program, char line[HDSS_ERROR_MAX
     return pid > 0 ? 0 : -1;
 }
 
-/* True where the helper has ended: `line` says how. */
+/* True if the helper has ended; `line` says how. */
 static bool ask_has_ended(char line[HDSS_ERROR_MAX])
 {
     int status;
@@ -193,7 +190,7 @@ static bool ask_has_ended(char line[HDSS_ERROR_MAX])
 
 /* --- questions and answers --- */
 
-/* Goes on as far as that is possible without waiting. True when the answer is there, or none can come. */
+/* Sends and receives without waiting. True if the answer is complete or none can come. */
 static bool exchange_more(struct exchange *exchange)
 {
     const uint32_t head = sizeof exchange->length;
@@ -226,13 +223,13 @@ static bool exchange_more(struct exchange *exchange)
     return true;
 }
 
-/* Looks how far the exchange is. Where it has failed asker->why says why. */
+/* Checks the exchange. If it failed, asker->why has the reason. */
 static enum outcome exchange_look(struct exchange *exchange)
 {
     if (exchange->outcome != EXCHANGE_GOES_ON)
         return exchange->outcome;
     if (!exchange_more(exchange) || exchange->is_over) {
-        if (exchange->has_ended) /* all that it has said was looked at behind its end */
+        if (exchange->has_ended) /* everything it sent before its end has been read */
             return exchange->outcome = EXCHANGE_FAILED;
         exchange->has_ended = ask_has_ended(asker->why);
         const uint64_t passed_ns = clock_ns(CLOCK_MONOTONIC) - exchange->began_ns;
@@ -260,7 +257,7 @@ static enum outcome exchange_look(struct exchange *exchange)
     return exchange->outcome = EXCHANGE_FAILED;
 }
 
-/* Waits for the answer for so long. */
+/* Waits for the answer for at most `patience_ns`. */
 static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_ns)
 {
     const uint64_t began_ns = clock_ns(CLOCK_MONOTONIC);
@@ -271,7 +268,7 @@ static enum outcome exchange_await(struct exchange *exchange, uint64_t patience_
     return exchange->outcome;
 }
 
-/* Begins to ask. False where memory is out: asker->why says so. */
+/* Starts a question. False if memory runs out; asker->why says so. */
 static bool begin_asking(enum question question, const void *first, size_t first_size, const void *second,
                          size_t second_size, uint64_t limit_ns)
 {
@@ -295,8 +292,8 @@ static bool begin_asking(enum question question, const void *first, size_t first
     return true;
 }
 
-/* Asks, and has the answer in asker->answer. False where there is none; then there is no helper either, and asker->why
- * says why. */
+/* Asks, and gets the answer in asker->answer. False if there is none: the helper is then ended, and asker->why has the
+ * reason. */
 static bool ask(enum question question, const void *bytes, size_t size)
 {
     const bool is_answered = begin_asking(question, bytes, size, NULL, 0, asker->limit_ns) &&
@@ -306,8 +303,7 @@ static bool ask(enum question question, const void *bytes, size_t size)
     return is_answered;
 }
 
-/* Counts a question that has no answer. True where it is to be asked again: the helper has died, as of what harms it
- * once. */
+/* Counts a question without an answer. True if it should be repeated because the helper died, possibly by accident. */
 static bool may_ask_again(unsigned *deaths)
 {
     return asker->exchange.has_ended && ++*deaths < ASK_DEATHS_MAX;
@@ -328,7 +324,6 @@ int ask_socket(void)
     return asker->socket;
 }
 
-/* Begins a helper and has it load the kernel. -1 with one line. */
 static int begin_to_load(const char *name, struct helper_program *program, struct error *error)
 {
     const pid_t own = getpid();
@@ -344,8 +339,8 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Makes sure that a helper has loaded the kernel. -1 with one line, also if that takes longer than `patience_ns`: then
- * the loading goes on, in another helper if this one has died. */
+/* Makes a helper load the kernel. Also fails after `patience_ns`: the loading then continues, in another helper if this
+ * one died. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;
@@ -365,7 +360,7 @@ static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_pro
     return error_set(error, "kernel %.100s: loading it %.300s", name, asker->why);
 }
 
-/* Has a helper that has loaded the latest kernel, also where one has ended since. -1 with one line. */
+/* Makes sure that a helper has the latest kernel loaded, replacing one that has ended. */
 static int have_helper(char line[HDSS_ERROR_MAX])
 {
     struct helper_program program;
@@ -386,7 +381,7 @@ static int have_helper(char line[HDSS_ERROR_MAX])
 
 /* --- the kernel --- */
 
-/* Takes the loop of an answer, "DESCRIPTION NOTE". -1 with one line. */
+/* Parses an answer "DESCRIPTION NOTE". */
 static int take_loop(struct asked_kernel *kernel, struct hdss_loop *loop, char line[HDSS_ERROR_MAX])
 {
     struct error error;
@@ -436,8 +431,8 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-/* Asks about the loop that was described, also where the helper that has described it has ended. False where there is
- * no answer, or another one than a '+': `line` says why. */
+/* Asks about the described loop, describing it again if the helper was replaced. False if there is no positive answer;
+ * `line` says why. */
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {
@@ -465,7 +460,7 @@ static int ask_check(const union hdss_value *values, const struct hdss_loop *loo
     return ask_about_loop("check", QUESTION_CHECK, "", 0, values, line) ? 0 : -1;
 }
 
-/* The helper trusts what it is told to have said last, and so does not whoever takes the answer. */
+/* The helper trusts the number given to it; the caller does not trust the helper's answer. */
 static int ask_grow(const union hdss_value *values, uint64_t *iterations, char line[HDSS_ERROR_MAX])
 {
     unsigned may_grow;
@@ -487,7 +482,7 @@ static int ask_inputs(const union hdss_value *values, uint64_t iterations, uint6
     return -1;
 }
 
-/* Takes what an answer tells, and counts it. -1 where it is none, or nobody wants it. */
+/* Parses pairs and counts them. -1 if they are invalid or refused. */
 static int take_waits(struct hdss_precedence *precedence, uint64_t *count)
 {
     char *at = asker->answer + 1;
@@ -526,7 +521,7 @@ static struct asked_kernel *find_asked(const char *name)
     return kernel;
 }
 
-/* Makes a kernel of the table that was answered. NULL with one line. */
+/* Makes a kernel from the table in the answer. NULL on failure. */
 static struct asked_kernel *take_table(const char *name, struct error *error)
 {
     struct asked_kernel *kernel = calloc(1, sizeof *kernel);

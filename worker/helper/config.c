@@ -12,7 +12,7 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
     return results_read(setup->job.output, &setup->loop, first, count, records, error);
 }
 
-/* A limit that nobody has given is not for iterations that wait: how long, only they know. */
+/* The default limit does not apply to iterations that wait, because only they know how long. */
 static void take_timeout(struct exec_config *config, const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;

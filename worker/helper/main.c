@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-helper: runs the kernel of a job for the worker that began it, and computes what the worker says. It has the
- * words of the job as its command line, and nothing of MPI. Or it says what a kernel's loop is, to who asks: then its
- * one word is HELPER_DESCRIBES. Only programs of HDSS begin it. */
+/* hdss-helper: runs the kernel of a job for the worker that started it. Its command line is the job's, and it does not
+ * use MPI. With the single word HELPER_DESCRIBES it answers questions about a kernel instead. It is only started by
+ * programs of HDSS. */
 #include "common/job/job_setup.h"
 #include "common/os/files.h"
 #include "common/os/signals.h"
@@ -29,7 +29,6 @@ static void on_drain(int signal)
     (void)signal;
 }
 
-/* Has the signals by which a job is drained handled by `to` where they were by `from`. */
 static void replace_drain_action(void (*from)(int), void (*to)(int))
 {
     const struct sigaction action = {.sa_handler = to, .sa_flags = SA_RESTART};
@@ -39,8 +38,8 @@ static void replace_drain_action(void (*from)(int), void (*to)(int))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* A copy of this process that the kernel makes has the signals as usual: it is ended by them. They are held while it is
- * made, as one that came before it has them so would be lost. */
+/* A process forked by the kernel gets default handlers, so that the signals end it. They are blocked during fork(),
+ * because one that arrived in between would be lost. */
 static _Thread_local sigset_t mask_before_copy;
 
 static void hold_signals(void)
@@ -61,13 +60,13 @@ static void release_signals(void)
     let_signals_go_on();
 }
 
-/* Signals that go to all processes of a job are the worker's business, which ends its helper. They are caught, not
- * ignored, so that programs that the kernel starts have them as usual. */
+/* Drain signals go to all processes of a job; the worker handles them and ends its helper. They are caught, not
+ * ignored, so that programs started by the kernel inherit the default. */
 static void catch_signals(void)
 {
     sigset_t drains;
     drain_signals_set(&drains);
-    replace_drain_action(SIG_DFL, on_drain); /* as it was begun */
+    replace_drain_action(SIG_DFL, on_drain); /* their state at the start */
     pthread_sigmask(SIG_UNBLOCK, &drains, NULL);
     pthread_atfork(hold_signals, let_signals_go_on, release_signals);
 }
@@ -80,7 +79,8 @@ static struct channel *map_memory(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* The shared memory; NULL where no worker began this process. The file is longer where it has blocks. */
+/* Maps the shared memory; NULL if this process was not started by a worker. With blocks the file is longer than its
+ * head. */
 static struct channel *map_channel(void)
 {
     struct stat file;
@@ -94,7 +94,7 @@ static struct channel *map_channel(void)
     return bytes >= sizeof *head && (off_t)bytes <= file.st_size ? map_memory(bytes) : NULL;
 }
 
-/* True where somebody asks about a kernel: then the descriptor is a socket. */
+/* True if this process is to answer questions: the descriptor is then a socket. */
 static bool is_asked(int argc, char **argv)
 {
     struct stat file;
@@ -110,7 +110,7 @@ int main(int argc, char **argv)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (is_asked(argc, argv)) {
         close(CHANNEL_BELL);
-        file_close_from(CHANNEL_BELL + 1); /* what the worker has opened: the sockets of MPI above all */
+        file_close_from(CHANNEL_BELL + 1); /* descriptors of the worker, above all MPI's sockets */
         catch_signals();
         return answer_questions(CHANNEL_FILE);
     }
@@ -119,9 +119,9 @@ int main(int argc, char **argv)
         fprintf(stderr, "hdss-helper: is begun by workers only\n");
         return EXIT_STATUS_USAGE;
     }
-    if (getppid() != channel->worker_pid) /* it ended before the signal was asked for */
+    if (getppid() != channel->worker_pid) /* it ended before prctl() above */
         return EXIT_STATUS_FAILED;
-    file_close_from(CHANNEL_BELL + 1); /* what the worker has opened: the sockets of MPI above all */
+    file_close_from(CHANNEL_BELL + 1); /* descriptors of the worker, above all MPI's sockets */
     catch_signals();
     bool is_ready = job_setup_make(&setup, &kernel_loader, argc - 1, argv + 1, &error) == 0;
     const struct exec_team team = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding and beginning hdss-helper: see start.h. */
+/* Finds and starts hdss-helper: see start.h. */
 #include "worker/helper/start.h"
 
 #include "common/os/modules.h"
@@ -55,9 +55,9 @@ void helper_program_fini(struct helper_program *program)
     program->argv = NULL;
 }
 
-/* Sets the signals of the helper as they are by default, but for those that HDSS has as errors. Those by which a job is
- * drained are held until the helper catches them. That of a job of a set leads a group, with which ends what its kernel
- * has left behind: a run ends with the job, and takes it along. */
+/* Resets signals to their defaults, except those that HDSS turns into errors. Drain signals stay blocked until the
+ * helper catches them. In a set, the helper leads a process group, so that what its kernel leaves behind can be ended
+ * with it; a plain run ends together with the job. */
 static int prepare_process(posix_spawnattr_t *attributes, bool leads_group)
 {
     short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
@@ -78,7 +78,7 @@ static pid_t spawn_helper(struct helper_program *program, int file, int bell, ch
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
     pid_t child = -1;
-    /* copies above both places, as one of the two may lie in the place of the other */
+    /* Copies above both target numbers, because either may occupy the other's. */
     int file_copy = fcntl(file, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1),
         bell_copy = fcntl(bell, F_DUPFD_CLOEXEC, CHANNEL_BELL + 1);
     posix_spawn_file_actions_init(&actions);

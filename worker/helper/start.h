@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beginning helpers: the program hdss-helper, with the words of the job. */
+/* Starts helpers: the program hdss-helper with the words of the job. */
 #pragma once
 
 #include "common/job/surroundings.h"
@@ -14,17 +14,16 @@ struct helper_program {
     char path[PATH_MAX];
     char **argv; /* owned; the words are borrowed */
     struct environment environment;
-    const struct surroundings *surroundings; /* in which helpers begin; borrowed; NULL: those of this process */
+    const struct surroundings *surroundings; /* where helpers run; borrowed; NULL: as this process */
 };
 
-/* Finds the program beside the worker, or where programs are installed that are not for people, and makes its command
- * line of the words. -1 with one line, nothing owned. */
+/* Finds the program beside the worker or in libexec, and makes its command line. On failure nothing is owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
 
-/* The same with another program, by its path. */
+/* The same for a given program. */
 int helper_program_init_at(struct helper_program *program, const char *path, unsigned words, char *const *word,
                            struct error *error);
 void helper_program_fini(struct helper_program *program);
 
-/* Begins a helper; for struct helper_start. */
+/* Starts a helper; for struct helper_start. */
 pid_t helper_program_begin(void *program, int file, int bell, char error[HDSS_ERROR_MAX]);

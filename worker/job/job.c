@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a worker has of a job: see job.h. */
+/* A worker's part of a job: see job.h. */
 #include "worker/job/job.h"
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
@@ -37,44 +37,43 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Computing time of a rank that serves others, between two looks at their messages, unless --break-after says it in
- * iterations. The others wait for half of it on average, as for a message between nodes; a look takes less than a
- * hundredth. */
+/* Compute time between two checks for messages on a rank that serves others, unless --break-after is given. The others
+ * wait half of it on average, about as long as for a message between nodes; a check takes less than a hundredth. */
 #define BREAK_NS 50000u
 
 struct worker_job {
     const struct worker_options *options;
     bool is_of_set;
-    bool is_beside;                   /* in the process of its server */
-    struct announcement announcement; /* of a set: the words, and what else the job brings with it; owned */
-    struct surroundings surroundings; /* of a set */
+    bool is_beside;                   /* in its server's process */
+    struct announcement announcement; /* in a set: words and environment of the job; owned */
+    struct surroundings surroundings; /* in a set */
     struct surroundings_before before;
     struct job_setup setup;
     struct error error;
-    const char *failure; /* reason why the worker cannot compute, NULL if it can */
+    const char *failure; /* why the worker cannot compute; NULL: it can */
     struct runtime *runtime;
     const struct topology *topology;
     struct worker worker;
-    struct boundaries boundaries; /* the worker's, where iterations depend on those before them */
+    struct boundaries boundaries; /* in a loop with dependencies */
     unsigned threads;
     union {
-        struct exec exec;         /* with one thread */
-        struct thread_pool team;  /* with several */
-        struct pipeline pipeline; /* for loops whose iterations depend on earlier ones */
+        struct exec exec;         /* one thread */
+        struct thread_pool team;  /* several threads */
+        struct pipeline pipeline; /* loops with dependencies */
     };
-    bool is_isolated; /* a helper runs the kernel */
+    bool is_isolated;
     struct helper_program helper;
     struct helper_start helper_start;
-    struct executor *executor; /* the one above that the job asks for; NULL where there is no job */
-    bool is_open;              /* the executor is */
+    struct executor *executor; /* the one of the union that the job needs; NULL without a job */
+    bool is_open;              /* the executor is open */
     struct load_meter meter;
-    struct machine machine; /* of a set */
+    struct machine machine;
     struct effects effects;
-    uint64_t processor_ns;  /* processor time before the first chunk; 0 before that */
+    uint64_t processor_ns;  /* processor time before the first chunk; 0: not started */
     struct timings timings; /* with --record-costs */
 };
 
-/* The job of the executor that runs the kernel, where a helper does. */
+/* The inner executor that runs the kernel, or talks to the helper that does. */
 static const struct exec *job_exec(const struct worker_job *job)
 {
     return job_setup_is_dependent(&job->setup) ? &job->pipeline.exec : &job->exec;
@@ -82,7 +81,6 @@ static const struct exec *job_exec(const struct worker_job *job)
 
 /* --- what is measured of chunks --- */
 
-/* Processor time of the worker, and of its helper. */
 static uint64_t job_processor_ns(const struct worker_job *job)
 {
     uint64_t helpers_ns = 0;
@@ -92,7 +90,7 @@ static uint64_t job_processor_ns(const struct worker_job *job)
     return clock_ns(CLOCK_PROCESS_CPUTIME_ID) + helpers_ns;
 }
 
-/* Processor time counts from the first chunk on: the others need not be told. */
+/* Processor time counts from the first chunk on, so only that is of interest. */
 static void note_chunk_begins(void *context)
 {
     struct worker_job *job = context;
@@ -100,7 +98,7 @@ static void note_chunk_begins(void *context)
     job->effects.chunk_begins = NULL;
 }
 
-/* Records the times of a chunk, with --record-costs: of what is left of it where it was cut. */
+/* Records the times of a chunk, or of what is left of it if it was cut (--record-costs). */
 static void note_chunk_ends(void *context, const struct chunk_event *chunk)
 {
     struct worker_job *job = context;
@@ -120,8 +118,8 @@ static void write_costs(struct worker_job *job)
 
 /* --- sharing cores --- */
 
-/* Notes the share of the cores; not where iterations wait, or the worker is slowed down, which leaves the cores to
- * others. */
+/* Records how the node's cores are shared; not if iterations wait, or the worker is slowed down and so leaves cores
+ * idle. */
 static void note_sharing(void *context)
 {
     struct worker_job *job = context;
@@ -160,15 +158,16 @@ static void choose_threads(struct worker_job *job)
     refuse_threads(job);
 }
 
-/* True where a helper is to run the kernel. In a set it has the threads of a job, too, as the rank works at others. */
+/* True if a helper runs the kernel. In a set it also runs the threads of a job, because the rank works on other jobs
+ * too. */
 static bool wants_helper(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
     return job_setup_is_isolated(setup) || (job->is_of_set && run_spec_has_threads(&setup->job.spec));
 }
 
-/* Makes ready what begins a helper, where the kernel is to run in one. Where nobody has asked for it a worker without
- * the program does without. */
+/* Prepares the start of a helper if one is needed. Without the helper program a worker does without, unless the user
+ * asked for it. */
 static void prepare_helper(struct worker_job *job, unsigned words, char *const *word)
 {
     const struct run_spec *spec = &job->setup.job.spec;
@@ -182,7 +181,7 @@ static void prepare_helper(struct worker_job *job, unsigned words, char *const *
         job->failure = job->error.text;
 }
 
-/* Takes the job. A user's kernel is loaded here only where no helper runs it. */
+/* Takes the job. A user's kernel is loaded here only if no helper runs it. */
 static void take_job(struct worker_job *job, unsigned words, char *const *word)
 {
     if (job_setup_take(&job->setup, &kernel_loader, (int)words, word, &job->error) != 0)
@@ -197,7 +196,6 @@ static void take_job(struct worker_job *job, unsigned words, char *const *word)
         job->failure = job->error.text;
 }
 
-/* Chooses the executor by the job, also where the kernel cannot be opened then. */
 static void choose_executor(struct worker_job *job)
 {
     if (job->failure != NULL)
@@ -207,7 +205,7 @@ static void choose_executor(struct worker_job *job)
                                                         : &job->exec.executor;
 }
 
-/* Opens it. NULL, or what is wrong. */
+/* Returns NULL, or an error text. */
 static const char *open_executor(struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -247,7 +245,7 @@ static const char *open_executor(struct worker_job *job)
     return job->is_open ? NULL : job->exec.error;
 }
 
-/* True if the load of the cores is measured: not where the kernel has processes of its own, which are not this one. */
+/* True if the load of the cores is measured; not if the kernel runs in other processes. */
 static bool job_uses_acp(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
@@ -302,7 +300,6 @@ static void init_effects(struct worker_job *job)
     };
 }
 
-/* Closes what the job has opened, and frees all of it. */
 static void job_free(struct worker_job *job)
 {
     write_costs(job);
@@ -327,7 +324,7 @@ static struct worker_job *job_new(const struct worker_options *options, struct r
     return job;
 }
 
-/* All that comes behind the job and the line-up. */
+/* Completes the job when the topology is known. */
 static void prepare_job(struct worker_job *job, const struct topology *topology)
 {
     job->topology = topology;
@@ -357,7 +354,7 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
     }
     if (topology == NULL) {
         fprintf(stderr, "worker: rank %u: out of memory\n", runtime_rank(runtime));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
     }
     prepare_job(job, topology);
     if (job->failure == NULL)
@@ -400,7 +397,7 @@ void worker_job_close_beside(struct worker_job *job)
 
 /* --- a job of a set --- */
 
-/* Opens the executor at the first chunk, in the surroundings of the job. */
+/* Opens the executor at the first chunk, in the job's folder and environment. */
 static int open_late(void *context, struct error *error)
 {
     struct worker_job *job = context;
@@ -427,7 +424,7 @@ static void come_back(void *context)
     surroundings_leave(&((struct worker_job *)context)->before);
 }
 
-/* What else reads the output, whose name is one from the job's folder. */
+/* Makes the path of the output absolute, for code that runs outside of the job's folder. */
 static void find_output(struct worker_job *job)
 {
     char *output = job->setup.job.output, name[JOB_PATH_MAX];
@@ -440,7 +437,6 @@ static void find_output(struct worker_job *job)
     job->failure = job->error.text;
 }
 
-/* Takes the job in its surroundings. */
 static void take_there(struct worker_job *job)
 {
     const struct announcement *announced = &job->announcement;
@@ -471,7 +467,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     init_machine(job);
     init_effects(job);
     job->effects.open = open_late;
-    /* it has processes of its own, or is a user's, which may look around */
+    /* The kernel runs in other processes, or is a user's, which may use the working directory. */
     if (job->failure == NULL &&
         (job->setup.kernel->descriptor != NULL || (job_setup_is_foreign(&job->setup) && !job->is_isolated))) {
         job->effects.enter = go_there;
@@ -485,7 +481,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     return job;
 }
 
-/* Where they were to be written cannot be told any more. */
+/* The place for the costs is unknown. */
 static void give_up_costs(struct worker_job *job)
 {
     if (job->setup.job.costs[0] != '\0')
