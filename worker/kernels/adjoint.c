@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The adjoint convolution of Han and Chronopoulos: A(i) = A(i) + X * sum over j = i .. N*N-1 of B(j) C(j-i). Iteration
- * i has N*N - i terms, so the tasks shrink steadily to one term.
+ * i has N*N - i terms, so tasks shrink steadily to one term.
  *
- * A, B and C are uniform in [-0.5, 0.5), each element a hash of the seed and its index; every worker makes its own. */
+ * A, B and C are uniform in [-0.5, 0.5); each element is a hash of seed and index, so every worker makes its own. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/adjoint.h"
@@ -22,7 +22,6 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Keeps the three arrays' elements apart. */
 enum array { ARRAY_A, ARRAY_B, ARRAY_C, ARRAYS };
 
 struct adjoint {
@@ -30,7 +29,7 @@ struct adjoint {
     double x;
     uint64_t seed;
     const struct adjoint_variant *variant;
-    double *b, *c; /* owned, ADJOINT_PAD zeros behind the m elements */
+    double *b, *c; /* owned, with ADJOINT_PAD zeros after the m elements */
 };
 
 static double adjoint_element(uint64_t seed, enum array array, uint64_t i)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The sums of the adjoint convolution: the plain definition, and the vector variants. See adjoint.h. */
+/* The sums of the adjoint convolution: plain definition and vector variants. See adjoint.h. */
 #include "worker/kernels/adjoint.h"
 
 #include "worker/kernels/vectors.h"
 
-/* Adds the sixteen partial sums, as a binary tree; they are used up. */
+/* Adds the sixteen partial sums as a binary tree, in place. */
 static inline double adjoint_tree(double *partials)
 {
     for (int half = ADJOINT_PARTIALS / 2; half > 0; half /= 2)
@@ -21,14 +21,14 @@ double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i)
     return adjoint_tree(partials);
 }
 
-/* Shared by the widths of the template (adjoint_vector.h, which explains it). */
+/* Shared by the widths of the template adjoint_vector.h. */
 
 enum {
-    ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept, 8 KiB */
-    ADJOINT_BLOCK = 1024, /* k of one block: 8 KiB of B and of C */
+    ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept: 8 KiB */
+    ADJOINT_BLOCK = 1024, /* k per block: 8 KiB of B and of C */
 };
 
-/* The end of a block that starts at `from` when there are `terms` k in all: whole groups of 16, into the padding. */
+/* End of a block that starts at `from`, for `terms` k in all: whole groups of 16, reaching into the padding. */
 static inline uint64_t adjoint_block_end(uint64_t from, uint64_t terms)
 {
     uint64_t end = (terms + ADJOINT_PARTIALS - 1) / ADJOINT_PARTIALS * ADJOINT_PARTIALS;

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The template of the vector variants of escape.h: no include guard, LANES, VECTORS and VECTOR_TARGET are set by the
- * file that includes it and unset here. VECTORS independent vectors are in flight, to hide the latency of one step.
+/* Template of the vector variants of escape.h: no include guard; LANES, VECTORS and VECTOR_TARGET are set by the
+ * including file and unset here. VECTORS independent vectors hide the latency of a step.
  *
- * A batch goes through three stages, each over a list of points:
- *   1. the first steps with a test before each, in the order of the points: what escapes early costs little;
- *   2. the rest in blocks of ESCAPE_BLOCK steps without a test, z of the block's start kept; a lane whose point is
- *      through is given the next one, so that no lane idles while there are points;
- *   3. what escaped within a block runs that block again, with a test before each step, for the exact count.
- * Stage 1 leaves a multiple of ESCAPE_BLOCK steps to do, so that stage 2 never passes max_iter.
+ * A batch passes three stages, each over a list of points:
+ *   1. the first steps with a test before each, in the order of the points: early escapes are cheap;
+ *   2. the rest in blocks of ESCAPE_BLOCK steps without a test, with z of the block's start saved; a lane whose point
+ * is finished gets the next one, so that no lane idles while there are points;
+ *   3. points that escaped within a block repeat it with a test before each step, for the exact count. Stage 1 leaves a
+ * multiple of ESCAPE_BLOCK steps, so that stage 2 never passes max_iter.
  *
- * With the bound 4 stage 2 is right only if a point that has escaped is still outside at the end of the block. For
- * exponent 2 and |z| > 2, |z^2 + c| >= |z|^2 - |c|, which is beyond |z| with room to spare for rounding unless |c| is
- * all but 2; those points (stays_out() is false) are left to the scalar code. For exponent 4 the room is always there.
- * What grows ends as infinity or NaN, and neither passes the test `<= 4`. With another bound a z may come back: stage 2
- * notes before each step of a block which points are outside (`comes_back`). */
+ * With the bound 4, stage 2 requires that an escaped point is still outside at the end of the block. For exponent 2 and
+ * |z| > 2, |z^2 + c| >= |z|^2 - |c| exceeds |z| by more than the rounding error, unless |c| is close to 2; those points
+ * (stays_out() is false) are left to the scalar code. For exponent 4 it always holds. Growing values end as infinity or
+ * NaN, and neither passes the test `<= 4`. With other bounds z may return, so stage 2 records before each step of a
+ * block which points are outside (`comes_back`). */
 
 #define POINTS_AT_ONCE (VECTORS * LANES)
 #define vec            VECTOR_NAME(escape_vec)
@@ -44,8 +44,8 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
     return any != 0;
 }
 
-/* At most `steps` tested steps of the points from `at` on; taken[] receives how many each did before it escaped, and
- * x[], y[] the values of those that did all of them. */
+/* At most `steps` tested steps of the points from `at` on. taken[]: steps done before escape; x_out[], y_out[]: z of
+ * those that did all. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
                                              double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {
@@ -77,7 +77,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
     __builtin_memcpy(taken, count, sizeof count);
 }
 
-/* Stages 1 and 3: `steps` tested steps of every point. Those that did them all go to `deep` where it is not NULL. */
+/* Stages 1 and 3: `steps` tested steps of every point. Those that did all go to `deep`, unless it is NULL. */
 VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
                                               unsigned exponent, double bound, uint32_t steps, uint32_t *counts)
 {
@@ -96,18 +96,17 @@ VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, stru
     }
 }
 
-/* The lanes of stage 2. */
 struct VECTOR_NAME(escape_lanes) {
     _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];               /* z now */
     _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE]; /* z at the start of the block */
     _Alignas(64) double cx[POINTS_AT_ONCE], cy[POINTS_AT_ONCE];
-    _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks that are left to do */
+    _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks left */
     _Alignas(64) int64_t through[POINTS_AT_ONCE], escaped[POINTS_AT_ONCE];
     uint32_t index[POINTS_AT_ONCE];
     size_t live;
 };
 
-/* Gives the lane the next point, or one that stays inside for ever. */
+/* Gives the lane the next point, or one that never escapes. */
 VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) * lanes, size_t lane,
                                               const struct escape_points *deep, size_t *next, int64_t blocks)
 {
@@ -123,7 +122,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) *
     lanes->blocks[lane] = some ? blocks : INT64_MAX;
 }
 
-/* Runs a block of every lane. Returns whether a lane is through: escaped, or no block left. */
+/* Runs a block of every lane. Returns whether a lane is finished: escaped, or without blocks left. */
 VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent,
                                              bool comes_back, double bound)
 {
@@ -159,7 +158,7 @@ VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * 
     return VECTOR_NAME(escape_any)(&any);
 }
 
-/* Takes the lanes that are through and refills them. */
+/* Removes and refills the finished lanes. */
 VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * lanes, struct escape_batch *batch,
                                             size_t *next, int64_t blocks, uint32_t max_iter, uint32_t *counts)
 {
@@ -178,7 +177,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * l
     }
 }
 
-/* Stage 2: `blocks` untested blocks of every point of batch->deep; what escapes goes to batch->found. */
+/* Stage 2: `blocks` untested blocks of every point of batch->deep; escaped points go to batch->found. */
 VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                             const struct escape_rule *rule, int64_t blocks, uint32_t *counts)
 {
@@ -192,7 +191,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned
             VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, rule->max_iter, counts);
 }
 
-/* `exponent` and `comes_back` are known to the compiler, for each of which it makes a loop of its own. */
+/* `exponent` and `comes_back` are compile-time constants in each instance. */
 VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                               const struct escape_rule *rule, uint32_t *counts)
 {

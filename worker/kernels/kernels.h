@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: those that are built in, one file and one constant each; those of papers, each of which is a module
- * (common/os/modules.h), hdss-NAME.so, that an installation may lack; and those of users. */
+/* Kernels by name: built-in ones, one file each; those of papers, each a module hdss-NAME.so (common/os/modules.h) that
+ * may not be installed; and users'. */
 #pragma once
 
 #include "common/config/params.h"
@@ -10,28 +10,25 @@
 
 #include <stddef.h>
 
-/* Returns the kernels that are built in, and the modules that are installed, sorted by name; until the next call. */
+/* The built-in kernels and installed modules, sorted by name; valid until the next call. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
-/* That of these kernels which has the name, or NULL. */
+/* One of these by name, or NULL. */
 const struct hdss_kernel *kernel_find(const char *name);
 
-/* As kernel_find(). -1 with one line: it has the names that there are, or says that the module is not installed. */
+/* As kernel_find(); the error lists the names, or says that the module is not installed. */
 int kernel_named(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* The kernel that a command line names: one of these, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". -1
- * with one line. */
+/* The kernel that a command line names: one of these, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". */
 int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* The work of check(), for whoever only wants to know before a run: nothing is made, and of a kernel that is not one
- * of ours nothing is called. As check() otherwise. */
+/* As check() before a run, without creating anything; user kernels are not called. */
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 
-/* Both functions, for a job's set-up. */
 extern const struct kernel_loader kernel_loader;
 
-/* The hdss_kernel_iteration_ns() of a kernel that is a module and has one; NULL otherwise. */
+/* The hdss_kernel_iteration_ns() of a module; NULL if there is none. */
 kernel_iteration_ns *kernel_find_iteration_ns(const struct hdss_kernel *kernel);
 
 extern const struct hdss_kernel adjoint_kernel;

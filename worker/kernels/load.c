@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading kernels: see load.h. A shared object is looked into with care: it may be no kernel at all, or one for another
+/* Loads kernels: see load.h. A shared object is checked carefully: it may not be a kernel, or be built for another
  * version of the header. */
 #include "worker/kernels/load.h"
 
@@ -12,10 +12,9 @@
 #define KERNEL_SYMBOL "hdss_kernel"
 #define PYTHON_SYMBOL "hdss_python_kernel"
 
-/* A kernel from the module for Python: the kernel "module.function". NULL with one line in `error`. */
+/* Makes the kernel "module.function" in the Python module. NULL on failure. */
 typedef const struct hdss_kernel *python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
-/* The words of errors about kernels of users. */
 static const struct object_kind kernel_objects = {
     .what = "kernel",
     .other = "a shared object, or " OBJECT_PYTHON "MODULE.FUNCTION",

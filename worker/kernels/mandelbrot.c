@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The Mandelbrot set, the irregular loop of the self-scheduling papers: z = z^2 + c (Han and Chronopoulos) or
- * z = z^4 + c (Eleliemy and Ciorba, Listing 3), the count of steps until |z| > 2 for each pixel of a picture. Han and
- * Chronopoulos go on while |z|^2 < 2: escape=2.
+/* The Mandelbrot set, the irregular loop of the self-scheduling papers: z = z^2 + c (Han and Chronopoulos) or z = z^4 +
+ * c (Eleliemy and Ciorba, Listing 3), with the count of steps until |z| > 2 for each pixel. Han and Chronopoulos
+ * continue while |z|^2 < 2: escape=2.
  *
- * Row 0 is at ymax, so that pictures stand upright; c is the middle of its pixel. No shortcut is taken for points that
- * are known to be inside: their cost is what makes the loop worth scheduling. What one iteration computes is a pixel, a
- * row, a column or a tile; the counts do not depend on it. Pixels of a tile beyond the picture's edge count 1. */
+ * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost makes
+ * the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this. Pixels
+ * of a tile outside of the picture count 1. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/escape.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, ESCAPE, EXPONENT, UNIT, TILE };
-/* The square of a c that is out after the first step, whatever the bound. */
+/* For c this large the point escapes in the first step with any bound. */
 #define ESCAPE_MAX 1e100
 #define FAR_OUT    1e100
 
@@ -38,7 +38,7 @@ static const struct hdss_param params[] = {
 
 struct mandelbrot {
     uint64_t width, height, tile, across; /* across: tiles in a row of tiles */
-    uint64_t record;                      /* pixels of an iteration */
+    uint64_t record;                      /* pixels per iteration */
     enum unit unit;
     double xmin, ymax, dx, dy;
     struct escape_rule rule;
@@ -127,13 +127,12 @@ static void mandelbrot_close_instance(void *instance)
     free(m);
 }
 
-/* Pixels that follow one another in the results and in the picture: `length` of them from (x, y) on, to the right or,
- * for columns, down. */
+/* Consecutive pixels in results and picture: `length` of them from (x, y) on, to the right or, for columns, down. */
 struct segment {
     uint64_t x, y, length;
 };
 
-/* The segment that begins at the p-th pixel of all the loop's records. */
+/* The segment that begins at the p-th pixel of the loop's results. */
 static struct segment segment_at(const struct mandelbrot *m, uint64_t p)
 {
     if (m->unit == UNIT_COLUMN)
@@ -155,7 +154,7 @@ static double imaginary_at(const struct mandelbrot *m, uint64_t y)
     return m->ymax - ((double)y + 0.5) * m->dy;
 }
 
-/* The points of `count` pixels of a segment into the batch, from `at` on. */
+/* Writes the points of a segment's first `count` pixels to the batch, from `at` on. */
 static void mandelbrot_fill(struct mandelbrot *m, struct segment s, size_t at, size_t count)
 {
     double *cx = m->batch->fresh.cx + at, *cy = m->batch->fresh.cy + at;

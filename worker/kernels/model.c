@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost models of the kernels: see model.h.
+/* Cost models of the kernels: see model.h.
  *
- * adjoint: iteration i has N*N - i products, each of the same cost.
- * mandelbrot: an iteration costs its steps and its points. The steps are counted on a grid of at most GRID_X by GRID_Y
- * points of the picture, and taken for those of the points around: of a column (or row) the mean of the sampled column
- * times its length, linear between two sampled ones; of a pixel or tile that of the nearest point of the grid. A
- * picture that is no larger than the grid is counted exactly. synthetic: the costs that it is told to have. A kernel
- * that is a module says itself what its iterations cost.
+ * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: an iteration costs its steps and points. Steps
+ * are counted on a grid of at most GRID_X by GRID_Y points and assumed for the points around: for a column (or row) the
+ * mean of the sampled column times its length, interpolated linearly; for a pixel or tile that of the nearest grid
+ * point. A picture no larger than the grid is exact. synthetic: its given costs. A module states the cost of its
+ * iterations itself.
  *
- * The figures are those of bench_kernels on an AMD EPYC for the AVX2 variants: 5.71e9 steps a second (exponent 4:
- * 3.64e9), 1.27e10 products a second. A point that escapes at once takes some nanoseconds, too. */
+ * The constants are measured by bench_kernels on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent
+ * 4: 3.64e9), 1.27e10 products per second. A point that escapes at once also takes some nanoseconds. */
 #include "worker/kernels/model.h"
 
 #include "common/util/error.h"
@@ -27,7 +26,7 @@
 #define STEP_2_NS  0.175
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
-#define CALL_NS    20.0 /* call of any iteration */
+#define CALL_NS    20.0 /* per call */
 
 #define GRID_X 2048
 #define GRID_Y 256
@@ -53,14 +52,10 @@ static struct costs *even_costs(double ns, struct error *error)
     return costs != NULL ? costs : model_out_of_memory(error);
 }
 
-/* --- adjoint --- */
-
 static double adjoint_ns(void *context, uint64_t i)
 {
     return CALL_NS + PRODUCT_NS * (double)(*(const uint64_t *)context - i);
 }
-
-/* --- synthetic --- */
 
 static double synthetic_ns(void *context, uint64_t i)
 {
@@ -97,15 +92,13 @@ static struct costs *synthetic_costs(const union hdss_value *values, uint64_t fi
     return costs_of_function(synthetic_ns, release_synthetic, &model, sizeof model, first, count, error);
 }
 
-/* --- mandelbrot --- */
-
 struct picture {
     uint64_t width, height, tile, across;
     double xmin, xmax, ymin, ymax, step_ns;
     struct escape_rule rule;
-    unsigned columns, rows; /* size of the grid */
-    float *steps;           /* [rows][columns] steps of its points */
-    float *lines;           /* [columns or rows] mean steps of a point of the column or row */
+    unsigned columns, rows; /* of the grid */
+    float *steps;           /* [rows][columns] steps of the grid points */
+    float *lines;           /* [columns or rows] mean steps of a point */
 };
 
 static unsigned at_most(uint64_t number, unsigned most)
@@ -113,7 +106,6 @@ static unsigned at_most(uint64_t number, unsigned most)
     return number < most ? (unsigned)number : most;
 }
 
-/* Counts the steps of the grid's points, some rows at a time. */
 static int sample(struct picture *p)
 {
     struct escape_batch *batch = aligned_alloc(_Alignof(struct escape_batch), sizeof *batch);
@@ -140,7 +132,6 @@ static int sample(struct picture *p)
     return complete ? 0 : -1;
 }
 
-/* Means of the grid's columns or rows. */
 static int average(struct picture *p, bool by_columns)
 {
     unsigned lines = by_columns ? p->columns : p->rows, points = by_columns ? p->rows : p->columns;
@@ -154,7 +145,7 @@ static int average(struct picture *p, bool by_columns)
     return p->lines != NULL ? 0 : -1;
 }
 
-/* Mean steps of a point of line i of `of`, between the two sampled lines around it. */
+/* Mean steps of a point of line i of `of`, interpolated between sampled lines. */
 static double line_steps(const struct picture *p, uint64_t i, uint64_t of, unsigned lines)
 {
     double at = ((double)i + 0.5) * lines / (double)of - 0.5;
@@ -237,8 +228,6 @@ static struct costs *mandelbrot_costs(const union hdss_value *values, const stru
     release_picture(&p);
     return model_out_of_memory(error);
 }
-
-/* --- */
 
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: see kernels.h. A module is loaded when its kernel is asked for, or all kernels are. */
+/* Kernels by name: see kernels.h. A module is loaded when its kernel, or the list of all kernels, is requested. */
 #include "worker/kernels/kernels.h"
 
 #include "common/os/modules.h"
@@ -23,7 +23,7 @@ static const struct hdss_kernel *const built_in[] = {
 
 static struct module {
     const char *name;
-    const struct hdss_kernel *kernel; /* NULL: it is not loaded */
+    const struct hdss_kernel *kernel; /* NULL: not loaded */
     kernel_iteration_ns *iteration_ns;
 } modules[] = {{.name = "evrard"}, {.name = "floyd-steinberg"}, {.name = "hydro"}, {.name = "spinimage"}};
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that take a given distribution of work, for tests and studies.
+/* Iterations with a given cost distribution, for tests and studies.
  *
- * busy: the cost is real work, a count of work units; how many of them make a microsecond of this core's time is
- * measured once at open(), by the thread's CPU clock, or given by rate=, which makes unequal cores take unequal time
- * for equal work. A loop bound by a clock would do less work on a core that is shared. sleep: the cost is waited for,
- * once for each call of synthetic_run(); what a sleep lasts too long is taken off the next ones. Either way costs add
- * up exactly over calls: a rest below one unit is carried on. A mean of 0 costs only the hash. */
+ * busy: the cost is real work, a number of work units. Units per microsecond are measured once at open() by the
+ * thread's CPU clock, or given by rate=, with which unequal cores take unequal time for equal work. A loop bound by the
+ * clock would do less work on a shared core. sleep: synthetic_run() sleeps once per call; oversleeping is subtracted
+ * from the next calls. Costs add up exactly over calls: a rest below one unit is carried over. A mean of 0 costs only
+ * the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/synthetic.h"
@@ -61,13 +61,13 @@ static const struct hdss_param params[] = {
 
 #define NAMED_MAX 64
 
-/* A sleep that lasted longer than this too long (the process was stopped) is not made up for. */
+/* Oversleeping by more than this (a stopped process) is not compensated. */
 #define OVERSLEPT_MAX_NS 100e6
-/* The lateness of timers. More than that, on a core that others use, is made up for little by little: if iterations
- * took no time at all meanwhile, a worker that is being probed would pass for thousands of times as fast as others. */
+/* Normal lateness of timers. Oversleeping beyond it, on a shared core, is compensated gradually: otherwise a worker
+ * could seem thousands of times faster during its probe. */
 #define TIMER_LATE_NS 200e3
 
-/* Iterations that are named, like 5,20-29. */
+/* A list of iterations such as 5,20-29. */
 struct named {
     struct {
         uint64_t first, last;
@@ -80,8 +80,8 @@ struct synthetic {
     double *file_us; /* owned */
     enum mode mode;
     double units_per_us;
-    double rest;    /* carried to the next call: units, or nanoseconds (negative after a long sleep) */
-    uint64_t state; /* result of the work, kept so that no compiler drops it */
+    double rest;    /* carried to the next call: units, or nanoseconds (negative after oversleeping) */
+    uint64_t state; /* result of the work, so that it is not optimised away */
     struct named fail, crash, wrong;
 };
 
@@ -96,7 +96,8 @@ static uint64_t work(uint64_t state, uint64_t units)
     return state;
 }
 
-/* Work units per microsecond of CPU time: the best of a few short rounds, as what disturbs a round slows it. */
+/* Work units per microsecond of CPU time: the best of some short rounds, because disturbances only slow a round
+ * down. */
 static double calibrate(uint64_t *state)
 {
     enum { ROUNDS = 8, UNITS = 10000 };
@@ -110,7 +111,6 @@ static double calibrate(uint64_t *state)
     return best;
 }
 
-/* Reads digits; false where there are none, or too many. */
 static bool synthetic_read_number(const char **text, uint64_t *number)
 {
     const char *begin = *text;
@@ -137,7 +137,7 @@ static bool read_named(const char *text, struct named *named)
     }
 }
 
-/* The first of [first, first + count) that is named; UINT64_MAX: none. */
+/* The first listed iteration of [first, first + count), or UINT64_MAX. */
 static uint64_t first_named(const struct named *named, uint64_t first, uint64_t count)
 {
     uint64_t least = UINT64_MAX;
@@ -205,7 +205,7 @@ static int synthetic_open_instance(const union hdss_value *values, const struct 
                                         NULL};
     s->mode = (enum mode)values[MODE].integer;
     s->state = s->costs.seed | 1;
-    read_named(values[FAIL].text, &s->fail); /* synthetic_describe() has seen that they are right */
+    read_named(values[FAIL].text, &s->fail); /* checked by synthetic_describe() */
     read_named(values[CRASH].text, &s->crash);
     if (worker->rank == values[WRONG_RANK].integer)
         read_named(values[WRONG].text, &s->wrong);
@@ -225,7 +225,6 @@ static int synthetic_open_instance(const union hdss_value *values, const struct 
     return 0;
 }
 
-/* A file of costs that is wrong is found before anything starts. */
 static int synthetic_check(const union hdss_value *values, const struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)loop;
@@ -251,7 +250,7 @@ static void be_busy(struct synthetic *s, double cost_us)
     s->state = work(s->state, (uint64_t)whole);
 }
 
-/* Sleeps until the deadline, whatever signals arrive; a run that drains finishes its chunk. */
+/* Signals do not end the sleep; a draining run finishes its chunk. */
 static void synthetic_sleep_until(double deadline_ns)
 {
     double seconds = floor(deadline_ns / 1e9);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The cost of a synthetic iteration: see synthetic.c for the parameters. */
+/* Costs of synthetic iterations; see synthetic.c for the parameters. */
 #pragma once
 
 #include <stdint.h>
 
-/* The time of one iteration, as the parameter `mean` has it, too. */
+/* Limit for one iteration, and for the parameter `mean`. */
 #define SYNTHETIC_COST_MAX_US 1e9
 
 enum synthetic_distribution {
@@ -23,16 +23,14 @@ struct synthetic_costs {
     double mean_us;
     double spread; /* relative to the mean, 0 .. 1 */
     uint64_t seed;
-    const double *file_us; /* times, one per iteration, for SYNTHETIC_FILE */
+    const double *file_us; /* one per iteration, for SYNTHETIC_FILE */
 };
 
-/* The cost of iteration i in microseconds, never negative. */
+/* Cost of iteration i in microseconds, at least 0. */
 double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i);
 
-/* The iteration's record. */
 uint64_t synthetic_record(uint64_t seed, uint64_t i);
 
-/* Reads `count` costs, one per line; empty lines and lines that begin with '#' are skipped, lines beyond the
- * `count`-th cost are not read. The array is the caller's to free. NULL with one line (file, line number, what is
- * expected) in `error` of `size` bytes. */
+/* Reads `count` costs, one per line; empty lines and lines that begin with '#' are skipped, later lines ignored. The
+ * caller frees the array. NULL on failure, with an error of `size` bytes that has the file and the line. */
 double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The costs of synthetic iterations: see synthetic.h. Each is a function of the index alone, so that 10^12 iterations
- * need no table, and no order of calls matters. */
+/* Costs of synthetic iterations: see synthetic.h. Each is a function of the index, so that 10^12 iterations need no
+ * table, and the order of calls does not matter. */
 #include "worker/kernels/synthetic.h"
 
 #include "common/util/number.h"
@@ -21,7 +21,7 @@ uint64_t synthetic_record(uint64_t seed, uint64_t i)
     return random_at(seed, i);
 }
 
-/* Two independent uniform numbers of iteration i, of another stream than the record. */
+/* A uniform random number of iteration i, from streams other than the record's. */
 static double synthetic_cost_uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
 {
     return random_to_uniform(random_at(costs->seed + 0x636f7374 + stream, i));
@@ -33,7 +33,7 @@ static double synthetic_cost_ramp(const struct synthetic_costs *costs, uint64_t 
     return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
 }
 
-/* Standard normal by Box and Muller; 1 - u is in (0, 1]. */
+/* Standard normal by Box-Muller; 1 - u is in (0, 1]. */
 static double synthetic_cost_normal(const struct synthetic_costs *costs, uint64_t i)
 {
     return sqrt(-2 * log(1 - synthetic_cost_uniform(costs, i, 0))) * cos(TWO_PI * synthetic_cost_uniform(costs, i, 1));
@@ -54,7 +54,6 @@ double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i)
     return 0;
 }
 
-/* The line without the white space around it. */
 static char *trim(char *line)
 {
     line += strspn(line, " \t");
@@ -67,14 +66,14 @@ static char *trim(char *line)
 
 #define LINE_MAX_BYTES 256
 
-/* True if fgets() has read a whole line of text: not one that is cut off, nor one with a NUL in it. */
+/* True if fgets() has read a complete line without NULs. */
 static bool is_whole(const char *line, FILE *file)
 {
     size_t length = strlen(line);
     return (length > 0 && line[length - 1] == '\n') || (length > 0 && length < LINE_MAX_BYTES - 1 && feof(file));
 }
 
-/* The next cost of the file: 1, 0 at its end, -1 for a line that is none, which is then in `line`, trimmed. */
+/* The next cost of the file: 1; 0 at the end; -1 for an invalid line, which is then in `line`, trimmed. */
 static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_MAX_BYTES])
 {
     while (fgets(line, LINE_MAX_BYTES, file) != NULL) {

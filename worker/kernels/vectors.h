@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Requirements of the vector templates: which widths to build, and what one width is made of.
+/* Common parts of the vector templates: which widths are built, and how.
  *
- * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once for each width by its .c file, with
- * LANES (doubles in a vector) and VECTOR_TARGET (a function attribute) set. The functions are chosen at run time by the
- * table in the .c file, not by ifunc, which sanitizers and some static linkers do not like. */
+ * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once per width by its .c file, with LANES
+ * (doubles per vector) and VECTOR_TARGET (a function attribute) set. A table in the .c file chooses the variant at run
+ * time; ifunc is avoided because of sanitizers and some static linkers. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,8 +12,7 @@
 #define VECTORS_CAT(a, b)  VECTORS_CAT_(a, b)
 #define VECTOR_NAME(name)  VECTORS_CAT(name, LANES)
 
-/* A function of a template: all of them are inlined into the entry point, so that none is compiled for another
- * target. */
+/* Functions of a template are inlined into the entry point, so that none is compiled for another target. */
 #define VECTOR_INLINE VECTOR_TARGET __attribute__((always_inline)) static inline
 
 #if defined(__clang__)
@@ -22,7 +21,7 @@
 #define VECTOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* VECTORS_PORTABLE, which a test sets, leaves out what x86-64 alone has: the rest is what other machines compile. */
+/* VECTORS_PORTABLE, set by a test, leaves out the x86-64 variants, as on other machines. */
 #if defined(__x86_64__) && !defined(VECTORS_PORTABLE)
 #define VECTORS_X86 1
 #else
@@ -35,7 +34,7 @@ static inline bool vectors_anywhere(void)
 }
 
 #if VECTORS_X86
-/* The VECTOR_TARGET of each width, and whether this machine has what it takes. */
+/* The VECTOR_TARGET of each width, and whether this machine supports it. */
 #define VECTORS_AVX2   __attribute__((target("avx2")))
 #define VECTORS_AVX512 __attribute__((target("avx512f,avx512dq")))
 

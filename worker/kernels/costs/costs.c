@@ -12,15 +12,15 @@
 
 #define COST_MAX_US 1e12
 
-/* Sums of the costs of all iterations before a place. Three kinds: all alike (no places), a place every `step`
- * iterations and a function for those between, or places at `start` with equal iterations between two of them. */
+/* Cumulative costs of all iterations before certain places. Three kinds: constant (no places); a place every `step`
+ * iterations and a function in between; or places at `start` with equal iterations in between. */
 struct costs {
     double constant_ns;
     uint64_t first, count;
-    uint64_t step;   /* 0: the places are at `start` */
+    uint64_t step;   /* 0: places are at `start` */
     uint64_t *start; /* [places + 1] ascending; owned */
-    double *before;  /* [places + 1]; owned; NULL: all alike */
-    uint32_t *rank;  /* [places] of the worker that has computed the block; owned; NULL: not known of all */
+    double *before;  /* [places + 1]; owned; NULL: constant */
+    uint32_t *rank;  /* [places] worker that computed the block; owned; NULL: unknown */
     size_t places;
     double (*cost_ns)(void *context, uint64_t iteration);
     void (*release)(void *context);
@@ -96,7 +96,7 @@ static void sum_up(struct costs *costs)
     costs->before[costs->places] = sum;
 }
 
-/* Makes all but the sums; NULL when memory is out. */
+/* Makes everything except the sums; NULL if memory runs out. */
 static struct costs *new_sums(const void *context, size_t size, uint64_t first, uint64_t count)
 {
     struct costs *costs = calloc(1, sizeof *costs);
@@ -140,11 +140,10 @@ struct file {
     struct costs *costs;
     size_t capacity;
     unsigned line;
-    bool blocks;     /* lines of three numbers */
-    bool is_unnamed; /* a line does not say which worker has computed its block */
+    bool blocks;     /* lines with three numbers or more */
+    bool is_unnamed; /* a line lacks the rank of its worker */
 };
 
-/* Makes room for another block. -1 when memory is out. */
 static int costs_make_room(struct file *file)
 {
     struct costs *costs = file->costs;
@@ -186,7 +185,7 @@ static int costs_add_block(struct file *file, uint64_t first, uint64_t count, do
 
 #define FIELD_MAX 64
 
-/* Copies the next field; returns what follows. What is longer becomes no number. */
+/* Copies the next field and returns the rest. A field that is too long becomes "~". */
 static const char *costs_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, " \t\r");
@@ -195,7 +194,7 @@ static const char *costs_take_field(const char *text, char field[FIELD_MAX])
     return text + length;
 }
 
-/* The fourth field is the rank of the worker, where there is one. */
+/* The optional fourth field is the rank of the worker. */
 static int costs_take_block(struct file *file, char field[4][FIELD_MAX], struct error *error)
 {
     const struct costs *costs = file->costs;
@@ -292,7 +291,6 @@ static int compare_ranks_of_costs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Copies the ranks in ascending order, each once; returns how many there are. */
 static unsigned list_ranks(const struct costs *costs, uint32_t *ranks)
 {
     unsigned count = 0;
@@ -304,7 +302,7 @@ static unsigned list_ranks(const struct costs *costs, uint32_t *ranks)
     return count;
 }
 
-/* Divides what each block took by how slow its worker was. */
+/* Corrects each block's time by the speed of its worker. */
 static void divide_by_speeds(struct costs *costs, const struct recorded_chunk *chunks, const double *speed)
 {
     for (size_t k = 0; k < costs->places; k++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs that are drawn from a distribution: see costs_distributed(). Each is a function of the index alone, so that no
- * order of calls matters. */
+/* Costs drawn from a distribution: see costs_distributed(). Each is a function of the index, independent of the order
+ * of calls. */
 #include "worker/kernels/costs/costs.h"
 #include "worker/kernels/costs/draw.h"
 
@@ -13,15 +13,15 @@
 #include <string.h>
 
 #define TWO_PI 6.283185307179586
-/* The longest iteration of a heavy tail: that of a file of costs. */
+/* Upper limit of a heavy tail, as in a file of costs. */
 #define TAIL_MAX_NS 1e15
 
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
-    uint64_t first, count; /* bounds of the loop, or of a time step, for costs that grow or shrink */
-    uint64_t period;       /* iterations of a time step; 0: the loop has one */
-    double trend;          /* what the costs grow by in each time step, in parts of those of the first */
+    uint64_t first, count; /* range of the loop or time step, for costs that grow or shrink */
+    uint64_t period;       /* iterations of a time step; 0: one step */
+    double trend;          /* relative growth per time step */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
@@ -41,7 +41,7 @@ static double distribution_uniform(void *context, uint64_t i)
     return d->mean_ns * (1 + d->cov * sqrt(3) * (2 * uniform_at(d, i, 0) - 1));
 }
 
-/* Box and Muller; 1 - u is in (0, 1]. */
+/* Box-Muller; 1 - u is in (0, 1]. */
 static double standard_normal(double u, double v)
 {
     return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
@@ -59,7 +59,7 @@ static double exponential(void *context, uint64_t i)
     return -d->mean_ns * log(1 - uniform_at(d, i, 0));
 }
 
-/* Marsaglia and Tsang (2000), A simple method for generating gamma variables; of shape at least 1. */
+/* Marsaglia and Tsang (2000), A simple method for generating gamma variables; for shape >= 1. */
 static double gamma_of(struct random *random, double shape)
 {
     double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -94,7 +94,7 @@ static double lognormal(void *context, uint64_t i)
     return d->mean_ns * exp(sqrt(variance) * standard_normal(uniform_at(d, i, 0), uniform_at(d, i, 1)) - variance / 2);
 }
 
-/* The least cost is mean (alpha - 1) / alpha; with an alpha up to 2 the deviation is infinite. */
+/* The minimum is mean (alpha - 1) / alpha; for alpha <= 2 the deviation is infinite. */
 static double pareto(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -120,7 +120,7 @@ static double decreasing(void *context, uint64_t i)
     return d->mean_ns * (1 - d->spread * distribution_ramp(d, i));
 }
 
-/* Parts of one length, cheap and costly in turn; the mean is that of a whole number of pairs. */
+/* Parts of equal length, alternately cheap and costly; the mean holds for an even number of parts. */
 static double in_phases(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -132,8 +132,8 @@ static double in_phases(void *context, uint64_t i)
 
 struct kind {
     const char *name;
-    double (*cost_ns)(void *context, uint64_t iteration); /* NULL: all alike */
-    double cov_max;                                       /* 0: it has none */
+    double (*cost_ns)(void *context, uint64_t iteration); /* NULL: constant */
+    double cov_max;                                       /* 0: no such parameter */
     bool spreads, has_alpha, has_phases;
 };
 
@@ -200,7 +200,7 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
         kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
 }
 
-/* True if the parameter that stands at `word` stands in the text before it, too. */
+/* True if the parameter at `word` also occurs earlier in the text. */
 static bool stands_before(const char *text, const char *word)
 {
     const size_t length = strcspn(word, "=");
@@ -217,7 +217,7 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     char word[64];
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
-        bool is_long = length >= sizeof word; /* cut off it would be another */
+        bool is_long = length >= sizeof word; /* truncated, it could be another parameter */
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
         if (take_param(d, kind, word, error) < 0)
             return -1;
@@ -231,13 +231,13 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
 /* --- parts of a mixture --- */
 
 #define PARTS_MAX 8
-/* Which part an iteration is of is drawn from a stream of its own. */
+/* Random stream that chooses the part of each iteration. */
 #define PART_STREAM 7
 
 struct part {
     const struct kind *kind;
     struct distribution d;
-    double upto; /* the share of the iterations that are of this part or of one before it */
+    double upto; /* cumulative share of this part and those before */
 };
 
 struct mixture {
@@ -245,7 +245,7 @@ struct mixture {
     unsigned count;
 };
 
-/* The cost of an iteration is that of the same iteration of the first time step, and what the costs have grown by. */
+/* Cost of the same iteration in the first time step, times the growth since. */
 static double part_at(const struct part *part, uint64_t i)
 {
     const struct distribution *d = &part->d;
@@ -266,7 +266,7 @@ static double mixture_at(void *context, uint64_t i)
     return part_at(&mixture->parts[at], i);
 }
 
-/* The length of the part that begins there, as "0.1*pareto:mean=1e+3": up to the next plus that is not of a number. */
+/* Length of the part that begins here, as "0.1*pareto:mean=1e+3": up to the next plus that is not part of a number. */
 static size_t part_length(const char *spec)
 {
     size_t length = 0;
@@ -275,7 +275,7 @@ static size_t part_length(const char *spec)
     return length;
 }
 
-/* The share before a star; what follows it. NULL where there is none. */
+/* Parses the share before a star; returns what follows, or NULL. */
 static const char *take_share(const char *spec, double *share)
 {
     char number[32];

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs that are drawn, for distributions and measured profiles. */
+/* Drawing of costs, for distributions and measured profiles. */
 #pragma once
 
 #include <stdint.h>
 
-/* The cost of an iteration from a gamma distribution with this mean, and with the standard deviation `cov` in parts of
- * the mean, above 0: a function of its arguments alone. */
+/* Cost of an iteration from a gamma distribution with this mean and a standard deviation of `cov` > 0 times the mean;
+ * depends on the arguments only. */
 double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration);

@@ -14,26 +14,23 @@
 
 #define MHZ_MAX   1e6
 #define TICKS_MAX 1e18
-/* The longest iteration, as in a file of costs. */
+/* Upper limit, as in a file of costs. */
 #define COST_MAX_NS 1e15
-#define COV_LEAST   0.001 /* below it all iterations cost the same */
+#define COV_LEAST   0.001 /* below this, all iterations cost the same */
 #define COV_MOST    10
 #define LOCATION    "Location: "
 
-/* An execution of the loop. */
 struct execution {
     double mean_ns, cov;
-    uint64_t start; /* its first iteration, of those of all executions */
+    uint64_t start;
 };
 
 struct measured {
-    struct execution *executions; /* [count] owned */
+    struct execution *executions; /* [count]; owned */
     size_t count;
     uint64_t iterations; /* of all executions */
     uint64_t seed;
 };
-
-/* --- the option --- */
 
 bool costs_is_profile(const char *spec)
 {
@@ -79,9 +76,7 @@ int profile_request_parse(struct profile_request *request, const char *spec, str
     return 0;
 }
 
-/* --- the file --- */
-
-/* Costs as they are drawn; the last execution begins at or before the place. */
+/* Cost of an iteration; a binary search finds its execution. */
 static double measured_at(void *context, uint64_t iteration)
 {
     const struct measured *measured = context;
@@ -106,7 +101,7 @@ static void measured_release(void *context)
     free(((struct measured *)context)->executions);
 }
 
-/* A line `Location: LOOP,Mean M Sigma S iterations N`, whose loop may have blanks. -1 where it is none. */
+/* Parses `Location: LOOP,Mean M Sigma S iterations N`; LOOP may contain spaces. -1: invalid. */
 static int parse_execution(const char *line, size_t length, char loop[256], double figures[2], uint64_t *iterations)
 {
     char text[1024];
@@ -121,7 +116,7 @@ static int parse_execution(const char *line, size_t length, char loop[256], doub
         sscanf(mean, "Mean %lf Sigma %lf iterations %" SCNu64 " %n", &figures[0], &figures[1], iterations, &end) != 3 ||
         mean[end] != '\0')
         return -1;
-    mean[-1] = '\0'; /* a comma, or a blank */
+    mean[-1] = '\0'; /* a comma or space */
     snprintf(loop, 256, "%.255s", text + strlen(LOCATION));
     return 0;
 }
@@ -132,7 +127,8 @@ static int add_execution(struct measured *measured, size_t *room, const double f
     struct execution *executions = grow(measured->executions, measured->count, room, sizeof *executions);
     if (executions == NULL)
         return error_set(error, "out of memory for the profile");
-    const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0; /* of one iteration: nan */
+    /* NaN for a single iteration */
+    const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
     measured->executions = executions;
     executions[measured->count++] =
         (struct execution){figures[0] / mhz * 1000, fmin(cov, COV_MOST), measured->iterations};

@@ -1,31 +1,29 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs as LB4OMP has measured them (Müller Korndörfer et al. 2022): its technique `profiling` notes for each execution
- * of a loop how long an iteration took in the mean, the standard deviation, and how many iterations were measured, in
- * ticks of the processor's clock, into the file that KMP_PROFILE_DATA names.
+/* Costs measured by LB4OMP (Müller Korndörfer et al. 2022): its technique `profiling` writes to the file
+ * KMP_PROFILE_DATA, for each execution of a loop, mean and standard deviation of an iteration's time in clock ticks,
+ * and the number of iterations.
  *
- * An iteration costs what is drawn from a gamma distribution with that mean and deviation, as they say no more. Each
- * execution is a time step, with as many iterations as were measured; behind the last the first comes again. */
+ * The cost of an iteration is drawn from a gamma distribution with that mean and deviation. Each execution is a time
+ * step with as many iterations as were measured; after the last one the first is repeated. */
 #pragma once
 
 #include "worker/kernels/costs/costs.h"
 
 #define COSTS_LB4OMP "lb4omp:"
 
-/* What `lb4omp:FILE,mhz=M[,loop=TEXT][,seed=N]` asks for. */
+/* Parsed `lb4omp:FILE,mhz=M[,loop=TEXT][,seed=N]`. */
 struct profile_request {
     char file[512];
-    double mhz;     /* ticks in a microsecond */
-    char loop[256]; /* part of the location of the loop; empty: the file has one */
-    uint64_t seed;  /* 1 unless given */
+    double mhz;     /* ticks per microsecond */
+    char loop[256]; /* part of the loop's location; empty: the file has one loop */
+    uint64_t seed;  /* default 1 */
 };
 
-/* True if the text begins with COSTS_LB4OMP. */
 bool costs_is_profile(const char *spec);
 
-/* Reads the text of an option. -1 with one line. */
 int profile_request_parse(struct profile_request *request, const char *spec, struct error *error);
 
-/* From the text of the file, for the iterations [first, first + count). NULL with one line, which has the number of the
- * line where one of the file is not as LB4OMP writes it. */
+/* Makes costs of the iterations [first, first + count) from the file's text. NULL on failure; the error has the line
+ * number. */
 struct costs *costs_of_profile(const struct profile_request *request, const char *text, uint64_t first, uint64_t count,
                                struct error *error);

@@ -5,19 +5,19 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Neighbours on either side: as many as there are workers, so that each chunk is compared with all of them, but no
- * more than this part of the loop, along which its costs may have turned. */
+/* Neighbours on each side: one per worker, so that each chunk is compared with all workers, but at most this part of
+ * the loop, over which costs may have changed. */
 #define NEIGHBOURS_LEAST 2
 #define NEIGHBOURS_PART  16
 
 #define ROUNDS_MAX       300
 #define ROUNDS_PRECISION 1e-7
 
-/* The median of absolute deviations, times this, is the deviation of a normal distribution. */
+/* Ratio of standard deviation to median absolute deviation of a normal distribution. */
 #define MAD_TO_DEVIATION 1.4826
 #define DISTURBED_BEYOND 5.0
 
-/* Speeds differ where the sum of their squared deviations is so many of its own deviations above its mean. */
+/* Speeds differ if the sum of their squared deviations exceeds its mean by this many of its own deviations. */
 #define DIFFERENCE_BEYOND 3.0
 
 struct recorded_estimate {
@@ -25,21 +25,22 @@ struct recorded_estimate {
     size_t count, neighbours;
     unsigned workers;
     double *slowness; /* [workers] */
-    double *cost_ns;  /* [count] of an iteration around the chunk; 0: there are no neighbours on both sides */
+    double *cost_ns;  /* [count] cost of an iteration around the chunk; 0: no neighbours on both sides */
     bool *left_out;   /* [count] */
-    double *sums;     /* [3 * (count + 1)] room: times at slowness 1 and iterations of all chunks before each, and
-                         iterations of the chunks before it in the order of their workers */
+    /* [3 * (count + 1)] scratch: cumulative times at slowness 1, cumulative iterations, and cumulative iterations in
+     * the order of workers */
+    double *sums;
     struct own_chunks {
-        size_t place;     /* in that order */
-        size_t low, high; /* places there of its worker's first neighbour, and behind that of the last */
+        size_t place;     /* in the order of workers */
+        size_t low, high; /* in that order: its worker's first neighbour, and the end after the last one */
     } * own;              /* [count] */
     double *room;         /* [count] */
-    double beyond;        /* sum of the squares of what chunks took beyond what was expected, in parts of that */
-    size_t used;          /* chunks of which that is known */
+    double beyond;        /* sum of squared relative deviations from the expected time */
+    size_t used;          /* chunks with a known deviation */
     struct worker_sums {
-        double ns, expected_ns; /* of its chunks that have a cost around them; expected at slowness 1 */
-        double squares;         /* sum of the squares of what was expected of each */
-        double step;            /* of the logarithm of its slowness */
+        double ns, expected_ns; /* of its chunks with known costs around them; expected at slowness 1 */
+        double squares;         /* of the expected times */
+        double step;            /* of log(slowness) */
         unsigned chunks;
     } * of; /* [workers] */
 };
@@ -52,7 +53,7 @@ static size_t reach_of(const struct recorded_estimate *all, size_t k)
     return least < all->neighbours ? least : all->neighbours;
 }
 
-/* Finds the neighbours of each chunk that its own worker has computed. `next` has room for a place for each worker. */
+/* Finds each chunk's neighbours that its own worker computed. `next` is scratch, one entry per worker. */
 static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t *low, size_t *high)
 {
     size_t before = 0, behind = 0;
@@ -73,8 +74,8 @@ static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t 
     }
 }
 
-/* A chunk whose neighbours on one side are all of its own worker says nothing about how slow that is: then it has no
- * cost around it, unless `alone_counts`. */
+/* A chunk whose neighbours on one side are all its own worker's says nothing about that worker's slowness, so it gets
+ * no cost, unless `alone_counts`. */
 static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
 {
     const size_t size = all->count + 1;
@@ -122,9 +123,9 @@ static void sum_up_workers(struct recorded_estimate *all)
     }
 }
 
-/* Goes half of the way, on the scale of logarithms: of two workers that take turns each is all that the other one is
- * compared with, and by whole steps they would change places for ever. What all steps have in common is left out, as
- * only the ratios of the speeds can be told. Returns the largest step. */
+/* Moves half a step on the logarithmic scale: two alternating workers are compared only with each other, and whole
+ * steps would swap them forever. The common part of all steps is removed, because only ratios of speeds are defined.
+ * Returns the largest step. */
 static double improve_slowness(struct recorded_estimate *all)
 {
     double largest = 0, mean = 0;
@@ -165,7 +166,7 @@ static int compare_recorded(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The logarithm of what the chunk took over what was expected; NAN where that says nothing. */
+/* Logarithm of actual over expected time; NaN if unknown. */
 static double surprise_of(const struct recorded_estimate *all, size_t k)
 {
     const struct recorded_chunk *chunk = &all->chunks[k];
@@ -200,22 +201,22 @@ static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
     return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
 }
 
-/* The squared standard error of the logarithm of the worker's slowness: what a chunk takes beyond what is expected
- * varies alike for all of them, as a worker may have too few to tell. */
+/* Squared standard error of the logarithm of the worker's slowness. The variance is estimated from all workers, because
+ * one may have too few chunks. */
 static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
 {
     const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
     return variance * of->squares / (of->expected_ns * of->expected_ns);
 }
 
-/* The weight of the worker's speed: no speed is known to a part in a million, however even its chunks are. */
+/* Weight of the worker's speed, limited because no speed is known better than to one in a million. */
 static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
 {
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
 }
 
-/* True if chance alone would hardly make the speeds so different: the test of homogeneity of Cochran 1954, whose sum
- * has the mean n - 1 and the variance 2 (n - 1) where n speeds are equal. */
+/* True if chance alone is unlikely to make the speeds so different: the homogeneity test of Cochran 1954, whose
+ * statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
 static bool are_speeds_different(const struct recorded_estimate *all)
 {
     double weights = 0, weighted = 0, sum = 0;
@@ -232,8 +233,7 @@ static bool are_speeds_different(const struct recorded_estimate *all)
     return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
 }
 
-/* The mean speed by the time that each worker has computed: divided so, the costs of all iterations take as long
- * together as they did. */
+/* Mean speed weighted by compute time, which leaves the total cost of all iterations unchanged. */
 static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
 {
     double ns = 0, work_ns = 0;

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of "line 4 (fit)", and tasks of a circle that are named. */
+/* Size of "line 4 (fit)", and how many tasks of a cycle are named. */
 #define AFTER_TEXT_MAX 80
 #define CIRCLE_NAMED   4
 
-/* A task by its name. */
 struct after_name {
     char *text; /* owned */
     uint64_t task;
@@ -21,11 +20,9 @@ struct after_name {
 struct after {
     struct tasks *tasks;
     struct precedence *precedence;
-    int names_column;         /* -1: tasks are named by their numbers */
+    int names_column;         /* -1: tasks are named by number */
     struct after_name *names; /* [tasks->count] sorted; owned; NULL without a column of names */
 };
-
-/* --- names --- */
 
 static int after_fail_without_memory(struct error *error)
 {
@@ -66,7 +63,6 @@ static int read_names(struct after *after, struct error *error)
     return 0;
 }
 
-/* The first task of that name in order; NULL where there is none. */
 static const struct after_name *find_name(const struct after *after, const char *text)
 {
     uint64_t low = 0, high = after->tasks->count;
@@ -80,8 +76,7 @@ static const struct after_name *find_name(const struct after *after, const char 
     return low < after->tasks->count && strcmp(after->names[low].text, text) == 0 ? &after->names[low] : NULL;
 }
 
-/* A task as people find it: "line 4 (fit)" of a table, "task 3" of a list, which they have not seen. The row at hand is
- * another one afterwards. */
+/* Describes a task: "line 4 (fit)" of a table, "task 3" of a list. Changes the current row. */
 static const char *task_text(const struct after *after, uint64_t task, char text[AFTER_TEXT_MAX])
 {
     struct tasks *tasks = after->tasks;
@@ -97,8 +92,6 @@ static const char *task_text(const struct after *after, uint64_t task, char text
              name.text);
     return text;
 }
-
-/* --- what a task waits for --- */
 
 static int refuse_name(const struct after *after, uint64_t task, const char *name, struct error *error)
 {
@@ -122,7 +115,6 @@ static int refuse_two(const struct after *after, uint64_t task, const struct aft
                      task_text(after, found[1].task, second));
 }
 
-/* Finds the task of that name. -1 with one line. */
 static int find_task(const struct after *after, uint64_t task, const char *name, uint64_t *other, struct error *error)
 {
     if (after->names_column < 0) {
@@ -150,7 +142,7 @@ static int add_wait(const struct after *after, uint64_t task, uint64_t other, st
     return precedence_add(after->precedence, task, other) < 0 ? after_fail_without_memory(error) : 0;
 }
 
-/* Takes the names in the field, which is the task's own copy. */
+/* Parses the names in the field, which is modified. */
 static int take_names(const struct after *after, uint64_t task, char *field, struct error *error)
 {
     uint64_t other;
@@ -161,7 +153,7 @@ static int take_names(const struct after *after, uint64_t task, char *field, str
     return 0;
 }
 
-/* A name that has what separates names can only stand by itself. */
+/* A name that contains a separator can only stand alone. */
 static int take_after_field(const struct after *after, uint64_t task, unsigned column, struct error *error)
 {
     if (tasks_take_row(after->tasks, task, error) < 0)

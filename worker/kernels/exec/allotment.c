@@ -67,8 +67,8 @@ void allotment_end(struct allotment *allotment)
         claim_end(&allotment->claim);
 }
 
-/* True where GPUs are AMD's alone. Their run-time system looks at CUDA_VISIBLE_DEVICES as well, and counts from 0 what
- * ROCR_VISIBLE_DEVICES has left. */
+/* True if all GPUs are AMD's. Their runtime also reads CUDA_VISIBLE_DEVICES, and counts from 0 within
+ * ROCR_VISIBLE_DEVICES. */
 static bool is_of_amd(void)
 {
     return access("/dev/kfd", F_OK) == 0 && access("/dev/nvidiactl", F_OK) < 0;

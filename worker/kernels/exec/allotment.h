@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of its node's resources that a task has. Where tasks need nothing, nothing is shared and nothing waits. */
+/* The part of its node's resources that a task gets. If tasks need nothing, nothing is shared. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -17,30 +17,29 @@ struct allotment {
     bool is_used; /* tasks need something */
     struct resources resources;
     struct claim claim;
-    struct needs needs;                      /* of the task at hand */
+    struct needs needs;                      /* of the current task */
     char (*settings)[ALLOTMENT_SETTING_MAX]; /* owned */
     char threads[40];
 };
 
-/* `path`: of claim_path(). `any_core`: see resources_init(). -1 with one line, and nothing owned. */
+/* `path`: from claim_path(). `any_core`: see resources_init(). On failure nothing is owned. */
 int allotment_init(struct allotment *allotment, const struct needs_source *source, const char *path, bool any_core,
                    struct error *error);
 void allotment_fini(struct allotment *allotment);
 
-/* Asks for what the task at hand needs. An enum allotment_result, with one line where it is ALLOTMENT_REFUSED, or -1
- * with one line. */
+/* Requests what the current task needs. Returns an enum allotment_result, with an error for ALLOTMENT_REFUSED, or
+ * -1. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
-/* Asks again, when the descriptor of the claim is readable. */
+/* Tries again when the claim's descriptor is readable. */
 int allotment_advance(struct allotment *allotment, struct error *error);
 
-/* The task has ended. */
 void allotment_end(struct allotment *allotment);
 
-/* Tells the task what it has, by ALLOTMENT_SETTINGS variables at most. */
+/* Sets variables that tell the task what it has, at most ALLOTMENT_SETTINGS. */
 void allotment_tell(struct allotment *allotment, struct environment *environment);
 
-/* Bytes of memory that the task at hand may have; 0: as many as there are. */
+/* Memory limit of the current task in bytes; 0: none. */
 static inline uint64_t allotment_memory(const struct allotment *allotment)
 {
     return allotment->is_used ? allotment->needs.amount[NEED_MEMORY] : 0;

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: see claim.h.
  *
- * The claims of a node are records in a file, one for each worker and the first one for what the node has. A lock on
- * its first byte guards all of them for the moment in which they are looked at. A worker holds a lock on its own
- * record as long as it lives, which the system takes away when its process ends: a record without a lock claims
- * nothing. What is free is reckoned from the records each time, so that no sum is left wrong by a worker that was
- * killed. The locks belong to the open file, not to the process.
+ * The claims of a node are records in a file: the first one for what the node has, and one per worker. A lock on the
+ * first byte guards all of them during each access. A worker holds a lock on its own record as long as it lives; the
+ * system releases it when the process ends, and a record without a lock claims nothing. Free amounts are computed from
+ * the records each time, so a killed worker leaves no wrong sum. The locks belong to the open file, not to the process.
  *
- * A worker that waits watches the file: giving back sets its times, and a process that ends closes it. */
+ * A waiting worker watches the file: releasing a claim changes its times, and an ending process closes it. */
 #include "worker/kernels/exec/claim.h"
 
 #include "common/job/surroundings.h"
@@ -37,12 +36,12 @@
 #define PREFIX       "hdss-needs-"
 
 #define RECORDS_MAX 1024u
-/* Between two looks of a claim that waits, where nothing tells of changes, and where something does. */
+/* How often a waiting claim is checked without notifications, and with them. */
 #define LOOK_OFTEN_NS  10000000
 #define LOOK_SELDOM_NS 1000000000
 
 struct record {
-    uint64_t state; /* enum claim_state; of the first record 1 when it says what the node has */
+    uint64_t state; /* enum claim_state; in the first record 1 if it is filled in */
     uint64_t ticket;
     uint64_t amount[NEEDS];
     uint64_t gpus;
@@ -55,7 +54,7 @@ static off_t place_of(unsigned number)
     return (off_t)(number * sizeof(struct record));
 }
 
-/* Sets or asks for a lock of the bytes; 0 bytes: all from there on. */
+/* Sets or queries a lock; 0 bytes: to the end. */
 static int lock_bytes(int file, int command, short type, off_t first, off_t bytes)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = bytes};
@@ -81,7 +80,7 @@ static void unlock_all(int file)
     lock_bytes(file, F_OFD_SETLK, F_UNLCK, 0, 1);
 }
 
-/* True if a worker other than this one holds the record. */
+/* True if another worker holds the record. */
 static bool is_held(int file, unsigned number)
 {
     return lock_bytes(file, F_OFD_GETLK, F_WRLCK, place_of(number), 1) == 1;
@@ -101,7 +100,7 @@ static int write_record(const struct claim *claim)
     return file_write_at(claim->file, &record, sizeof record, (uint64_t)place_of(claim->number));
 }
 
-/* Returns how many there are, or -1. */
+/* Returns the number of records, or -1. */
 static int read_records(struct claim *claim)
 {
     ssize_t got;
@@ -118,7 +117,7 @@ static struct record record_at(const struct claim *claim, unsigned number)
     return record;
 }
 
-/* Counts what this claim can take, and which GPUs are taken. Claims that wait and were made before count as granted. */
+/* Computes what this claim can take, and which GPUs are taken. Earlier waiting claims count as granted. */
 static void count_free(const struct claim *claim, unsigned records, int64_t left[NEEDS], uint64_t *gpus)
 {
     *gpus = 0;
@@ -135,7 +134,7 @@ static void count_free(const struct claim *claim, unsigned records, int64_t left
     }
 }
 
-/* The first GPUs that are free. */
+/* The first free GPUs. */
 static uint64_t choose_gpus(uint64_t taken, uint64_t count)
 {
     uint64_t chosen = 0;
@@ -147,7 +146,7 @@ static uint64_t choose_gpus(uint64_t taken, uint64_t count)
     return chosen;
 }
 
-/* Behind all claims that were made so far. */
+/* A ticket after all claims made so far. */
 static uint64_t next_ticket(const struct claim *claim, unsigned records)
 {
     uint64_t last = 0;
@@ -167,8 +166,7 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* The resources that launches of a session share: one may have cores, GPUs or a job of a batch system that another has
- * not. */
+/* Launches of a session may have different cores, GPUs or batch jobs, and then do not share resources. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -179,7 +177,7 @@ static uint64_t digest_own_resources(uint64_t digest)
     return digest_variables(digest_record(digest, cpus, sizeof cpus), names, sizeof names / sizeof *names);
 }
 
-/* Where there is no session the workers of a launch are known by their launcher. */
+/* Without a session, the workers of a launch are identified by their launcher. */
 static uint64_t digest_launch(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
@@ -187,7 +185,7 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* The number of the run or set, and of this node in it: who shares its resources knows it without being told. */
+/* Number of the run or set and of this node in it, which all workers that share resources compute alike. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -210,7 +208,7 @@ const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX])
     return path;
 }
 
-/* Removes the name if no other worker holds a record; the file is locked. */
+/* Removes the file if no other worker holds a record; requires the lock. */
 static bool remove_if_deserted(int file, const char *path)
 {
     return !is_any_held(file) && (unlink(path) == 0 || errno == ENOENT);
@@ -239,7 +237,7 @@ bool claim_clear(const char *path)
     return is_gone;
 }
 
-/* Removes the files of runs of which all workers of this node were killed. */
+/* Removes files of runs all of whose workers on this node were killed. */
 static void remove_deserted(void)
 {
     char prefix[40], path[CLAIM_PATH_MAX];
@@ -257,7 +255,7 @@ static void remove_deserted(void)
         closedir(open);
 }
 
-/* Opens the file that the path names, and locks it: another worker may be removing it. */
+/* Opens and locks the file of that path, which another worker may be removing. */
 static int join_others(struct claim *claim)
 {
     struct stat status = {0};
@@ -271,7 +269,7 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker says what the node has: what it can spare changes while tasks run. */
+/* The first worker records what the node has, because that changes while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};
@@ -302,7 +300,7 @@ static int enter(struct claim *claim)
     return result;
 }
 
-/* Without `changes`, of which a user may have few, the timer does all. */
+/* Without inotify, of which a user may have few instances, the timer does everything. */
 static int open_set(struct claim *claim)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -356,7 +354,7 @@ static void set_look_timer(const struct claim *claim, long every_ns)
     timerfd_settime(claim->timer, 0, &(struct itimerspec){span, span}, NULL);
 }
 
-/* The file may have lost its name meanwhile, as long as it is open here. */
+/* By descriptor, because the file may have lost its name. */
 static void begin_watching(struct claim *claim)
 {
     char path[40];
@@ -388,7 +386,6 @@ static void end_watching(struct claim *claim)
     take_changes(claim);
 }
 
-/* Grants the claim if it can be granted. */
 static int try_to_grant(struct claim *claim)
 {
     int64_t left[NEEDS];
@@ -429,7 +426,7 @@ int claim_begin(struct claim *claim, const struct needs *needs, struct error *er
     if (claim->state != CLAIM_WAITING)
         return 0;
     begin_watching(claim);
-    return look(claim, error); /* others may have ended theirs before the watch began */
+    return look(claim, error); /* other claims may have ended before the watch began */
 }
 
 int claim_advance(struct claim *claim, struct error *error)
@@ -457,5 +454,5 @@ void claim_end(struct claim *claim)
         write_record(claim);
         unlock_all(claim->file);
     }
-    futimens(claim->file, NULL); /* those who wait look again */
+    futimens(claim->file, NULL); /* wakes the waiting workers */
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking command lines apart: see cmdline.h. */
+/* Splits command lines: see cmdline.h. */
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/nesting.h"
 
@@ -7,24 +7,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Mean something to a shell where they are not quoted; so does a tilde that begins a word. */
+/* Unquoted, these are special to a shell; so is a tilde at the start of a word. */
 #define OPERATORS "|&;<>()$`*?"
-/* Behind a dollar these make something of it. */
+/* After a dollar these start an expansion. */
 #define AFTER_DOLLAR "{(*@#?-$!_"
-/* A shell takes these as they are. */
+/* Not special to a shell. */
 #define PLAIN "%+,-./:=@_^"
 
 enum quoting { QUOTING_NONE, QUOTING_SINGLE, QUOTING_DOUBLE };
 
-/* A line on its way through. */
 struct scan {
     struct cmdline *words;
     const char *line;
     size_t length, at;
     enum quoting quoting;
-    bool in_word;   /* a word has begun, be it empty so far */
-    bool is_quoted; /* part of the word was quoted, so far */
-    size_t opened;  /* place where the quotes began */
+    bool in_word;   /* a word has begun, possibly empty */
+    bool is_quoted; /* part of the word was quoted */
+    size_t opened;  /* where the quotes began */
     const struct places *places;
     struct error *error;
 };
@@ -117,7 +116,7 @@ char **cmdline_argv(struct cmdline *words)
 
 /* --- what is put in --- */
 
-/* The {..} that begins here, or 0: its length with both braces. */
+/* Length of a {..} that begins here, with both braces, or 0. */
 static size_t place_length(const struct scan *scan)
 {
     const char *from = scan->line + scan->at;
@@ -125,7 +124,7 @@ static size_t place_length(const struct scan *scan)
     return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
-/* Checks whether a {..} begins here that something is put in for. 1, 0, or -1 with one line. */
+/* Checks whether a replaceable {..} begins here. 1, 0 or -1. */
 static int cmdline_find_place(struct scan *scan, struct values *values, size_t *length)
 {
     *length = place_length(scan);
@@ -168,7 +167,6 @@ static int enter_word(struct scan *scan)
     return begin_word(scan->words, scan->error);
 }
 
-/* True if the word that is complete is NAME=value, as far as its name goes. */
 static bool is_assignment(const char *word)
 {
     size_t length = 0;
@@ -281,7 +279,7 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-/* Values in quotes are one word, as the quotes say. No value is the name of an assignment. */
+/* In quotes, several values become one word. A value is never the name of an assignment. */
 static int cmdline_take_values(struct scan *scan, const struct values *values)
 {
     for (unsigned i = 0; i < values->count; i++) {
@@ -317,7 +315,7 @@ static int cmdline_take(struct scan *scan)
     return -1;
 }
 
-/* Bytes that stand for themselves, in quotes and without. */
+/* Number of bytes without special meaning, in quotes or not. */
 static size_t ordinary_length(const struct scan *scan)
 {
     size_t end = scan->at;
@@ -352,7 +350,7 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
 
 /* --- for a shell --- */
 
-/* A shell must take `c`, which is put in where it reads with these quotes, as it is. */
+/* Appends `c` so that a shell with this quoting reads it literally. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
     bool escape = place == NESTING_DOUBLE && strchr("$`\"\\", c) != NULL;
@@ -374,7 +372,7 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, quote, strlen(quote), scan->error);
 }
 
-/* A shell calculates with whatever is there: quotes would not help. */
+/* A shell evaluates arithmetic operands, so quoting does not help. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -480,7 +478,7 @@ struct search_for_place {
     bool found;
 };
 
-/* Ends the scan at the first place. */
+/* Stops the scan at the first place. */
 static int note_place(void *context, const char *name, size_t length, struct values *values, struct error *error)
 {
     struct search_for_place *search = context;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a command line, as a POSIX shell takes them apart, and what is put in for {..}.
+/* Splits a command line into words as a POSIX shell does, and replaces {..}.
  *
- * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
- * only a shell can do, such as pipes, variables and file name patterns, is refused if it is not quoted, and
- * `wants_shell` says so: the caller then hands the line to a shell, or tells the user. What is put in for a {..}
- * becomes part of its word, whatever it contains; where it is several values each is a word, or joined by blanks within
- * quotes. A {..} that is none stays as it is, and so does \{..}. */
+ * Quotes, backslashes, a comment at the end and assignments before the command have their shell meaning. What only a
+ * shell can do, such as pipes, variables and file name patterns, is refused if unquoted, and `wants_shell` is set: the
+ * caller then passes the line to a shell or reports the error. The value of a {..} becomes part of its word, whatever
+ * it contains; several values become several words, or are joined with spaces inside quotes. An unknown {..} is kept,
+ * as is
+ * \{..}. */
 #pragma once
 
 #include "common/util/error.h"
@@ -14,59 +15,57 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* A command may have so many words and bytes; the system's limit is about the same. */
+/* Limits of a command, similar to the system's. */
 #define CMDLINE_WORDS_MAX 100000
 #define CMDLINE_BYTES_MAX (2u << 20)
 
-/* Put in for a {..}. */
+/* Values for a {..}. */
 struct values {
-    const struct piece *items; /* borrowed until the next place is looked up */
+    const struct piece *items; /* borrowed until the next look-up */
     unsigned count;
 };
 
-/* Looks up what is between the braces. 1 with what to put in, 0 where it is nothing that can be, -1 with one line. */
+/* Looks up the text between the braces. 1 and the values; 0: unknown; -1: error. */
 struct places {
     int (*find)(void *context, const char *name, size_t length, struct values *values, struct error *error);
     void *context;
 };
 
-/* Reused from line to line. */
+/* Reusable for many lines. */
 struct cmdline {
     char *text; /* the words, each with its NUL; owned */
     size_t length, capacity;
     size_t *start; /* beginning of each word in the text; owned */
     unsigned count, room;
-    unsigned assignments; /* leading words that are assignments: NAME=value */
+    unsigned assignments; /* leading NAME=value words */
     char **argv;          /* made by cmdline_argv(); owned */
     unsigned argv_room;
-    bool is_for_shell; /* cmdline_for_shell() has made the words */
-    bool wants_shell;  /* cmdline_split() has refused something that a shell would take */
+    bool is_for_shell; /* made by cmdline_for_shell() */
+    bool wants_shell;  /* cmdline_split() has refused something that a shell would accept */
 };
 
 void cmdline_init(struct cmdline *words);
 void cmdline_fini(struct cmdline *words);
 void cmdline_clear(struct cmdline *words);
 
-/* Takes the line apart. No word at all is no error. -1 with one line that begins with the column. */
+/* Splits the line; it may have no words. Errors begin with the column. */
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error);
 
-/* Makes the words `shell` (a path), -c and the whole line. Each value is quoted so that the shell takes it for a part
- * of one word: see nesting.h. A NUL is refused, and a {..} where quotes would not help. -1 with one line that begins
- * with the column. */
+/* Makes the words `shell` (a path), -c and the whole line, with values quoted so that the shell takes each as part of
+ * one word: see nesting.h. Refuses NULs, and a {..} where quoting does not help. Errors begin with the column. */
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error);
 
-/* Makes one word of the whole line, in which nothing but {..} has a meaning. -1 with one line that begins with the
- * column. */
+/* Makes one word of the whole line, in which only {..} is special. Errors begin with the column. */
 int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
                  struct error *error);
 
-/* True if the line has a {..} that something is put in for. */
+/* True if the line has a replaceable {..}. */
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
-/* The words from the first that is no assignment, ended by NULL and with a free place before the first. Valid until the
- * words change; NULL when memory is out. */
+/* The words after the assignments, ends with NULL, with a free entry before the first. Valid until the words change;
+ * NULL if memory runs out. */
 char **cmdline_argv(struct cmdline *words);
 
 static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
@@ -74,5 +73,5 @@ static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
     return words->text + words->start[i];
 }
 
-/* True if a shell takes the word as it stands, without quotes. */
+/* True if a shell takes the unquoted word literally. */
 bool cmdline_is_plain(const char *word);

@@ -20,16 +20,15 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* A process that holds the output open after the end is most often about to end as well. */
+/* A process that keeps the output open after the end usually ends soon as well. */
 #define LINGER_NS 200000000u
-/* The memory is looked at this long after the start, then after twice the time each, up to the longest. */
+/* Memory use is checked this long after the start, then at doubling intervals up to the longest. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
-/* A kernel that does not tell when a process ends is asked so often. */
-#define ASK_NS 1000000u
-/* Reads after which the messages get their turn. */
+/* Polling interval if the kernel has no pidfd. */
+#define ASK_NS    1000000u
 #define READS_MAX 16
-/* Memory beyond this that a task needed for its output goes back after it. */
+/* A larger output buffer is freed after the task. */
 #define KEPT_BYTES (1u << 20)
 
 #define STATUS_NOT_FOUND 127
@@ -50,7 +49,7 @@ static int watch(const struct command *command, int descriptor, unsigned tag)
     return epoll_ctl(command->set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* The child's three take the places of 0, 1 and 2: none of ours may be there. */
+/* Returns a descriptor above 2: the child replaces its 0, 1 and 2. */
 static int open_first_three(void)
 {
     int descriptor;
@@ -65,13 +64,13 @@ int command_init(struct command *command, const struct command_limits *limits, i
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         command->captures[i] = (struct capture){.pipe = -1, .task_end = -1, .file = -1};
-    signal(SIGCHLD, SIG_DFL); /* an ignored SIGCHLD would lose how a child ended */
+    signal(SIGCHLD, SIG_DFL); /* with an ignored SIGCHLD the child's status would be lost */
     command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
     if (result == 0)
-        result = orphans_init(&command->orphans); /* the guard, which has begun, is none */
+        result = orphans_init(&command->orphans); /* after the guard has started, which is no orphan */
     if (result == 0 && command->nothing >= 0 && command->set >= 0 && command->timer >= 0 &&
         watch(command, command->timer, TAG_TIMER) == 0)
         return 0;
@@ -81,7 +80,6 @@ int command_init(struct command *command, const struct command_limits *limits, i
 
 /* --- time --- */
 
-/* Sets the timer to what is next. */
 static void set_timer(struct command *command)
 {
     uint64_t at = command->deadline_ns < command->look_ns ? command->deadline_ns : command->look_ns;
@@ -108,7 +106,6 @@ static uint64_t own_peak_kib(void)
     return getrusage(RUSAGE_SELF, &usage) == 0 ? (uint64_t)usage.ru_maxrss : 0;
 }
 
-/* The most that the process has had so far, as the kernel says it while it runs. */
 static void look_at_memory(struct command *command)
 {
     char path[40], text[4096];
@@ -201,7 +198,7 @@ static void command_take_output(struct command *command, struct capture *capture
         command_keep(capture, bytes, taken);
 }
 
-/* Reads what there is, but not for ever. */
+/* Reads what is there, up to READS_MAX times. */
 static void read_output(struct command *command, struct capture *capture)
 {
     char *bytes = command->scratch;
@@ -214,7 +211,7 @@ static void read_output(struct command *command, struct capture *capture)
         else
             return;
         if (got < (ssize_t)sizeof command->scratch && got > 0 && command->state != COMMAND_LINGERING)
-            return; /* nearly always all that there was */
+            return; /* usually everything */
     }
 }
 
@@ -229,7 +226,7 @@ uint64_t command_dropped(const struct command *command, unsigned stream)
     return received > command->limits.bytes ? received - command->limits.bytes : 0;
 }
 
-/* A pipe of which the worker's end does not block. */
+/* Opens a pipe whose reading end does not block. */
 static int open_pipe(struct command *command, unsigned stream)
 {
     int ends[2];
@@ -240,7 +237,7 @@ static int open_pipe(struct command *command, unsigned stream)
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || watch(command, ends[0], stream) < 0 ? -1 : 0;
 }
 
-/* A file of this name is from an earlier run; a link is removed, and not followed. */
+/* A file of this name from an earlier run is removed; a link is not followed. */
 static void begin_capture(struct command *command, struct capture *capture, const char *name)
 {
     if (capture->capacity > KEPT_BYTES) {
@@ -278,7 +275,7 @@ static void not_started(struct command *command, int error)
     set_timer(command);
 }
 
-/* A folder that a process can begin in. Returns 0, or what is wrong with it. */
+/* Opens the task's folder. Returns 0 or an errno. */
 static int open_start_folder(const char *path, int *folder)
 {
     *folder = path[0] == '\0' ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -287,7 +284,7 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* A user who has as many processes as may be is likely to have fewer soon. */
+/* If the user's process limit is reached, it is usually only for a short time. */
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
@@ -354,14 +351,13 @@ void command_start(struct command *command, const struct spawn *spawn, const cha
     set_timer(command);
 }
 
-/* Seconds and microseconds as nanoseconds. */
 static uint64_t span_ns(struct timeval span)
 {
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* Reaps the rest of a task's process group, whose first process has ended: orphans, which are children of this process.
- * True if one of them was killed, or has not ended yet. */
+/* Reaps the rest of a task's process group, which are children of this process by adoption. True if one was killed or
+ * has not ended. */
 static bool has_killed_some(pid_t group)
 {
     int status;
@@ -372,7 +368,7 @@ static bool has_killed_some(pid_t group)
     return was_killed || ended == 0;
 }
 
-/* The process is kept until here, so that its number is nobody else's while its group is killed. */
+/* The process is not reaped earlier, so that its number is not reused while its group is killed. */
 static void reap(struct command *command)
 {
     struct rusage usage = {0};
@@ -385,9 +381,9 @@ static void reap(struct command *command)
     children_forget(command->pid);
     struct command_outcome *outcome = &command->outcome;
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: nobody knows how */
+    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: unknown */
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* Until it is the program the child has the worker's memory, and the kernel never forgets the most. */
+    /* Before exec the child shares the worker's memory, and the system keeps the maximum. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);
@@ -440,7 +436,7 @@ static void process_ended(struct command *command, uint64_t now_ns)
         set_timer(command);
 }
 
-/* Gives the process group its time of grace. False where there is none. */
+/* Starts the grace period of the process group. False if nothing runs. */
 static bool terminate(struct command *command, uint64_t now_ns)
 {
     if (command->state != COMMAND_RUNNING || command->pid <= 0)
@@ -528,7 +524,7 @@ bool command_advance(struct command *command)
     return true;
 }
 
-/* The process group gets its time of grace; nobody looks at messages meanwhile. */
+/* Waits for the grace period; messages are not handled meanwhile. */
 static void end_now(struct command *command)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;

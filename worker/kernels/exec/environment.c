@@ -9,15 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Variables of Open MPI and its run-time system, of PMI and PMIx, and of MPICH's launcher. */
+/* Prefixes of variables of Open MPI and its runtime, of PMI and PMIx, and of MPICH's launcher. */
 static const char *const of_launchers[] = {
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
 };
 
-/* A process that has one of these was started by a launcher of MPI, as a rank. */
+/* Present in processes that an MPI launcher has started as ranks. */
 static const char *const of_mpi_ranks[] = {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "PMI_FD=", NULL};
 
-/* Launchers of MPI in a task would bind its ranks from the first core of the node on, as those in other tasks do. */
+/* Without these, MPI launchers in several tasks would all bind their ranks from the first core of the node on. */
 static const char *const unbinding[] = {
     "OMPI_MCA_hwloc_base_binding_policy=none",
     "PRTE_MCA_hwloc_default_binding_policy=none",
@@ -25,8 +25,7 @@ static const char *const unbinding[] = {
     NULL,
 };
 
-/* Variables by which `hdss run` and the ranks talk. They are of no use to anybody else: a task that wrote to the file
- * of the first would speak as a rank. */
+/* Variables of HDSS itself. A task that wrote to the file of the first would be taken for a rank. */
 static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SUMMARY_VARIABLE "=",
@@ -80,7 +79,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
-/* Replaces the setting of the same name, if there is one: programs differ in which of two settings they take. */
+/* Replaces an existing setting of the same name, because programs differ in which of two they use. */
 static void replace_setting(char **settings, unsigned *count, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -112,7 +111,7 @@ const char *environment_value(const struct environment *environment, const char 
     return NULL;
 }
 
-/* Takes the next item of the list, without its backslashes. Returns its end, which is written there. */
+/* Unescapes the next item of the list; returns its end in `item`. */
 static const char *take_item(const char **list, char *item)
 {
     const char *from = *list;
@@ -127,7 +126,7 @@ static const char *take_item(const char **list, char *item)
 
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error)
 {
-    size_t length = strlen(list), items = length + 1; /* no more than so many */
+    size_t length = strlen(list), items = length + 1; /* upper bound */
     char **own = realloc(environment->own, (environment->own_count + items + 1) * sizeof *own);
     char *item = environment->given = malloc(length + 1);
     environment->own = own != NULL ? own : environment->own;

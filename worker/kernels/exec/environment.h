@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment of a task: the worker's own, without what is of no concern to it, and with what is said for it. */
+/* The environment of a task: the worker's without irrelevant variables, plus what is given for tasks. */
 #pragma once
 
 #include "common/util/error.h"
@@ -7,41 +7,40 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* `hdss run` sets this where all ranks are on one machine: hwloc then looks for no devices. Tasks do not inherit it. */
+/* Set by `hdss run` if all ranks are on one machine, so that hwloc does not look for devices. Tasks do not inherit
+ * it. */
 #define QUICK_HWLOC       "HWLOC_COMPONENTS"
 #define QUICK_HWLOC_VALUE "-pci,-opencl,-gl,-linuxio"
-/* Its plug-ins, which are for these devices, are not even loaded: this is no folder. */
+/* Keeps hwloc from loading its plug-ins: this is not a folder. */
 #define QUICK_PLUGINS       "HWLOC_PLUGINS_PATH"
 #define QUICK_PLUGINS_VALUE "/dev/null"
 
-/* True where `hdss run` has said so. */
+/* True if `hdss run` has set these. */
 bool environment_is_of_one_machine(void);
 
 struct environment {
-    char **own; /* variables of the worker that tasks inherit: borrowed strings; owned */
+    char **own; /* inherited variables, borrowed; array owned */
     unsigned own_count;
-    char *given;   /* what the user has given; owned */
-    char **vector; /* variables of the task; owned */
+    char *given;   /* text of given variables; owned */
+    char **vector; /* the task's variables; owned */
     unsigned count, room;
 };
 
-/* Takes the worker's. The variables by which `hdss run` and the ranks talk are left out, and, unless `all` or no MPI
- * launcher has started the worker, those of such launchers: a task that is an MPI program would take itself for this
- * worker. Launchers in tasks are told to bind no rank, unless the user has said how. -1 when memory is out. */
+/* Takes the worker's variables except HDSS's own and, unless `all` or the worker was started without an MPI launcher,
+ * those of such launchers: an MPI program as a task would take itself for this worker. MPI launchers in tasks get
+ * settings to bind no rank, unless the user has set them. -1: out of memory. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
-/* Has tasks inherit or have variables besides, as a user names them: "NAME,NAME2=VALUE", in which \, is a comma and
- * \\ a backslash. A NAME alone is the worker's own variable, of a launcher or not. To be called once. -1 with one line.
- */
+/* Adds variables given by the user: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone inherits
+ * the worker's variable. Call once. */
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
-/* The value that tasks have of that name, unless it is said for one; NULL: none. */
+/* The value of that name for tasks, unless overridden for one; may be NULL. */
 const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 
-/* Begins a task's environment, with room for `more` settings. -1 when memory is out. */
+/* Starts a task's environment with room for `more` settings. -1: out of memory. */
 int environment_begin(struct environment *environment, unsigned more);
 
-/* Sets "NAME=value", borrowed until the next task, whatever it was before. */
+/* Sets "NAME=value", borrowed until the next task; overrides an earlier value. */
 void environment_set(struct environment *environment, const char *setting);
 
-/* Ended by NULL. */
 char *const *environment_vector(struct environment *environment);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks that are commands: an iteration runs one, and yields what it wrote and a line of the task log.
+/* Tasks that are commands: an iteration runs one, and yields its output and a line of the task log.
  *
- * While a command runs, or waits for what it needs of its node, the worker looks after its messages:
- * exec_kernel_run_variable() says HDSS_WAIT, and is called again when something has happened. A task that fails is done
- * all the same, and named as failed; its output is that of its last try. */
+ * While a command runs, or waits for resources, the worker handles messages: exec_kernel_run_variable() returns
+ * HDSS_WAIT and is called again after an event. A failed task counts as done, and is reported as failed; its output is
+ * that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
 #include "common/metrics/task_log.h"
@@ -100,11 +100,9 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Lists that are kept in a process, nearly all of which grow. */
-#define KEPT_MAX 16
-/* Between SIGTERM and SIGKILL. */
-#define GRACE_NS 2000000000u
-/* What is kept of a task's output where nobody has said how much. */
+/* Most lists kept in a process; nearly all of them grow. */
+#define KEPT_MAX     16
+#define GRACE_NS     2000000000u
 #define OUTPUT_BYTES (UINT64_C(64) << 20)
 /* What is kept of it in memory where the rest can go to a file. */
 #define SPILL_BYTES (UINT64_C(16) << 20)
@@ -120,17 +118,16 @@ struct exec_kernel {
     char host[65];
     unsigned retries;
     double timeout_s;
-    /* the task at hand */
-    char folder[PATH_MAX + 5];                            /* PWD=, where it has a folder */
-    enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* waiting for what it needs of the node */
-    bool is_refused;                                      /* it is not run, and has failed */
-    bool wants_all_output;                                /* a task whose output is cut has failed */
-    bool is_stopped;                                      /* nobody wants it any more, and none follows */
+    char folder[PATH_MAX + 5];                            /* PWD=, if it has a folder */
+    enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* WAITING: for resources */
+    bool is_refused;                                      /* it failed without being run */
+    bool wants_all_output;                                /* truncated output makes a task fail */
+    bool is_stopped;                                      /* it is cancelled, and no other follows */
     struct error wrong;                                   /* why it is not run */
-    uint64_t done; /* iterations of the range that exec_kernel_run_variable() is at */
+    uint64_t done;                                        /* finished iterations of the current range */
     unsigned tries;
-    uint64_t put[COMMAND_STREAMS]; /* bytes that it has on its streams */
-    size_t shown[COMMAND_STREAMS]; /* bytes of them that were shown while it ran */
+    uint64_t put[COMMAND_STREAMS]; /* bytes of its streams */
+    size_t shown[COMMAND_STREAMS]; /* of these, shown while it ran */
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TASKS_TEXT_MAX], line[TASKS_TEXT_MAX + 400];
 };
@@ -150,12 +147,11 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Tasks that were read in this process: those of the latest job, and of others whose lists grow. exec_kernel_describe()
- * reads them, and whoever needs them next, to check, to show or to run them, or as their list grows, has them from
- * here: a list is read once. */
+/* Task lists read by this process: of the latest job, and growing ones of other jobs. exec_kernel_describe() reads a
+ * list; later checks, display, execution and growth find it here, so that it is read once. */
 static struct kept_tasks {
     struct tasks tasks;
-    uint64_t used; /* the use was the so many-th of all; 0: nothing is there */
+    uint64_t used; /* counter of the latest use; 0: unused */
 } kept[KEPT_MAX];
 
 static uint64_t uses;
@@ -167,8 +163,7 @@ static void drop_kept(struct kept_tasks *one)
     one->used = 0;
 }
 
-/* True if these are the tasks of the same texts at the same places: of texts of another job, which may be gone, nothing
- * is read. */
+/* Compares the addresses of the texts: texts of another job may be gone and must not be read. */
 static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
 {
     const struct tasks_source *own = &one->tasks.source;
@@ -178,7 +173,7 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
-/* Closes all but lists that grow, which are read again and again. */
+/* Closes all lists except growing ones, which are needed again. */
 static void drop_complete(void)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -186,7 +181,7 @@ static void drop_complete(void)
             drop_kept(&kept[i]);
 }
 
-/* The place of these tasks, or else a free one, or that of those that were not used for the longest time. */
+/* The entry of these tasks, or a free one, or the least recently used. */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
     struct kept_tasks *chosen = &kept[0];
@@ -199,7 +194,7 @@ static struct kept_tasks *place_of(const struct tasks_source *source)
     return chosen;
 }
 
-/* The tasks are somebody else's now. */
+/* Gives up ownership of the tasks. */
 static void hand_over(const struct tasks *tasks)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -207,7 +202,6 @@ static void hand_over(const struct tasks *tasks)
             kept[i].used = 0;
 }
 
-/* Reads them anew. NULL with one line. */
 static struct tasks *read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
@@ -223,7 +217,6 @@ static struct tasks *read_tasks(const union hdss_value *values, char error[HDSS_
     return NULL;
 }
 
-/* NULL with one line. */
 static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
@@ -247,7 +240,7 @@ static int name_output(const struct tasks_source *source, struct hdss_loop *loop
     return -1;
 }
 
-/* A list without a task is no error, but seldom meant. */
+/* A list without tasks is allowed but rarely intended. */
 static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
 {
     if (source->tasks[0] != '\0')
@@ -266,7 +259,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
 {
     const struct tasks_source source = source_of(values);
     bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
-               source.list[0] != '\0'; /* else exec_kernel_check() refuses it */
+               source.list[0] != '\0'; /* otherwise exec_kernel_check() refuses it */
     const struct tasks *tasks = any ? read_tasks(values, error) : NULL;
     if (any && tasks == NULL)
         return -1;
@@ -287,7 +280,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     return name_output(&source, loop, error);
 }
 
-/* True where nobody has said how much of a task's output is to be kept. */
+/* True if no output limit is given. */
 static bool wants_all_output(const union hdss_value *values)
 {
     return values[MAX_OUTPUT].integer < 0;
@@ -300,7 +293,7 @@ static uint64_t output_bytes(const union hdss_value *values)
                                            : OUTPUT_BYTES;
 }
 
-/* The folder of keep=, or -1: none is wanted, or there is none. */
+/* The folder of keep=, or -1. */
 static int open_folder(const char *path)
 {
     return path[0] == '\0' ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -313,7 +306,6 @@ static int refuse_folder(const char *path, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* True if it can be made. */
 static int check_new_folder(const char *path, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
@@ -337,7 +329,7 @@ static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A folder in which nothing is put in must be there. */
+/* A folder without {..} must exist. */
 static int check_workdir(const char *path, struct error *error)
 {
     if (path[0] == '\0' || strchr(path, '{') != NULL)
@@ -373,7 +365,7 @@ static int read_needs(const union hdss_value *values, const struct tasks *tasks,
                       (uint64_t)values[GPUS].integer, error);
 }
 
-/* Checks the needs of a task against what the node has; NULL: it is not known which node that will be. */
+/* Checks a task's needs against the node's resources, which may be unknown (NULL). */
 static int check_needs_of(const struct needs_source *source, struct tasks *tasks, uint64_t task,
                           const struct needs *has, struct error *error)
 {
@@ -402,14 +394,14 @@ static int check_needs(const union hdss_value *values, struct tasks *tasks, cons
     return 0;
 }
 
-/* True where what this node has is all that tasks can have. */
+/* True if tasks can only run on this node. */
 static bool is_only_node(void)
 {
     return !launched_is_joinable() &&
            (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
 }
 
-/* Where another node may have what this one has not, a task that none can run fails on the one that got it. */
+/* If another node may have more, a task with too large needs fails on the node that gets it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct needs_source source;
@@ -551,8 +543,8 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory or no descriptors to run commands with");
 }
 
-/* The guard knows of the claims before there are any: a worker may be killed at any time. The worker waits for what a
- * task needs as it waits for a task. */
+/* The guard learns of the claims before there are any, because the worker may be killed at any time. Claims are waited
+ * for like tasks. */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -603,7 +595,7 @@ static void close_all(struct exec_kernel *k)
     free(k);
 }
 
-/* The files must be those that the run began with: see exec_kernel_describe(). */
+/* The files must be those with which the run began: see exec_kernel_describe(). */
 static int exec_kernel_open_instance(const union hdss_value *values, const struct hdss_loop *loop,
                                      const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
 {
@@ -641,7 +633,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
 static void exec_kernel_close_instance(void *instance)
 {
     struct exec_kernel *k = instance;
-    allotment_fini(&k->allotment); /* as long as the guard is there */
+    allotment_fini(&k->allotment); /* while the guard still exists */
     command_fini(&k->command);
     close_all(k);
 }
@@ -674,7 +666,7 @@ static char *const *make_environment(struct exec_kernel *k)
     return environment_vector(&k->environment);
 }
 
-/* The folders of an assignment before the command, which count for itself, as a shell has it; NULL: there is none. */
+/* The PATH of an assignment before the command, which applies to the search as in a shell; may be NULL. */
 static const char *own_folders(const struct cmdline *words)
 {
     for (unsigned i = words->assignments; i > 0; i--)
@@ -715,7 +707,6 @@ static int try_task(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A task that cannot be tried gives back what it has. */
 static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     int result = try_task(k, error);
@@ -724,8 +715,7 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* The rows of a list that was complete have been checked: one of a list that is added to, and is wrong, is a task that
- * has failed, and ends nothing. */
+/* A complete list was checked before. A bad row added later is a failed task and does not end the job. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
@@ -743,7 +733,7 @@ static void refuse_task(struct exec_kernel *k)
     k->tries = 1;
 }
 
-/* Gets on with a task that does not run yet. 1 when it runs, 0 while it waits for what it needs, -1 with one line. */
+/* Advances a task that does not run yet. 1: it runs; 0: it waits for resources; -1: error. */
 static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
 {
     int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
@@ -756,7 +746,7 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     }
 }
 
-/* True if some output of the command is not kept that nobody has said to drop. */
+/* True if output was lost without a limit given by the user. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     bool has_lost = false;
@@ -785,7 +775,7 @@ static int put_bytes(const struct yield *yield, enum task_stream stream, const v
     return yield->output->put(yield->output, yield->task, stream, bytes, count);
 }
 
-/* A line of ours among what the task wrote: it begins one. */
+/* Adds a line of HDSS to the task's output, at the start of a line. */
 static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
@@ -805,7 +795,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
-/* Says among the errors, behind those of the task, what of a stream is not kept. */
+/* Reports lost output of a stream after the task's errors. */
 static int put_loss(const struct yield *yield, unsigned stream)
 {
     static const char *const names[] = {[COMMAND_OUT] = "output", [COMMAND_ERR] = "errors"};
@@ -825,7 +815,7 @@ static int put_loss(const struct yield *yield, unsigned stream)
     return put_note(yield, TASK_STREAM_ERR, &command->captures[COMMAND_ERR], note);
 }
 
-/* True for a task that failed near the bound of its memory, or that says itself that it could have no more. */
+/* True if the task failed near its memory limit, or its errors say that memory ran out. */
 static bool may_lack_memory(const struct exec_kernel *k)
 {
     static const char *const texts[] = {"MemoryError",  "bad_alloc",   "annot allocate",
@@ -909,7 +899,7 @@ static int exec_kernel_put_all(const struct yield *yield)
 
 /* --- while it runs, and wants to be seen --- */
 
-/* Shows what has come of a stream: whole lines, or `all` of it. */
+/* Shows new output of a stream: whole lines, or `all`. */
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];
@@ -929,14 +919,14 @@ static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, b
     k->shown[stream] = end;
 }
 
-/* The output of a try that has failed is nowhere else; that of the last one comes whole at its end. */
+/* Output of a failed try is only shown here; that of the last try is part of the result. */
 static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
 {
     for (unsigned i = 0; fragments_are_wanted(&k->fragments) && i < COMMAND_STREAMS; i++)
         show_stream(k, task, i, all);
 }
 
-/* Waits for the end of the task at hand, which counts as not begun: it has no output and no log. */
+/* Waits for the end of a cancelled task, which counts as not begun, without output or log. */
 static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     if (k->state == TASK_RUNNING && !command_advance(&k->command))
@@ -948,7 +938,7 @@ static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Goes on with the task at hand. 1 when it is done, 0 while it runs, -1 with one line. */
+/* Advances the current task. 1: done; 0: it runs; -1: error. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;

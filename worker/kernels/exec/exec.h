@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel `exec` as programs know it that show its tasks before they run. `values` are those of its parameters,
- * which must have been described last. */
+/* The kernel `exec`, for programs that show its tasks before running them. `values` are its parameters, which must be
+ * the ones described last. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -9,8 +9,8 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* The work of check(); the folder of keep= is not made. -1 with one line. */
+/* As check(), without creating the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
-/* The command of a task as one would type it, cut with "..." where it does not fit `size`. -1 with one line. */
+/* The command of a task as one would type it, truncated with "..." to `size`. */
 int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t size, char error[HDSS_ERROR_MAX]);

@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* A file that is longer gets no other try. */
+/* When a file is longer, the next try begins a new one. */
 #define FILE_BYTES (1u << 20)
 
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count)
@@ -51,7 +51,7 @@ static void give_up(struct fragments *fragments)
     fragments->folder[0] = '\0';
 }
 
-/* Begins the next file; those of a process that had this rank before are passed by. */
+/* Starts the next file, skipping those of an earlier process of this rank. */
 static void begin_file(struct fragments *fragments)
 {
     char path[PATH_MAX + 24];

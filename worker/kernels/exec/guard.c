@@ -16,13 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Five seconds: where a machine is busy the system takes long to take a large process away, with the files it has. */
+/* Five seconds: on a busy machine it takes long until the files of a killed large process are closed. */
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
-/* --- in the guard --- */
-
-/* A place below those that are closed; nothing of the worker's is there any more, mpirun's pipes above all. */
+/* Keeps one descriptor and closes all others of the worker, above all mpirun's pipes. */
 static void keep_only(int descriptor)
 {
     dup2(descriptor, 0);
@@ -38,7 +36,7 @@ static void clear_away(const struct guard_order *order)
         nanosleep(&pause, NULL);
 }
 
-/* A session of its own: what ends the worker's process group must not end the guard before it has done its work. */
+/* In a session of its own, so that a signal to the worker's process group does not end the guard first. */
 __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *context)
 {
     const struct guard *guard = context;
@@ -56,8 +54,6 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     clear_away(guard->order);
     _exit(0);
 }
-
-/* --- in the worker --- */
 
 static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
 {

@@ -16,16 +16,15 @@
 
 #define READ_BYTES (1u << 20)
 
-/* The pass through the file. */
 struct pass {
     struct lines *lines;
-    XXH3_state_t *block; /* digest of the bytes of the block so far; owned */
+    XXH3_state_t *block; /* running digest of the current block; owned */
     bool in_block;       /* a block has begun */
-    uint64_t offset;     /* offset of the byte that is looked at */
-    uint64_t end;        /* offset at which the pass ends, if the file does not end before */
-    uint64_t number;     /* number of the line there */
+    uint64_t offset;     /* offset of the current byte */
+    uint64_t end;        /* offset at which the pass ends at the latest */
+    uint64_t number;     /* current line number */
     uint64_t line_began;
-    bool counts, decided; /* counts: the line is one of the list; decided: `counts` is known */
+    bool counts, decided; /* decided: `counts`, whether the line is part of the list, is known */
     struct error *error;
 };
 
@@ -48,7 +47,7 @@ static void end_block(struct pass *pass)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
-/* Counts the line. The first line of a block begins the block here, be it behind some blanks. */
+/* Counts the line. The first line of a block begins it here, without its leading blanks. */
 static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -70,8 +69,7 @@ static int lines_count_line(struct pass *pass)
     return 0;
 }
 
-/* Looks for what decides whether the line counts. Returns how far it has looked; less than `count` where that is
- * known. */
+/* Decides whether the line counts. Returns how far it looked; less than `count` if it is decided. */
 static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     enum lines_kind kind = pass->lines->kind;
@@ -83,7 +81,7 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
     return i;
 }
 
-/* The blanks before what has decided belong to the line, be they of the read before. */
+/* Leading blanks belong to the line, even if they were in the previous read. */
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
@@ -122,7 +120,7 @@ static int take_bytes(struct pass *pass, const char *bytes, size_t count)
     return 0;
 }
 
-/* The byte order mark that some programs write before all text; it is none of it. */
+/* A byte order mark at the beginning is skipped. */
 static size_t byte_order_mark(const struct pass *pass, const char *bytes, size_t count)
 {
     return pass->offset == 0 && count >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -157,7 +155,6 @@ static int pass_through(struct pass *pass, char *buffer, size_t room)
     return 0;
 }
 
-/* Looks through the lines that `pass` has before it. */
 static int look_through(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -186,7 +183,7 @@ static int read_again(const struct lines *lines, char *bytes, size_t count, uint
     return result == FILE_ENDS ? changed(lines, error) : 0;
 }
 
-/* Finds the end of the last line that is there, and whether it says that the list is complete. */
+/* Finds the end of the last complete line, and whether it ends the list. */
 static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete, struct error *error)
 {
     struct stat status;
@@ -213,7 +210,7 @@ static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete,
     return 0;
 }
 
-/* Reads a block as it was when the pass was there. */
+/* Reads a block; fails if it has changed since the pass. */
 static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
 {
     const struct lines_block *block = &lines->blocks[b];
@@ -232,7 +229,7 @@ static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct
     return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
 }
 
-/* A block that is not full begins once more. */
+/* Drops an incomplete block, which begins again. */
 static int drop_last_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -316,7 +313,7 @@ void lines_close(struct lines *lines)
 
 /* --- a line --- */
 
-/* Finds the lines of the block that was read. */
+/* Finds the lines of the block just read. */
 static void cut_block(struct lines *lines, size_t b, size_t bytes)
 {
     uint64_t number = lines->blocks[b].number;
@@ -349,9 +346,8 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* All bytes of the blocks before the last count, and the lines of the last one: what stands behind them may not be
- * there yet.
- */
+/* Uses the digests of all blocks before the last and the lines of the last one, because the rest of that may not be
+ * there yet. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

@@ -10,9 +10,9 @@
 #include <time.h>
 #include <xxhash.h>
 
-/* The place behind the last digit that a number before the fields can have. */
+/* Limit for the position after the last digit of a row number. */
 #define ORDER_DIGITS 18
-/* How long a row that another rank has seen is waited for, and how long between two looks. */
+/* How long to wait for a row that another rank has seen, and how often to check. */
 #define WAIT_MAX_MS  10000
 #define WAIT_LOOK_MS 20
 
@@ -21,7 +21,7 @@ static int list_complain(const struct list *list, const struct line *line, const
     return error_set(error, "%.200s, line %" PRIu64 ": %s", list->lines.path, line->number, what);
 }
 
-/* Takes the field that begins at `at`. Returns where it ends, or SIZE_MAX with one line. */
+/* Takes the field that begins at `at`. Returns its end, or SIZE_MAX on failure. */
 static size_t take_field(struct list *list, struct row *row, const struct line *line, size_t at, size_t *used,
                          struct error *error)
 {
@@ -40,7 +40,7 @@ static size_t take_field(struct list *list, struct row *row, const struct line *
     return at;
 }
 
-/* Takes the number before the fields, if there is one. Returns where they begin, or SIZE_MAX with one line. */
+/* Takes the optional number before the fields. Returns where they begin, or SIZE_MAX on failure. */
 static size_t take_order(struct list *list, const struct line *line, uint64_t i, struct error *error)
 {
     uint64_t order = 0;

@@ -12,8 +12,6 @@
 static const char *const names[NEEDS] = {"cores", "memory", "gpus"};
 static const char units[] = "KMGT";
 
-/* --- text --- */
-
 static int refuse_need(enum need need, const char *text, size_t length, struct error *error)
 {
     static const char *const accepted[NEEDS] = {
@@ -25,7 +23,6 @@ static int refuse_need(enum need need, const char *text, size_t length, struct e
                      accepted[need]);
 }
 
-/* The power of 2 that a unit stands for; -1 for none. */
 static int unit_shift(char unit)
 {
     const char *found = strchr(units, toupper((unsigned char)unit));
@@ -80,8 +77,6 @@ const char *need_text(enum need need, uint64_t amount, char text[NEED_TEXT_MAX])
     return text;
 }
 
-/* --- of tasks --- */
-
 int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t cores, const char *memory,
                uint64_t gpus, struct error *error)
 {
@@ -94,7 +89,7 @@ int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t 
         source->is_counted[i] = source->column[i] >= 0 || source->all.amount[i] > 0;
     }
     if (source->is_counted[NEED_CORES] && cores == 0)
-        source->all.amount[NEED_CORES] = 1; /* a task that says nothing of its cores runs on one all the same */
+        source->all.amount[NEED_CORES] = 1; /* a task without a number of cores uses one */
     return 0;
 }
 

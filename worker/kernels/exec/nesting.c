@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Following a shell's quotes: see nesting.h. */
+/* Tracks a shell's quoting: see nesting.h. */
 #include "worker/kernels/exec/nesting.h"
 
 #include <string.h>
 
-/* A number sign behind one of these begins a comment. */
+/* After one of these, # begins a comment. */
 #define BEFORE_COMMENT " \t\n;&|()"
 
 void nesting_init(struct nesting *nesting)
@@ -33,7 +33,7 @@ static size_t nesting_leave(struct nesting *nesting, size_t bytes)
     return bytes;
 }
 
-/* Backticks end at the next one, whatever has begun in them. */
+/* Backticks end at the next backtick, whatever was opened inside. */
 static size_t read_backtick(struct nesting *nesting)
 {
     for (unsigned i = nesting->depth; i > 0; i--)
@@ -78,7 +78,7 @@ static size_t read_less(struct nesting *nesting, const char *text, size_t length
     return is_double ? 2 : 1;
 }
 
-/* In a calculation, and in braces that stand in double quotes, single quotes are nothing special. */
+/* In arithmetic, and in braces inside double quotes, single quotes are literal. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return level->kind != NESTING_ARITHMETIC && !(level->kind == NESTING_BRACES && level->within_double);
@@ -130,7 +130,7 @@ size_t nesting_read(struct nesting *nesting, const char *text, size_t length)
     nesting->in_comment &= *text != '\n';
     if (!nesting->in_comment && !nesting->in_document)
         bytes = nesting_read_any(nesting, text, length);
-    bool goes_on = bytes > 1 || nesting->depth < depth; /* a number sign behind it is of the same word */
+    bool goes_on = bytes > 1 || nesting->depth < depth; /* a following # belongs to the same word */
     nesting->before = nesting->depth > depth ? '(' : goes_on ? 'x' : *text;
     return bytes;
 }

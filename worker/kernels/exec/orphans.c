@@ -16,22 +16,22 @@
 #include <time.h>
 #include <unistd.h>
 
-/* One that is killed takes a moment to end, and its children are orphans then: they are looked for again after a pause,
- * until there is none. What begins processes faster than that is not waited for longer. */
+/* A killed orphan takes a moment to end and leaves its children as new orphans, so the search is repeated after a pause
+ * until none is left, or the patience ends. */
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 
-/* The orphans of this process. Of a set it may run the tasks of several jobs: they are collected for all of them, as
- * nobody knows of which job one was. */
+/* The orphans of this process. In a set it may run tasks of several jobs; an orphan's job is unknown, so they are
+ * collected for all. */
 static struct {
-    unsigned jobs; /* that run tasks here */
-    pid_t *own;    /* children that the process had before the first of them; owned */
+    unsigned jobs; /* jobs that run tasks here */
+    pid_t *own;    /* children that existed before the first of them; owned */
     size_t own_count, own_room;
-    unsigned found; /* orphans in the look at hand */
+    unsigned found; /* orphans in the current search */
     bool is_reaper, was_reaper;
 } all;
 
-/* True for a child that is no orphan: it was there before, or somebody of this process waits for it. */
+/* True for a child that is no orphan: it existed before, or is registered in this process. */
 static bool is_known(pid_t child)
 {
     size_t i = 0;
@@ -40,7 +40,7 @@ static bool is_known(pid_t child)
     return i < all.own_count || children_have(child);
 }
 
-/* `context`: set where there is no memory for it. */
+/* `context`: set if memory runs out. */
 static bool note_own(pid_t child, void *context)
 {
     pid_t *own = grow(all.own, all.own_count, &all.own_room, sizeof *own);

@@ -1,26 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Orphans: what tasks leave behind outside of their process groups.
+/* Orphans: processes that tasks leave behind outside of their process groups.
  *
- * A task that ends takes its process group with it. A process that has begun a session of its own, as a daemon does, is
- * in no group that the worker knows, and would outlive the run as a child of init. So the worker has the kernel make it
- * the parent of every descendant that loses its own (PR_SET_CHILD_SUBREAPER), collects those that end, and kills the
- * rest when it runs no more tasks. Of a worker that is killed nobody knows them any more. */
+ * A task's process group ends with it. A process with its own session, such as a daemon, would survive the run as a
+ * child of init. So the worker becomes the parent of every orphaned descendant (PR_SET_CHILD_SUBREAPER), reaps those
+ * that end, and kills the rest when it runs no more tasks. Orphans of a killed worker are not tracked. */
 #pragma once
 
 #include <stdbool.h>
 
-/* What one job has of it. */
+/* One job's part. */
 struct orphans {
     bool are_awaited;
 };
 
-/* From here on orphans come to this process; all children that it has before the first job, and those that it has noted
- * (common/os/children.h), are its own. -1 when memory is out; where the kernel has no such thing, or /proc is not
- * there, there are no orphans. To be ended also then. */
+/* Starts collecting. Children that exist before the first job, and registered ones (common/os/children.h), do not count
+ * as orphans. Without the system's support or /proc nothing is collected. -1: out of memory; call orphans_fini() also
+ * then. */
 int orphans_init(struct orphans *orphans);
 
-/* Collects those that have ended. */
+/* Reaps orphans that have ended. */
 void orphans_collect(void);
 
-/* At the end of the last job kills all that there are, with their descendants. Nothing where they have not begun. */
+/* At the end of the last job kills all orphans and their descendants. No effect if not initialised. */
 void orphans_fini(struct orphans *orphans);

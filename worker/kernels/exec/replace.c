@@ -5,9 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* --- which --- */
-
-/* The ending of a replacement string that says which part is wanted. */
+/* Which part the ending of a replacement string selects. */
 static enum part part_of_ending(const char *text, size_t length, size_t *ending)
 {
     static const struct {
@@ -60,7 +58,7 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    found.field = field_of(text, length, names, fields); /* a column's name may end as a part does */
+    found.field = field_of(text, length, names, fields); /* a column's name may end like a part */
     if (found.field != FIELD_UNKNOWN)
         return found;
     found.part = part_of_ending(text, length, &ending);
@@ -69,8 +67,6 @@ struct replacement replacement_read(const char *text, size_t length, const struc
         found.field = found.name_length == 0 ? FIELD_ALL : field_of(text, found.name_length, names, fields);
     return found;
 }
-
-/* --- parts --- */
 
 static struct piece without_extension(struct piece field)
 {
@@ -95,14 +91,14 @@ static struct piece without_extensions(struct piece field, unsigned count)
     return field;
 }
 
-/* What the last `count` extensions are, without the dot before them. */
+/* The last `count` extensions, without the dot before them. */
 static struct piece extensions_of(struct piece field, unsigned count)
 {
     const size_t before = without_extensions(field, count).length, begin = before + (before < field.length);
     return (struct piece){field.text + begin, field.length - begin};
 }
 
-/* All before the last slash, "." where there is none. */
+/* Everything before the last slash, or ".". */
 static struct piece folder_once(struct piece field)
 {
     const char *slash = memrchr(field.text, '/', field.length);
@@ -114,7 +110,7 @@ static struct piece folder_once(struct piece field)
     return (struct piece){field.text, length};
 }
 
-/* Slashes at the end count for nothing, as in dirname of Perl, which GNU parallel takes. */
+/* Ignores slashes at the end, like Perl's dirname, which GNU parallel uses. */
 static struct piece folder_of(struct piece field)
 {
     bool ends_with_slash = field.length > 0 && field.text[field.length - 1] == '/';

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacement strings for the fields of a row, as GNU parallel has them: {} all fields, {N} field N, from the end where
- * N is negative, {name} the field of that column; and of each a part: {.} without its extension, {/} its basename, {//}
- * its folder, {/.} its basename without extension, likewise {N.} {name/} and so on. */
+/* Replacement strings as in GNU parallel: {} all fields, {N} field N, from the end if N is negative, {name} the field
+ * of that column. Each with a part: {.} without extension, {/} basename, {//} folder, {/.} basename without extension;
+ * likewise {N.}, {name/} and so on. */
 #pragma once
 
 #include "worker/kernels/exec/row.h"
@@ -25,20 +25,19 @@ enum part {
 
 struct replacement {
     enum part part;
-    const char *name; /* what stands before the part; borrowed */
+    const char *name; /* text before the part; borrowed */
     size_t name_length;
-    int field; /* index of the field; FIELD_ALL, FIELD_BEYOND or FIELD_UNKNOWN */
+    int field; /* index; FIELD_ALL, FIELD_BEYOND or FIELD_UNKNOWN */
 };
 
 enum {
     FIELD_ALL = -1,
-    FIELD_BEYOND = -2,  /* a number that the row has no field for */
-    FIELD_UNKNOWN = -3, /* neither a number nor the name of a column */
+    FIELD_BEYOND = -2,  /* a number with no such field */
+    FIELD_UNKNOWN = -3, /* neither a number nor a column */
 };
 
-/* Takes apart what is between the braces; `names` are those of the columns, NULL where they have none, and `fields` is
- * how many the row has. */
+/* Parses the text between the braces. `names`: of the columns, or NULL; `fields`: number of fields in the row. */
 struct replacement replacement_read(const char *text, size_t length, const struct row *names, unsigned fields);
 
-/* The part of a field; a piece of it, or a constant. */
+/* The part of a field: a piece of it, or a constant. */
 struct piece replacement_part(enum part part, struct piece field);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of this node: see resources.h. Each is the least of what its sources say: the system, the control groups
- * that this process is in, and Slurm. */
+/* Resources of this node: see resources.h. Each is the minimum over its sources: the system, the control groups of this
+ * process, and Slurm. */
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
@@ -16,9 +16,7 @@
 
 #define CONTROL_GROUPS "/sys/fs/cgroup"
 
-/* --- sources --- */
-
-/* A number of the worker's environment, not the job's, which knows nothing of this node; 0 where there is none. */
+/* A number in the worker's environment (the job's knows nothing of this node), or 0. */
 static uint64_t number_of(const char *name)
 {
     const char *text = own_environment_get(name);
@@ -32,7 +30,7 @@ static void lower(uint64_t *bound, uint64_t to)
         *bound = to;
 }
 
-/* A resource that the environment states. 1, 0 where it states none, -1 with one line. */
+/* A resource given in the environment. 1; 0: not given; -1: error. */
 static int take_stated(const char *name, enum need need, uint64_t *amount, struct error *error)
 {
     const char *text = own_environment_get(name);
@@ -44,9 +42,6 @@ static int take_stated(const char *name, enum need need, uint64_t *amount, struc
     return error_set(error, "%s: %s", name, inner.text);
 }
 
-/* --- memory --- */
-
-/* The memory that can be had without anything being moved to the disk. */
 static uint64_t memory_available(void)
 {
     char line[200];
@@ -65,14 +60,14 @@ static uint64_t read_limit(const char *folder, const char *name)
     char path[PATH_MAX];
     unsigned long long limit = 0;
     FILE *file = snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path ? fopen(path, "re") : NULL;
-    if (file != NULL && fscanf(file, "%llu", &limit) != 1) /* "max": none */
+    if (file != NULL && fscanf(file, "%llu", &limit) != 1) /* "max": no limit */
         limit = 0;
     if (file != NULL)
         fclose(file);
     return limit;
 }
 
-/* The limits of a control group and of those that it is in. */
+/* Applies the limits of a control group and its parents. */
 static void lower_by_group(uint64_t *memory, const char *root, const char *group, const char *name)
 {
     char folder[PATH_MAX];
@@ -112,16 +107,12 @@ static uint64_t find_memory(void)
     return memory;
 }
 
-/* --- cores --- */
-
 static uint64_t find_cores(bool any_core)
 {
     uint64_t cores = any_core ? cores_unbound() : cores_usable();
     lower(&cores, number_of("SLURM_CPUS_ON_NODE"));
     return cores;
 }
-
-/* --- GPUs --- */
 
 static int add_gpu(struct resources *resources, const char *name, size_t length, struct error *error)
 {
@@ -146,7 +137,7 @@ static int add_numbered_gpus(struct resources *resources, uint64_t first, uint64
     return 0;
 }
 
-/* "0,2", "0-3", "GPU-8932f937"; as CUDA has it, -1 ends the list. */
+/* "0,2", "0-3", "GPU-8932f937"; as in CUDA, -1 ends the list. */
 static int add_listed_gpus(struct resources *resources, const char *list, struct error *error)
 {
     for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
@@ -165,7 +156,7 @@ static int add_listed_gpus(struct resources *resources, const char *list, struct
     return 0;
 }
 
-/* The device files of NVIDIA's driver: nvidia0, nvidia1, .. */
+/* NVIDIA's device files: nvidia0, nvidia1, .. */
 static int add_gpus_of_system(struct resources *resources, struct error *error)
 {
     bool is_there[RESOURCES_GPUS_MAX] = {false};
@@ -211,8 +202,6 @@ const char *resources_name_gpus(const struct resources *resources, uint64_t gpus
                                resources->gpu[i]);
     return setting;
 }
-
-/* --- all --- */
 
 int resources_init(struct resources *resources, bool any_core, struct error *error)
 {

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a table or of a list: its fields, of which the text is kept in one piece. */
+/* A row of a table or list: its fields, with their text in one block. */
 #pragma once
 
 #include <stddef.h>
 
 struct piece {
-    const char *text; /* not ended by NUL */
+    const char *text; /* no NUL */
     size_t length;
 };
 
-/* Reused from row to row. */
+/* Reusable for many rows. */
 struct row {
-    char *text; /* the fields one after another, without quotes and escapes; owned */
+    char *text; /* concatenated fields, without quotes and escapes; owned */
     size_t room;
     struct piece *fields; /* owned */
     unsigned count, field_room;
@@ -19,11 +19,11 @@ struct row {
 
 void row_fini(struct row *row);
 
-/* Empties the row, and makes room for fields that have so many bytes together. -1 when memory is out. */
+/* Empties the row and makes room for `bytes` of text. -1: out of memory. */
 int row_begin(struct row *row, size_t bytes);
 
-/* Adds a field of the row's text. -1 when memory is out. */
+/* Adds a field of the row's text. -1: out of memory. */
 int row_add(struct row *row, size_t start, size_t length);
 
-/* Index of the first field of that text, -1 for none. */
+/* Index of the first field with that text, or -1. */
 int row_find(const struct row *row, const char *text, size_t length);

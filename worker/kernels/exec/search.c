@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking for programs: see search.h. Nothing is tried here: whether a file can be run shows when it is. */
+/* Searches programs: see search.h. Only lists candidates; execution shows which one works. */
 #include "worker/kernels/exec/search.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
-/* True where a place depends on the folder that a task runs in. */
+/* True if a folder is relative, so that the result depends on the task's folder. */
 static bool is_relative(const char *folders)
 {
     while (*folders == '/') {
@@ -53,7 +53,7 @@ static size_t count_folders(const char *folders)
     return count;
 }
 
-/* "folder/name"; an empty folder is the one at hand. Returns what follows. */
+/* Writes "folder/name"; an empty folder is the current one. Returns the position after it. */
 static char *put_path(char *at, const char *folder, size_t length, const char *name)
 {
     memcpy(at, folder, length);

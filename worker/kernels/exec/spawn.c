@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting processes: see spawn.h. What runs in the child calls nothing that could take a lock or allocate. */
+/* Starts processes: see spawn.h. Code that runs in the child must not lock or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
 #include "common/os/children.h"
@@ -21,10 +21,10 @@
 
 #define STACK_BYTES (64u << 10)
 #define SHELL       "/bin/sh"
-/* The exit status of the child that could not become the program; nobody sees it. */
+/* Exit status of a child that could not execute the program; never reported. */
 #define STATUS_NEVER_BEGAN 127
 
-/* Parent and child run on the same memory, one after the other. */
+/* Parent and child share memory, and run one after the other. */
 struct attempt {
     const struct spawn *spawn;
     const struct spawner *spawner;
@@ -32,7 +32,7 @@ struct attempt {
     int error;
 };
 
-/* The signals that do not do what they do by default. */
+/* Lists the signals without default action. */
 static void find_taken_signals(sigset_t *taken)
 {
     struct sigaction action;
@@ -59,8 +59,8 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Handlers are the worker's; also what it ignores is not ignored by others. What has come for the worker's process
- * group, before the child had left it, is dropped: to ignore a signal does so. */
+/* Restores defaults for handled and ignored signals. Signals sent to the worker's process group before the child left
+ * it are discarded, by ignoring them first. */
 static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
@@ -71,8 +71,8 @@ static void reset_signals(const sigset_t *taken)
             sigaction(signal, &standard, NULL);
 }
 
-/* RLIMIT_DATA counts what can be written to and is shared with nobody. RLIMIT_AS would count addresses that a program
- * sets aside and never uses as well: Java and CUDA set aside many times what they need. */
+/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, of which Java and CUDA use
+ * many times what they need. */
 static void bound_memory(uint64_t bytes)
 {
     struct rlimit limit;
@@ -82,11 +82,11 @@ static void bound_memory(uint64_t bytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Returns, with errno, only where it cannot. */
+/* Returns, with errno, only on failure. */
 static void become(const struct spawn *spawn, const char *path)
 {
     execve(path, spawn->argv, spawn->environment);
-    if (errno == ENOEXEC) { /* like a shell with a script that does not name its interpreter */
+    if (errno == ENOEXEC) { /* as shells do with a script without an interpreter line */
         char *first = spawn->argv[0];
         spawn->argv[-1] = (char[]){SHELL};
         spawn->argv[0] = (char *)(uintptr_t)path;
@@ -95,8 +95,8 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* The path at which the program was found last comes first: where PATH has many folders, to try them all takes as long
- * as a short task. */
+/* Tries the path where the program was found last first: with many folders in PATH, trying all takes as long as a short
+ * task. */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;
@@ -115,13 +115,13 @@ static int become_program(const struct spawn *spawn)
     return error;
 }
 
-/* The sanitizers do not know that it runs on a stack of its own. */
+/* The sanitizers do not know about its stack. */
 __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *context)
 {
     struct attempt *attempt = context;
     sigset_t none;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != attempt->worker) /* the worker ended before the signal was asked for */
+    if (getppid() != attempt->worker) /* the worker ended before prctl() */
         _exit(STATUS_NEVER_BEGAN);
     setpgid(0, 0);
     attempt->spawner->guard.order->group = getpid();
@@ -151,7 +151,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
         ;
 }
 
-/* A signal's handler must not run in the child, on the worker's memory: all are held back until there is none. */
+/* All signals are blocked until the child has no handlers, which would run on the worker's memory. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Takes a field that is in quotes, of which the first is at line->text[at]. Returns where it ends, or SIZE_MAX. */
+/* Takes a quoted field that begins at line->text[at]. Returns its end, or SIZE_MAX. */
 static size_t take_quoted(struct row *row, const struct line *line, size_t at, size_t *used)
 {
     for (at++; at < line->length; at++) {
@@ -83,8 +83,6 @@ static bool is_csv(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
-/* --- the first line --- */
-
 static int check_names(const struct table *table, struct error *error)
 {
     const struct row *head = &table->head;
@@ -97,7 +95,7 @@ static int check_names(const struct table *table, struct error *error)
     return 0;
 }
 
-/* True for a number, and for the name of a file that is there. */
+/* True for a number, and for the name of an existing file. */
 static bool is_value(const char *text)
 {
     struct stat status;
@@ -107,7 +105,7 @@ static bool is_value(const char *text)
     return (end > text && *end == '\0') || (stat(text, &status) == 0 && S_ISREG(status.st_mode));
 }
 
-/* True if the field is rather one of a row than a name: then a line would be lost. */
+/* True if the first line looks like a row: as a header it would be lost. */
 static bool looks_like_value(const struct row *head, const struct piece *field)
 {
     char text[256];
@@ -148,8 +146,6 @@ static int table_take_head(struct table *table, enum table_header header, struct
         return -1;
     return check_names(table, error);
 }
-
-/* --- the table --- */
 
 int table_open(struct table *table, const char *path, enum table_header header, struct error *error)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A table that tasks take values from: TSV, or CSV where the name ends so. The first line names the columns, or is a
- * row like the others.
+/* A table with values for tasks: TSV, or CSV by its name. The first line names the columns, or is a row.
  *
- * CSV is that of RFC 4180, with quotes, but a field ends in its line. A TSV field has no quotes and no escapes. */
+ * CSV follows RFC 4180 with quotes, but a field cannot contain a line end. TSV has no quotes or escapes. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,7 +10,7 @@
 
 #define TABLE_COLUMNS_MAX 1000
 
-/* The user's word about the first line: none, that it names the columns, or that it is a row. */
+/* Given by the user: unknown, the first line names the columns, or is a row. */
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 
 struct table {
@@ -20,15 +19,15 @@ struct table {
     struct row head, row;
     bool is_named; /* the first line names the columns */
     uint64_t rows;
-    uint64_t at; /* the row at hand; UINT64_MAX: none */
+    uint64_t at; /* current row; UINT64_MAX: none */
 };
 
-/* Where nothing is said about a first line that looks like a row it is refused. -1 with one line, and nothing owned. */
+/* With TABLE_HEADER_AUTO, fails if the first line looks like a row. On failure nothing is owned. */
 int table_open(struct table *table, const char *path, enum table_header header, struct error *error);
 void table_close(struct table *table);
 
-/* Makes row i < rows the one at hand. -1 with one line that names the file and the line. */
+/* Makes row i < rows the current one. Errors name file and line. */
 int table_take(struct table *table, uint64_t i, struct error *error);
 
-/* Row i as it stands in the file. -1 with one line that names the file. */
+/* Row i as in the file. Errors name the file. */
 int table_line(struct table *table, uint64_t i, struct line *line, struct error *error);

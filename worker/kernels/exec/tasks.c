@@ -22,7 +22,7 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* A name that was probably meant as a column, so that a slip of the pen does not go to a command as it stands. */
+/* True if the name was probably meant as a column: a misspelled one must not reach the command. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -31,7 +31,7 @@ static bool looks_like_column(const char *name, size_t length)
     return length > 0;
 }
 
-/* The names of the columns, NULL where they have none. */
+/* Names of the columns, or NULL. */
 static const struct row *names_of(const struct tasks *tasks)
 {
     if (tasks_is_given(tasks->source.list))
@@ -94,7 +94,7 @@ static bool is_within_head(const struct tasks *tasks, const char *name, size_t l
            replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
-/* Fields of the row. 1, 0 where it is no such replacement string, -1 with one line. */
+/* Fields of the row. 1; 0: no such replacement string; -1: error. */
 static int give_fields(struct tasks *tasks, const char *name, size_t length, struct values *values, struct error *error)
 {
     bool list = tasks_is_given(tasks->source.list);
@@ -150,7 +150,7 @@ static int check_source(const struct tasks_source *source, struct error *error)
     return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
 }
 
-/* A line serves all rows of the table; else each line has a row of its own. */
+/* One line serves all rows of the table; otherwise each line has its row. */
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -167,7 +167,7 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* The number of a list's tasks, and what of the list all ranks must find the same. */
+/* Counts a list's tasks, and computes the digest that all ranks must agree on. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -176,14 +176,14 @@ static void take_list(struct tasks *tasks)
     tasks->digest = tasks->grows ? list->title : list->lines.digest;
 }
 
-/* A command without any place for its row has it at its end. */
+/* A command without a place for its row gets it at its end. */
 static int complete_command(struct tasks *tasks, struct error *error)
 {
     static const char place[] = " {}";
     const struct places places = {tasks_find_place, tasks};
     const char *command = tasks->source.command;
     size_t length = strlen(command);
-    tasks->row = &tasks->list.head; /* any row does */
+    tasks->row = &tasks->list.head; /* any row serves for the check */
     bool has_place = cmdline_has_place(command, length, &places);
     tasks->row = NULL;
     if (has_place || !tasks_is_given(command))
@@ -311,7 +311,7 @@ int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
     return 0;
 }
 
-/* The row as a line: its fields, joined by blanks. */
+/* The row as a line: its fields joined by spaces. */
 static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     static const char all[] = "{}";
@@ -322,7 +322,7 @@ static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, str
     return 0;
 }
 
-/* The line of task i; its number is 0 where it is that of all tasks. */
+/* The line of task i; number 0 if it is the line of all tasks. */
 static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     const char *command = tasks->line != NULL ? tasks->line : tasks->source.command;
@@ -334,7 +334,7 @@ static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, s
     return 0;
 }
 
-/* True if lines are rows, in which nothing is put in. */
+/* True if the rows themselves are the lines, without replacement. */
 static bool are_lines_rows(const struct tasks *tasks)
 {
     return !tasks_is_given(tasks->source.tasks) && !tasks_is_given(tasks->source.command);
@@ -349,7 +349,7 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Takes the line apart, or has a shell read it if it is for one. An empty row is an empty command of a shell. */
+/* Splits the line, or passes it to a shell if it is for one; an empty row is an empty shell command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -402,7 +402,7 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
-/* The command for rows of which any may come, with the first line in the place of a row. */
+/* Checks the command of a list to which rows are added, with the header as the row. */
 static int check_command(struct tasks *tasks, struct error *error)
 {
     struct line line;
@@ -418,8 +418,7 @@ static int check_command(struct tasks *tasks, struct error *error)
     return result;
 }
 
-/* A line for all, without rows, is right for all if it is for one. Of a list to which rows are added a wrong one is a
- * task that fails, whenever it has come. */
+/* Without rows, one check covers all tasks. In a list to which rows are added, a wrong row is a failed task. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -461,7 +460,7 @@ static void show_char(struct show *show, char c)
         if (show->length + 1 < show->size)
             show->text[show->length++] = *piece;
         else
-            show->size = 0; /* cut here */
+            show->size = 0; /* truncated here */
 }
 
 static void show_word(struct show *show, const char *word, bool quoted)

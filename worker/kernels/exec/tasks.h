@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks of a run: which command line each of them is.
+/* The tasks of a run: the command line of each.
  *
- * Lines come from a file, one task each, or from one line for all; a table or a list gives each task a row, and the
- * rows of a list can be lines themselves. Tasks count from 0 here, as iterations do, and from 1 wherever a user sees
- * them. */
+ * Lines come from a file, one per task, or one line serves all; a table or list gives each task a row, and the rows of
+ * a list may be the lines. Tasks count from 0 here, and from 1 for the user. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,15 +14,15 @@
 #include <stdbool.h>
 
 #define TASKS_COUNT_UNKNOWN (-1)
-/* The longest text of a command in the log. */
+/* Longest text of a command in the log. */
 #define TASKS_TEXT_MAX 4096
 
 struct tasks_source {
-    const char *tasks;   /* the file of lines; "": none */
-    const char *command; /* the one line; "": none */
+    const char *tasks;   /* file of lines; "": none */
+    const char *command; /* the common line; "": none */
     const char *table;   /* "": none */
     const char *list;    /* "": none */
-    const char *folder;  /* the folder that tasks run in, in which something may be put in; "": the worker's */
+    const char *folder;  /* working directory, may contain {..}; "": the worker's */
     int64_t count;       /* TASKS_COUNT_UNKNOWN: not given */
     enum table_header header;
     const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: none */
@@ -31,69 +30,66 @@ struct tasks_source {
 };
 
 struct tasks {
-    struct tasks_source source; /* borrowed strings */
+    struct tasks_source source; /* strings are borrowed */
     struct lines lines;
     struct table table;
     struct list list;
     char *shell; /* path of the shell that reads lines; owned */
-    char *line;  /* the command for the rows of a list; NULL: the source's. Owned */
+    char *line;  /* command for the rows of a list; NULL: the source's; owned */
     uint64_t count;
-    uint64_t digest; /* digest of the files; of a list that may grow, only of its first line */
-    bool grows;      /* there may be more tasks than `count` */
+    uint64_t digest; /* of the files; of a list that may grow only of its first line */
+    bool grows;      /* tasks may be added */
     char rank[12], node[12], slot[12];
-    /* the task at hand */
-    uint64_t order; /* its number, from 1: its place, unless the list says it */
+    /* The current task. */
+    uint64_t order; /* its number, from 1: its position, or as given in the list */
     char number[24];
-    bool is_wrong;         /* tasks_get() has refused the task for its row or its line: there are no words */
-    const struct row *row; /* NULL: none */
-    struct piece whole;    /* the row of a table as it stands */
-    struct piece *pieces;  /* values that are put in at a place; owned */
-    size_t pieces_room;    /* of `pieces` */
-    struct cmdline own;    /* the row of a list as a command line */
+    bool is_wrong;         /* tasks_get() refused its row or line; it has no words */
+    const struct row *row; /* may be NULL */
+    struct piece whole;    /* the row of a table as in the file */
+    struct piece *pieces;  /* values for a place; owned */
+    size_t pieces_room;
+    struct cmdline own; /* the row of a list as a command line */
     struct cmdline words;
-    struct cmdline folder; /* one word, the folder that the task runs in; no word: the worker's */
+    struct cmdline folder; /* one word, its working directory; no word: the worker's */
 };
 
-/* Looks through the files. -1 with one line, and nothing owned. */
+/* Reads the files. On failure nothing is owned. */
 int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error);
 void tasks_close(struct tasks *tasks);
 
 /* For {rank}, {node} and {%}. */
 void tasks_set_worker(struct tasks *tasks, unsigned rank, unsigned node, unsigned slot);
 
-/* Looks at every task that is there, as tasks_get() would; where rows may be added, at the command alone. -1 with one
- * line about the first that is wrong. */
+/* Checks every task as tasks_get() would; if rows may be added, only the command. */
 int tasks_check(struct tasks *tasks, struct error *error);
 
-/* True if the digest is that of the files, be it that a list was still open when it was made. */
+/* True if the digest belongs to these files, possibly when a list was still open. */
 bool tasks_are(const struct tasks *tasks, uint64_t digest);
 
-/* Takes in the rows that were added to a list that grows. -1 with one line. */
 int tasks_extend(struct tasks *tasks, struct error *error);
 
-/* A digest of what the first `count` tasks are read from, which is the same when others are added behind them. -1 with
- * one line. */
+/* Digest of the input of the first `count` tasks, unaffected by later ones. */
 int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error);
 
-/* Makes task i the one at hand: its words are in tasks->words. i < count, or a task of a list that grows, which
- * another rank has seen: it is waited for. -1 with one line. */
+/* Makes task i the current one: its words are in tasks->words. A task of a growing list that another rank has seen is
+ * waited for. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
-/* Makes the row of task i, which is there, the one at hand, for tasks_field() only. -1 with one line. */
+/* Makes the row of existing task i the current one, for tasks_field() only. */
 int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error);
 
-/* The folder that the task at hand is to run in; "": the worker's. */
+/* Working directory of the current task; "": the worker's. */
 static inline const char *tasks_folder(const struct tasks *tasks)
 {
     return tasks->folder.count == 0 ? "" : cmdline_at(&tasks->folder, 0);
 }
 
-/* Index of the column of that name, -1 for none. */
+/* Index of the column, or -1. */
 int tasks_column(const struct tasks *tasks, const char *name);
 
-/* The field of a column in the row of the task at hand; an empty one where the row is too short. */
+/* The field of a column in the current row; empty if the row is too short. */
 struct piece tasks_field(const struct tasks *tasks, unsigned column);
 
-/* The command of the task at hand as one would type it, control characters as escapes; cut with "..." where it does not
- * fit `size`. Returns `text`. */
+/* The current command as one would type it, with escapes for control characters, truncated with "..." to `size`.
+ * Returns `text`. */
 const char *tasks_text(const struct tasks *tasks, char *text, size_t size);

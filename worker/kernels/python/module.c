@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels written in Python: hdss-python.so, which is loaded when one is asked for, so that nothing else of HDSS needs
- * an interpreter. There is one kernel in a process, and one thread that calls it. What is easier said in Python is in
- * hdss_python.py, which stands beside this module. */
+/* Kernels written in Python: hdss-python.so, loaded on demand so that nothing else needs an interpreter. One kernel per
+ * process, called by one thread. Parts that are simpler in Python are in hdss_python.py, next to this module. */
 #include "worker/kernels/python/module.h"
 
 #include <dlfcn.h>
@@ -103,7 +102,7 @@ const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* refused */
+    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* will be refused */
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
             return -1;
@@ -150,8 +149,8 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* A function may be called for iterations beyond those of describe(): those that are added to an open job. Of itself no
- * loop has others. */
+/* A function may be called for more iterations than describe() reported, if they are added to an open job. The loop
+ * itself does not grow. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
@@ -192,7 +191,7 @@ static int python_run(void *instance, uint64_t first, uint64_t count, void *reco
     return result == 0 ? 0 : python_explain(error);
 }
 
-/* 0; -1 with an exception set; -2 where the output does not take it, which says why itself. */
+/* 0; -1 with an exception set; -2: the output refused it, with its own error. */
 static int put_bytes(struct hdss_output *output, uint64_t iteration, unsigned stream, PyObject *bytes)
 {
     Py_buffer buffer;
@@ -214,7 +213,7 @@ static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *it
     return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
 }
 
-/* True where the function says that what it has run has made its process unfit. */
+/* True if the function reports that its process is no longer usable. */
 static bool is_unfit(void)
 {
     PyObject *type, *value, *trace;
@@ -248,7 +247,7 @@ static void close_kernel(void *instance)
 
 /* --- finding the function --- */
 
-/* The folder of this module, where hdss_python.py is, and the current one, where the user's is. */
+/* Adds the folder of this module, with hdss_python.py, and the current one, with the user's module. */
 static int extend_path(void)
 {
     Dl_info info;
@@ -270,7 +269,7 @@ int python_start(char error[HDSS_ERROR_MAX])
     if (python_support != NULL)
         return 0;
     if (!Py_IsInitialized())
-        Py_InitializeEx(0); /* signals are HDSS's business */
+        Py_InitializeEx(0); /* without signal handlers, which are HDSS's */
     if (extend_path() == 0)
         python_support = PyImport_ImportModule("hdss_python");
     return python_support != NULL ? 0 : python_explain(error);
@@ -319,7 +318,7 @@ const char *python_text_of(PyObject *object, const char *attribute)
     return kept;
 }
 
-/* The kernel "MODULE.FUNCTION", for the life of the process; NULL with one line. */
+/* The kernel "MODULE.FUNCTION", for the life of the process; NULL on failure. */
 EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])
@@ -328,7 +327,7 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
         return NULL;
     python.kernel = PyObject_CallMethod(python_support, "Kernel", "s", name);
     if (python.kernel != NULL)
-        python_flush_prints(); /* of its module */
+        python_flush_prints(); /* output of importing its module */
     python.param_count = 0;
     if (python.kernel == NULL || python_take_params() < 0) {
         python_explain(error);

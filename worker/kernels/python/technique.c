@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques written in Python: a class of the user's, of which each state has an object. What is easier said in Python
- * is in hdss_python.py, whose Technique stands for the class and whose Cutter for an object of it. */
+/* Techniques written in Python: a user's class, with one object per state. Parts that are simpler in Python are in
+ * hdss_python.py, whose Technique represents the class and whose Cutter an object. */
 #include "worker/kernels/python/module.h"
 
 #include "hdss/technique.h"
@@ -13,7 +13,7 @@
 #define REAL_MAX    1e300
 
 struct python_technique {
-    struct hdss_technique technique; /* first, so that a pointer to it is one to the whole */
+    struct hdss_technique technique; /* first, so that a pointer to it can be cast back */
     PyObject *maker;                 /* Technique of hdss_python */
     struct hdss_technique_param params[HDSS_TECHNIQUE_PARAMS_MAX + 1];
     struct python_technique *next;
@@ -22,10 +22,8 @@ struct python_technique {
 
 struct python_cutter {
     PyObject *cutter;                       /* Cutter of hdss_python */
-    char failure[HDSS_TECHNIQUE_ERROR_MAX]; /* of a call that cannot fail; told by the next that can */
+    char failure[HDSS_TECHNIQUE_ERROR_MAX]; /* of a call that cannot fail; reported by the next call that can */
 };
-
-/* --- the calls --- */
 
 static int technique_explain(char error[HDSS_TECHNIQUE_ERROR_MAX])
 {
@@ -35,7 +33,7 @@ static int technique_explain(char error[HDSS_TECHNIQUE_ERROR_MAX])
     return -1;
 }
 
-/* The powers as a list; None where there are none. */
+/* Powers as a list, or None. */
 static PyObject *list_powers(const struct hdss_technique_loop *loop)
 {
     if (loop->powers == NULL) {
@@ -71,7 +69,6 @@ static PyObject *list_values(const struct hdss_technique_loop *loop)
     return NULL;
 }
 
-/* Calls a method of `object` with the loop. Returns what it returns. */
 static PyObject *call_with_loop(PyObject *object, const char *method, const struct hdss_technique_loop *loop)
 {
     PyObject *powers = list_powers(loop), *values = powers != NULL ? list_values(loop) : NULL;
@@ -103,7 +100,7 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     }
     PyObject *size = PyObject_CallMethod(own->cutter, "next", "KKI", (unsigned long long)request->remaining,
                                          (unsigned long long)request->step, request->worker);
-    const uint64_t chunk = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0; /* hdss_python.py sees to the range */
+    const uint64_t chunk = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0; /* hdss_python.py checks the range */
     Py_XDECREF(size);
     if (PyErr_Occurred() == NULL)
         return chunk;
@@ -112,7 +109,7 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     return HDSS_TECHNIQUE_FAILED;
 }
 
-/* Takes the result of a call that cannot fail: why it has is told later. */
+/* Takes the result of a call that cannot fail; an error is reported later. */
 static void python_note(struct python_cutter *own, const char *call, PyObject *result)
 {
     char line[HDSS_TECHNIQUE_ERROR_MAX];
@@ -147,8 +144,6 @@ static void python_fini(void *state)
     python_flush_prints();
 }
 
-/* --- the class --- */
-
 static void take_technique_kind(struct hdss_technique_param *param, const char *kind)
 {
     param->kind = HDSS_TECHNIQUE_INTEGER;
@@ -167,7 +162,7 @@ static int take_technique_params(struct python_technique *technique)
 {
     PyObject *list = PyObject_GetAttrString(technique->maker, "params");
     Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
-    for (Py_ssize_t i = 0; i < count && i < HDSS_TECHNIQUE_PARAMS_MAX; i++) { /* hdss_python.py sees to the number */
+    for (Py_ssize_t i = 0; i < count && i < HDSS_TECHNIQUE_PARAMS_MAX; i++) { /* hdss_python.py checks the number */
         const char *name, *kind, *fallback;
         if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sss", &name, &kind, &fallback))
             break;
@@ -179,7 +174,7 @@ static int take_technique_params(struct python_technique *technique)
     return PyErr_Occurred() != NULL ? -1 : 0;
 }
 
-/* Takes of the class what is neither text nor parameter. */
+/* Reads the properties of the class that are neither texts nor parameters. */
 static int take_traits(struct python_technique *technique)
 {
     struct hdss_technique *made = &technique->technique;
@@ -203,7 +198,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     technique->maker = PyObject_CallMethod(python_support, "Technique", "s", name);
     if (technique->maker == NULL)
         return -1;
-    python_flush_prints(); /* of its module */
+    python_flush_prints(); /* output of importing its module */
     technique->technique = (struct hdss_technique){
         .abi = HDSS_TECHNIQUE_ABI,
         .name = technique->name,
@@ -218,7 +213,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     return take_technique_params(technique) == 0 && take_traits(technique) == 0 && PyErr_Occurred() == NULL ? 0 : -1;
 }
 
-/* The technique "MODULE.CLASS", for the life of the process; NULL with one line. */
+/* The technique "MODULE.CLASS", for the life of the process; NULL on failure. */
 EXPORT const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX])
