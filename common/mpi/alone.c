@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Losses in a launch of workers alone, on one machine: rank 0 watches the others, and each of them watches rank 0, by
- * the detectors of all launches, in a thread. */
+/* Losses among workers without a supermaster, on one machine: rank 0 watches the others and each of them watches rank
+ * 0, with the detectors of all launches, in a thread. */
 #include "common/mpi/ops.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/runtime.h"

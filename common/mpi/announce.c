@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Announcements of jobs, and the end of a set, on their way down the tree. An announcement may be longer than a
- * message, and goes in parts. A rank puts it together, passes it on, and then takes the job. A worker has what its
- * master says, and, where that was lost, what the supermaster says instead: it drops what it has already. */
+/* Sends announcements of jobs, and the end of a set, down the tree. A long announcement is sent in parts. A rank
+ * assembles it, forwards it, and then takes the job. If a worker's master was lost, the supermaster sends the
+ * announcements instead; the worker ignores those it has. */
 #include "common/machine/topology.h"
 #include "common/mpi/driver.h"
 #include "common/mpi/ops.h"
@@ -14,9 +14,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An announcement that is kept for workers that lose their master. */
+/* An announcement kept for workers that lose their master. */
 struct kept_job {
-    struct kept_job *next; /* of a later job */
+    struct kept_job *next;
     uint32_t job;
     bool is_for_pods;
     size_t size;
@@ -29,8 +29,6 @@ void link_expect_jobs(struct link *link, const struct job_source *source)
     link->expects_jobs = true;
     announcements->source = *source;
 }
-
-/* --- out --- */
 
 static void send_part(struct link *link, unsigned to, uint32_t job, const struct message *message)
 {
@@ -59,7 +57,7 @@ static void send_announcement(struct link *link, unsigned to, uint32_t job, cons
 
 static void send_end(struct link *link, unsigned to)
 {
-    /* the ranks of another launch wait for one another, whoever is lost here */
+    /* ranks of another launch wait for each other, whatever is lost here */
     const bool is_degraded = link->runtime->degraded && runtime_has_rank(link->runtime, to);
     const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {is_degraded}};
     send_part(link, to, link->announcements.end, &over);
@@ -78,13 +76,12 @@ void announcements_end_late(struct link *link, unsigned to, uint32_t job)
         send_part(link, to, job, &end);
 }
 
-/* True where the supermaster says to this worker itself what a master says to others. */
+/* True if the supermaster announces jobs to this worker directly. */
 static bool has_no_master(const struct runtime *runtime, unsigned worker)
 {
     return runtime->topology.masters == 0 || !peers_can_send(&runtime->peers, runtime_master_of(runtime, worker));
 }
 
-/* True where rank `to` is to hear from this one what comes down the tree. */
 static bool is_below(const struct runtime *runtime, unsigned to)
 {
     const struct topology *topology = &runtime->topology;
@@ -103,7 +100,7 @@ static void tell_below(struct link *link, unsigned to, uint32_t job, const unsig
         send_end(link, to);
 }
 
-/* Passes on an announcement, or the end where there are no `bytes`, to the ranks of this launch. */
+/* Forwards an announcement, or without `bytes` the end, to the ranks of this launch. */
 static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     const struct runtime *runtime = link->runtime;
@@ -112,7 +109,7 @@ static void tell_launch_below(struct link *link, uint32_t job, const unsigned ch
             tell_below(link, to, job, bytes, size);
 }
 
-/* As tell_launch_below(), for the supermaster's pods. */
+/* The same to the supermaster's pods. */
 static void tell_pods(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; link->runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)
@@ -140,7 +137,6 @@ int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, s
     return 0;
 }
 
-/* Notes that no further job comes, and tells the ranks below. */
 static void end_set(struct link *link, uint32_t job)
 {
     link->announcements.end = job;
@@ -163,7 +159,7 @@ void announce_all(struct link *link, unsigned to)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
-/* True where the machine of the job has exited: nobody would tell a rank that comes now that the job is over. */
+/* True if the machine of the job has exited: a rank that joins now would not hear of the job's end. */
 static bool has_exited(const struct link *link, uint32_t job)
 {
     const struct driver *driver = link->drivers;
@@ -215,9 +211,7 @@ void announcements_fini(struct announcements *announcements)
         free(announcements->assemblies[i].bytes);
 }
 
-/* --- in --- */
-
-/* The place of what this sender announces; NULL: it is none to announce anything. */
+/* Where announcements of this sender are assembled; NULL: it may not announce. */
 static struct assembly *find_assembly(struct link *link, unsigned from)
 {
     const struct runtime *runtime = link->runtime;
@@ -229,7 +223,6 @@ static struct assembly *find_assembly(struct link *link, unsigned from)
     return is_master ? &link->announcements.assemblies[1] : NULL;
 }
 
-/* Begins an announcement, in the place of one that was not finished. */
 static bool assembly_begin(struct assembly *assembly, const struct message *message)
 {
     free(assembly->bytes);
@@ -238,7 +231,7 @@ static bool assembly_begin(struct assembly *assembly, const struct message *mess
     return assembly->bytes != NULL;
 }
 
-/* A whole announcement: passes it on, and tells the program. */
+/* Forwards a complete announcement and passes it to the program. */
 static void take_announcement(struct link *link, struct assembly *assembly)
 {
     struct announcements *announcements = &link->announcements;
@@ -252,7 +245,6 @@ static void take_announcement(struct link *link, struct assembly *assembly)
     free(whole.bytes);
 }
 
-/* Adds a part. Returns NULL, or what is wrong with it. */
 static const char *take_part(struct link *link, struct assembly *assembly, const struct message *message)
 {
     const struct job_part *part = &message->job_part;

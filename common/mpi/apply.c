@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Actions of a machine that is driven become effects, in their order. Calls that may take long and use no MPI release
- * it in the meantime to the thread that beats (heartbeat.c). */
+/* Applies the actions of a machine, in order. Calls that may take long and do not use MPI release it meanwhile to the
+ * heartbeat thread (heartbeat.c). */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -41,7 +41,7 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
     heartbeat_release(&driver->link->runtime->heartbeat);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
     heartbeat_retake(&driver->link->runtime->heartbeat);
-    driver->link->now_ns = driver->link->ops->now(); /* the disk may have taken its time */
+    driver->link->now_ns = driver->link->ops->now(); /* writing may have taken long */
     driver_note_stored(driver, part, result, &error);
 }
 
@@ -88,8 +88,8 @@ bool driver_probe(struct driver *driver, struct speed *speed)
     return is_over;
 }
 
-/* Writes the journal, or brings what is stored to the disk. Returns whether that worked; the first problem of a step is
- * told to the machine behind it. */
+/* Writes the journal, or syncs stored results. Returns whether that worked; the first error of a step is reported to
+ * the machine afterwards. */
 static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
@@ -107,7 +107,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Takes boundary data that are here, or receives them to where the kernel wants them. */
+/* Takes boundary data that have arrived, or receives them directly into the kernel's buffer. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
@@ -127,7 +127,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         link_give_up(driver->link, "out of memory for boundary data");
 }
 
-/* Looks whether the loop has grown; told behind the step. The kernel may have to read a file that is far away. */
+/* Checks whether the loop has grown; reported after the step. The kernel may have to read a remote file. */
 static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;
@@ -139,7 +139,6 @@ static void apply_growth(struct driver *driver)
         outcome->problem = error;
 }
 
-/* Begins a chunk. */
 static void apply_run(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
@@ -151,14 +150,14 @@ static void apply_run(struct driver *driver, const struct action *action)
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 
-/* Takes back chunks that have not begun, or all that is not done; a rank that could not open its executor has none. */
+/* Takes back iterations that have not begun, or all that are not done; none if the executor could not be opened. */
 static void apply_cut(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
     driver->outcome.cut = executor == NULL  ? (struct range){0}
                           : action->cut.now ? executor_end(executor)
                                             : executor_cut(executor, action->cut.waiting);
-    driver->outcome.has_cut = true; /* told behind the step */
+    driver->outcome.has_cut = true; /* after the step */
     if (executor != NULL)
         (action->cut.now ? arbiter_note_end : arbiter_note_cut)(driver);
 }

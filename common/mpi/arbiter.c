@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The arbiter: which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
+/* Which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
  *
- * One job at a time has the core. All others are put off: what they begin waits for their turn. A job whose kernel runs
- * in a process of its own has the core as long as that process computes; when its time is over it is put off, and the
- * core is the next one's once that process has come to the end of its iteration (executor_put_off()). The chunk stays
- * where it is: no message says that it waits.
+ * One job at a time owns the core; the others are put off, and their chunks wait. A job whose kernel runs in a helper
+ * process owns the core while that process computes. When its time is over it is put off, and the next job gets the
+ * core after the helper has finished its iteration (executor_put_off()). The chunk stays where it is, and no message is
+ * sent.
  *
- * That process begins on the CPU on which the one before it has computed: left to itself the kernel wakes it anywhere,
- * on the CPU of another worker's as well, and then one CPU has two and another none until the kernel has seen to it.
+ * The next helper starts on the CPU of the previous one: otherwise the system may wake it on the CPU of another worker,
+ * which then has two processes while another CPU is idle, until the system balances them.
  *
- * A job that is put off and is told to give up iterations has its chance to tell what that leaves, without the core. So
- * has, in each turn, a job that another process probes for, and one that ends. */
+ * A job that is put off and told to give up iterations may report the result without the core. So may, once per turn, a
+ * job whose helper probes, and a job that ends. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -28,7 +28,7 @@ static struct driver *owner_of(const struct link *link)
     return link->stride.owner != NULL ? driver_of_share(link->stride.owner) : NULL;
 }
 
-/* True where another process computes for the job. */
+/* True if a helper computes for the job. */
 static bool is_held(const struct driver *driver)
 {
     return driver->share.has_chunk && driver->effects->executor->is_away;
@@ -40,7 +40,7 @@ static bool may_tell(const struct driver *driver)
     return driver->state == DRIVER_RUNS && (driver->may_tell || is_next);
 }
 
-/* A job that has not the core and may have something to tell; NULL: there is none. */
+/* A job without the core that may have something to report, or NULL. */
 static struct driver *find_teller(const struct link *link)
 {
     struct driver *driver = link->drivers;
@@ -49,8 +49,8 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* Charges the job for what it has computed since it began, or since the latest charge: what another process says that
- * it has, as that may have had to wait for the core itself. */
+/* Charges the job for its compute time since the latest charge: as reported by its helper, if there is one, because the
+ * helper may have waited for the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
@@ -59,8 +59,8 @@ static void charge(struct driver *driver, uint64_t now_ns)
     driver->link->ran_on = driver->effects->executor->ran_on;
 }
 
-/* Takes the core from its owner, where that has nothing to compute or its time is over. False: it computes on, to the
- * end of its iteration at least. */
+/* Takes the core from its owner if that has nothing to compute or its time is over. False if it continues, at least to
+ * the end of its iteration. */
 static bool take_core(struct link *link, struct driver *owner, uint64_t now_ns)
 {
     struct executor *executor = owner->effects->executor;
@@ -78,7 +78,6 @@ static bool take_core(struct link *link, struct driver *owner, uint64_t now_ns)
     return true;
 }
 
-/* Gives the core to the job. */
 static void give_core(struct driver *driver, uint64_t now_ns)
 {
     struct stride *stride = &driver->link->stride;
@@ -90,7 +89,7 @@ static void give_core(struct driver *driver, uint64_t now_ns)
     executor_go_on(executor);
 }
 
-/* The job that has its chance now. NULL: none is left. */
+/* The next job that may do something in this turn, or NULL. */
 static struct driver *give_chance(struct link *link)
 {
     struct stride *stride = &link->stride;
@@ -141,7 +140,7 @@ void arbiter_leave(struct link *link)
 void arbiter_note_chunk(struct driver *driver)
 {
     struct stride *stride = &driver->link->stride;
-    if (driver->link->drivers->next == NULL) { /* there is nobody to share with */
+    if (driver->link->drivers->next == NULL) { /* no other job to share with */
         driver->share.has_chunk = true;
         return;
     }
@@ -185,7 +184,7 @@ struct driver *arbiter_next(struct driver *driver, bool computed)
 {
     struct link *link = driver->link;
     struct executor *executor = driver->effects->executor;
-    if (owner_of(link) != driver) { /* it had its chance to tell, or is over */
+    if (owner_of(link) != driver) { /* it could report, or it has ended */
         driver->may_tell = computed;
         return computed ? NULL : give_chance(link);
     }

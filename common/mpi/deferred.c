@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that wait, in their order: send.c says why some are deferred, early.c why others are. */
+/* Queued messages: see send.c and early.c for the reasons. */
 #include "common/mpi/deferred.h"
 
 #include "common/util/grow.h"

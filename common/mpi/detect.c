@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Two functions that all detectors of a real rank call: one says whether the end of a rank concerns this one, the other
- * reports it. The kernel tells of processes of this node (watch.c), beats of the others (heartbeat.c), the MPI library
- * of any (ulfm.c). All of them report to the table of peers (peers.c), through detect_end(). ops_mpi.c asks them. */
+/* Shared by all detectors of ended ranks: whether a rank's end concerns this one, and how it is reported. The system
+ * reports processes of this node (watch.c), heartbeats the others (heartbeat.c), and the MPI library any rank (ulfm.c).
+ * All report to the table of peers (peers.c) through detect_end(); ops_mpi.c calls the detectors. */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/peers.h"
@@ -9,10 +9,10 @@
 #include "common/mpi/runtime.h"
 #include "proto/message.h"
 
-/* Ranks that depend on each other watch each other: the supermaster and the masters, a worker and the rank that serves
- * it. On this node watching costs no message, and each worker also watches the supermaster and, where workers exchange
- * boundary data, the other workers: MPI never completes what is sent to a dead one. Among workers alone (--dca) rank 0
- * serves all others. */
+/* Ranks that depend on each other watch each other: supermaster and masters, a worker and the rank that serves it. On
+ * this node watching costs no messages, so each worker also watches the supermaster and, if workers exchange boundary
+ * data, the other workers: MPI never completes sends to a dead rank. Without a supermaster (--dca) rank 0 serves all
+ * others. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank)
 {
     const enum role own = runtime->role, other = runtime->hellos[rank].role;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Whose ends concern this rank, and how they are reported: see detect.c. */
+/* Which ranks' ends concern this rank, and how they are reported: see detect.c. */
 #pragma once
 
 #include <stdbool.h>
 
 struct runtime;
 
-/* True where `rank` is to be watched here, as things are now. */
+/* True if `rank` must be watched in the present state. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank);
 
-/* A detector has found that the peer has ended: it has left in order if it has said so. */
+/* A detector found that the peer has ended; if it announced that, it left in order. */
 void detect_end(struct runtime *runtime, unsigned rank);

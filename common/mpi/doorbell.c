@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells: a flag per rank in memory that the node's ranks share says "I sleep"; whoever has sent a message to a rank
- * that sleeps wakes it by one byte to its datagram socket.
+/* Doorbells: a flag per rank in memory shared on the node says "I sleep"; a sender wakes a sleeping receiver with one
+ * byte to its datagram socket.
  *
- * No wake-up is lost: the sleeper sets its flag, then looks for messages once more, then sleeps; the sender sends, then
- * looks at the flag. Both steps are sequentially consistent, so one of the two sees the other. A flag is set only by a
- * rank that has its socket, so nobody has to wait for the others' sockets. The sockets are in a folder of the node
- * (folder.c) and carry no data: a forged byte makes a rank look for messages, nothing else. */
+ * No wake-up is lost: the sleeper sets its flag, checks for messages once more, and sleeps; the sender sends, then
+ * checks the flag. Both orders are sequentially consistent, so one of the two sees the other. A rank sets its flag only
+ * after its socket exists, so ranks need not wait for each other's sockets. The sockets are in a folder of the node
+ * (folder.c) and carry no data: a forged byte only makes a rank check for messages. */
 #include "common/mpi/doorbell.h"
 
 #include "common/mpi/rank.h"
@@ -18,13 +18,12 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* The message of the first rank of a node to the others. */
 struct room {
-    char folder[FOLDER_MAX]; /* empty: there is none */
+    char folder[FOLDER_MAX]; /* empty: failure */
     unsigned char memory_is_inside;
 };
 
-/* Numbers the ranks of this node. Returns the first of them, -1 when memory is out. */
+/* Numbers the ranks of this node. -1: out of memory; otherwise returns the first of them. */
 static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
 {
     const uint32_t node = runtime->hellos[runtime->rank].node;
@@ -50,11 +49,11 @@ static int map_bells(struct doorbell *doorbell, bool make, bool *inside, struct 
         return -1;
     doorbell->bells = doorbell->shared->bell;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        folder_unmap_name(doorbell->folder, *inside); /* without a name nothing is left of a rank that is killed */
+        folder_unmap_name(doorbell->folder, *inside); /* without a name, killed ranks leave nothing behind */
     return 0;
 }
 
-/* The first rank makes the folder and the memory, and tells the others. */
+/* The first rank creates the folder and the memory and tells the others. */
 static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
     struct room room = {0};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waking a sleeping rank of the same node: see doorbell.c. */
+/* Wakes sleeping ranks of the same node: see doorbell.c. */
 #pragma once
 
 #include "common/mpi/folder.h"
@@ -13,54 +13,54 @@ struct runtime;
 
 struct bell {
     _Atomic uint32_t sleeping;
-    _Atomic uint32_t left;     /* the rank has ended in order, be it without the others */
-    _Atomic uint32_t reported; /* the loss of the rank is told, or is being told */
-    _Atomic uint32_t fenced;   /* the rank was taken for lost, and is to leave */
-    char pad[48];              /* a cache line each */
+    _Atomic uint32_t left;     /* the rank has ended in order, possibly without waiting for the others */
+    _Atomic uint32_t reported; /* the rank's loss is or will be reported */
+    _Atomic uint32_t fenced;   /* the rank was declared lost and must leave */
+    char pad[48];              /* one cache line each */
 };
 
-/* Memory that the ranks of a node share. */
+/* Shared by the ranks of a node. */
 struct bells {
-    _Atomic uint32_t mapped; /* ranks that have it */
-    _Atomic uint32_t deaf;   /* 1: the socket of a rank was gone, though the rank is there; sleepers may not be woken */
+    _Atomic uint32_t mapped; /* number of ranks that have mapped it */
+    _Atomic uint32_t deaf;   /* 1: the socket of a live rank was missing, so sleepers may not be woken */
     char pad[56];
     struct bell bell[]; /* [ranks of the node] */
 };
 
 struct doorbell {
     struct bells *shared; /* mapped; NULL: not yet */
-    struct bell *bells;   /* [ranks of the node], in it */
+    struct bell *bells;   /* [ranks of the node], in `shared` */
     int *node_index;      /* [ranks] index on this node, -1 elsewhere; owned */
-    int own;              /* own index */
+    int own;
     int node_ranks;
     int socket;
-    char folder[FOLDER_MAX]; /* with the sockets of the node's ranks */
+    char folder[FOLDER_MAX]; /* with the sockets */
 };
 
-/* Makes the doorbell. Collective over the ranks of the node, which wait for none but the first of them. -1 with one
- * line where it failed; the line is empty where another rank says why. */
+/* Collective over the ranks of the node, which wait only for the first one. On failure the error is empty if another
+ * rank reports it. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
-/* Wakes `rank` if it sleeps and is on this node. No system call while it is awake. */
+/* Wakes `rank` if it sleeps and is on this node. No system call if it is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
 
-/* True after a rank of this node could not be woken though it is there, as somebody has removed the sockets. */
+/* True after a live rank of this node could not be woken because its socket was removed. */
 bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* For a rank that goes without waiting for the others, so that they do not take it for lost. */
+/* For a rank that leaves without waiting for the others, so that it does not count as lost. */
 void doorbell_leave(struct doorbell *doorbell);
-/* For a rank that cannot go on: removes its socket, and the others if it is the last. */
+/* For a rank that cannot continue: removes its socket, and the folder if it is the last. */
 void doorbell_abandon(struct doorbell *doorbell);
-/* True where a rank of this node has ended in order. */
+/* True if a rank of this node has ended in order. */
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
-/* Tells a rank of this node that it was taken for lost, and is to leave. */
+/* Tells a rank of this node that it was declared lost and must leave. */
 void doorbell_fence(struct doorbell *doorbell, unsigned rank);
 static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {
     return atomic_load_explicit(&doorbell->bells[doorbell->own].fenced, memory_order_relaxed) != 0;
 }
-/* True for one rank of the node: the one to say that `rank` was lost. */
+/* True for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of jobs that are not there yet, and of jobs that are over. A job comes down the tree, and what another rank
- * says of it may be here before. It waits then, and with it all that its sender says after it: data messages of one
- * sender come in the order in which they are announced. */
+/* Messages of jobs that have not arrived, and of finished jobs. A job is announced down the tree, and another rank's
+ * message about it may arrive first. It is queued, with all later messages of its sender: data messages of one sender
+ * arrive in the order of their announcements. */
 #include "common/mpi/driver.h"
 
 #include "proto/message.h"
 
 #include <stdlib.h>
 
-/* True where one of the first `count` messages is of this sender. */
+/* True if one of the first `count` messages is from this sender. */
 static bool any_from(const struct deferred *early, unsigned from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -35,7 +35,7 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
     return false;
 }
 
-/* Boundary data go to nowhere by the same way as others of their sender: in the order in which they are announced. */
+/* Boundary data are discarded through the same path as others of their sender, to keep their order. */
 static int drop_boundary(struct link *link, unsigned from, const struct message *message)
 {
     struct inbound inbound = {.data = {.from = from, .bytes = message->payload_bytes},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of other launches. A pod is a launch of its own, a master with its workers, which has joined a set by a stream
- * to the supermaster; nobody but these two sends anything by it. The numbers of its ranks follow those of all that came
- * before, and are never given again. */
+/* Ranks of other launches. A pod is a launch of its own, a master with its workers, which joined a set by a stream to
+ * the supermaster; only these two use the stream. Its ranks get numbers after all previous ones, and numbers are not
+ * reused. */
 #include "common/mpi/far.h"
 
 #include "common/machine/topology.h"
@@ -44,7 +44,7 @@ int far_init(struct link *link)
     far->launched_cores = runtime->cores;
     if (far->streams != NULL)
         streams_gather(far->streams);
-    if (runtime->first_rank == 0 || far->streams == NULL) /* a worker of a pod knows its master alone */
+    if (runtime->first_rank == 0 || far->streams == NULL) /* a worker of a pod only knows its master */
         return 0;
     peers_move(&runtime->peers, runtime->topology.supermaster, PEER_WATCH);
     return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
@@ -52,7 +52,7 @@ int far_init(struct link *link)
 
 /* --- joining --- */
 
-/* The rank by which the launch's node is known. Nodes are told apart by their names. */
+/* The rank that identifies the launch's node; nodes are distinguished by name. */
 static unsigned find_node_rank(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -66,7 +66,7 @@ static unsigned find_node_rank(const struct link *link, const struct far_launch 
     return launch->first_rank;
 }
 
-/* Makes room for a pod everywhere, and has it in the topology. -1 when memory is out. */
+/* Makes room for a pod everywhere and adds it to the topology. -1: out of memory. */
 static int make_place(struct link *link, const struct far_launch *launch)
 {
     struct runtime *runtime = link->runtime;
@@ -77,7 +77,7 @@ static int make_place(struct link *link, const struct far_launch *launch)
     return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->node_rank);
 }
 
-/* The launch has left, or is lost: link_look_at_peers() deals with it. */
+/* The launch has left or is lost: link_look_at_peers() handles it. */
 static void note_end(struct link *link, unsigned peer, bool in_order)
 {
     struct far_launch *launch = launch_of_peer(&link->far, peer);
@@ -87,7 +87,7 @@ static void note_end(struct link *link, unsigned peer, bool in_order)
     peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
 }
 
-/* A pod has its ranks, and all jobs that it is to take part in. One that cannot be told is lost. */
+/* Gives a pod its ranks and announces its jobs. If that fails it is lost. */
 static void welcome(struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -104,8 +104,8 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* The cores that a launch adds to those of the run: on a node where others are, those that none of them may use. Of the
- * nodes of the run's own launch the cores are known one by one only where there is one node. */
+/* Cores that a launch adds to those of the run: on a shared node, those that the others may not use. The cores of the
+ * own launch's nodes are known individually only if there is one node. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -120,7 +120,6 @@ static unsigned count_added_cores(const struct link *link, const struct far_laun
     return larger(launch->lineup.cores, known) - known;
 }
 
-/* A pod with the ranks that follow those that are there. NULL when memory is out. */
 static struct far_launch *add_pod(struct link *link, unsigned peer, const struct stream_lineup *lineup)
 {
     struct far_launch *launch = add_launch(&link->far, peer, link->runtime->peers.ranks, lineup->workers + 1);
@@ -205,7 +204,7 @@ int link_append_pods(const struct link *link, struct topology *topology)
 
 /* --- messages --- */
 
-/* Takes data of results. The launch is dropped where they cannot be. */
+/* Takes data of results; drops the launch if they are invalid. */
 static void take_data(struct link *link, const struct stream_event *event)
 {
     struct far_launch *launch = launch_of_peer(&link->far, event->peer);
@@ -215,7 +214,6 @@ static void take_data(struct link *link, const struct stream_event *event)
         link_refuse(link, launch->first_rank, problem);
 }
 
-/* Takes what has come. True where it is a message. */
 static bool take_event(struct link *link, const struct stream_event *event, unsigned *from)
 {
     const struct far_launch *launch = launch_of_peer(&link->far, event->peer);
@@ -232,11 +230,11 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* Time between two looks at the sockets, while this rank turns: each is a call of the system. All else that the base
- * waits for is looked at by waiting, and once in a millisecond. */
+/* Time between two checks of the sockets on a busy rank: each is a system call. Everything else is checked when
+ * waiting, and once per millisecond. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* Takes what has come by now. Waiting looks at the sockets as well, but a rank that serves hardly ever waits. */
+/* Takes the next event. Waiting also checks the sockets, but a serving rank rarely waits. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -249,7 +247,7 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     return streams_poll(far->streams, event);
 }
 
-/* Pieces of results that are taken in one look for a message, so that other ranks have theirs. */
+/* Pieces of results taken per check for a message, so that other ranks are not delayed. */
 #define DATA_PER_LOOK 16
 
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -269,7 +267,7 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
 
 /* --- the end of the link --- */
 
-/* Time for what was sent last to arrive, since anything of it has. */
+/* How long to wait for the last messages to be sent, since the latest progress. */
 #define LAST_MESSAGES_NS 2000000000u
 
 static size_t far_unsent(const struct far *far)

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of pods that cannot write them, or are not to (--results here), on their way to the supermaster, which writes
- * them. A pod's master sends a STORE and its data, then all else that it says of those iterations, its report above
- * all. A stream keeps the order and brings each once, also over a connection that broke. So results that were given to
- * the stream are as good as stored for the pod's machine: the supermaster writes them before it sees the report. Where
- * it cannot write them it ends the job, and counts nothing of what pods report from then on.
+/* Results of pods that cannot or must not write them (--results here), on their way to the supermaster, which writes
+ * them. A pod's master sends a STORE with the data, and later all other messages about these iterations, above all its
+ * report. A stream keeps the order and delivers each once, even over broken connections. So results given to the stream
+ * count as stored for the pod's machine: the supermaster writes them before it sees the report. If it cannot write
+ * them, it ends the job and ignores later reports of pods.
  *
- * Memory: the pod keeps what is not acknowledged, which has a bound (streams_has_room()). Results beyond
- * that stay in the buffer of their data message, of which there are a few, and the rest with the workers: nothing is
- * taken from these until there is room, so that they wait. The supermaster has the one data message of each pod that is
- * on its way, and what waits in the streams' inbox, which has a bound of its own. */
+ * Memory: the pod keeps unacknowledged data, up to a limit (streams_has_room()). Further results stay in the few
+ * buffers for data messages, and then with the workers, from which nothing is taken until there is room. The
+ * supermaster holds one data message per pod, and the streams' inbox, which has its own limit. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"
@@ -20,8 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- at the pod --- */
-
 static unsigned set_peer(const struct far *far)
 {
     return far->launches[0].peer; /* a pod knows one launch, the set */
@@ -32,7 +29,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* True where data may be given to the stream. What it has is sent only where that makes room: in large pieces. */
+/* True if the stream accepts data. It is flushed only if that is needed to make room, so that pieces are large. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))
@@ -69,9 +66,7 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
     return true;
 }
 
-/* --- at the supermaster --- */
-
-/* Writes results, unless their job is over. Returns NULL, or what is wrong with them. */
+/* Writes results unless their job is over. Returns NULL or an error. */
 static const char *write_results(struct link *link, uint32_t job, const struct part *part, const void *data,
                                  uint64_t bytes)
 {
@@ -98,7 +93,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     const struct part part = {.first = message->store.first, .count = message->store.count};
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
         return "sent results that are not for this rank";
-    if (message->payload == PAYLOAD_INLINE) /* also between the data of others */
+    if (message->payload == PAYLOAD_INLINE) /* also in between the data of others */
         return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     struct far_results *results = &launch->results;
     if (results->bytes > 0)
@@ -106,7 +101,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;
-        results->data = malloc(results->room); /* the system gives memory only for what comes */
+        results->data = malloc(results->room); /* pages are allocated as data arrive */
     }
     if (results->data == NULL) {
         results->room = 0;

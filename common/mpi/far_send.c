@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches, and ends the connection to one: all that a step of a machine may ask for. far.c has
- * what comes from them. */
+/* Sends messages to other launches and closes connections, as needed by a machine's step. far.c receives. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of the doorbells' sockets, and the memory beside it: one for the ranks of a node, that only their user can
- * enter.
+/* The folder of the doorbells' sockets, and the shared memory: one per node, accessible to its user only.
  *
- * It is made under XDG_RUNTIME_DIR where that is this user's, else under TMPDIR, else under /tmp: in the first of them
- * in which a socket can be bound, as a file system need not have sockets and the name of one is short. Where none
- * can be written, as in a container that holds one file, it is made in the folder where the ranks are. Who leaves takes
- * its socket along, and the last one the folder. Who is killed leaves both: they are cleared away by the last one that
- * goes without waiting for the others, else by the command that has launched them, or by the next run of the same user
- * there.
+ * It is created under XDG_RUNTIME_DIR if that belongs to this user, else under TMPDIR, else under /tmp: the first of
+ * these in which a socket can be bound, because a file system may lack sockets and their names must be short. If none
+ * is writable, as in a minimal container, it is created in the ranks' working directory. A leaving rank removes its
+ * socket, and the last one the folder. Killed ranks leave both; these are cleared by the last rank that leaves early,
+ * else by the launching command, or by this user's next run there.
  *
- * A folder is cleared away when nobody is behind any of its sockets, which the kernel says of a datagram socket at
- * connect(), whatever namespaces the processes are in. It says it of sockets of its own only, and such a folder may be
- * on a file system that nodes share: its name has the number of the kernel's boot. One that is being made has no socket
- * yet: an empty one is left alone until it is old. */
+ * A folder is cleared if no process is behind any of its sockets, which connect() on a datagram socket tells, across
+ * namespaces. That works only on the same system, and the file system may be shared by nodes, so the folder's name
+ * contains the system's boot number. A new folder has no sockets yet, so an empty one is left alone until it is old. */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -31,10 +28,10 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Age in seconds at which an empty folder belongs to nobody. */
+/* Age in seconds from which an empty folder may be removed. */
 #define EMPTY_MAX_S 600
 
-/* A name like a socket's that no rank has: it is cleared away with the sockets. */
+/* Named like a socket that no rank has, so that it is cleared with the sockets. */
 #define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
@@ -68,15 +65,15 @@ bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* a full queue means that the bell has been rung */
+    /* a full queue means that the bell was rung already */
     return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
 /* --- memory --- */
 
-/* Makes the path of the memory: in /dev/shm under the folder's own name, as a disk would be written to now and then.
- * Where there is no /dev/shm the memory is a file of the folder. */
+/* Path of the memory: in /dev/shm with the folder's name, because a disk would be written to now and then. Without
+ * /dev/shm it is a file in the folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -138,7 +135,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* True for the name of a bell, which is a number. A folder with anything else in it is not ours to remove. */
+/* True for the name of a socket, a number. A folder with anything else is not removed. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -149,7 +146,7 @@ static bool is_dot(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* True where nobody is behind any socket of the open folder. `count`: how many sockets there are. */
+/* True if no process is behind any socket of the open folder. `sockets`: their number. */
 static bool is_deserted(DIR *open, const char *folder, unsigned *sockets)
 {
     const struct dirent *entry;
@@ -176,7 +173,7 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* True for a folder of this user, with the mode that it was made with, and old if it is empty. */
+/* True for a folder of this user with the original mode. */
 static bool folder_is_ours(DIR *open, time_t *changed)
 {
     struct stat status;
@@ -221,7 +218,7 @@ static void clear_old(const char *base, const char *prefix)
 
 /* --- making --- */
 
-/* "hdss-", the name of this boot, "-". */
+/* "hdss-", boot number, "-". */
 static void name_prefix(char *prefix, size_t size)
 {
     char boot[BOOT_NAME_MAX];
@@ -246,7 +243,7 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     return -1;
 }
 
-/* Returns XDG_RUNTIME_DIR if it is this user's: it may be that of the user who has become this one. */
+/* XDG_RUNTIME_DIR if it belongs to this user; after su it may be the other user's. May be NULL. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
@@ -254,7 +251,7 @@ static const char *own_runtime_folder(void)
     return base != NULL && stat(base, &status) == 0 && status.st_uid == geteuid() ? base : NULL;
 }
 
-/* Places for the folder, the best one first. */
+/* Places for the folder, best first. */
 struct bases {
     const char *path[3];
     unsigned count;
@@ -272,7 +269,7 @@ static void list_bases(struct bases *bases)
             is_any_writable |= access(all[i], W_OK) == 0;
         }
     if (!is_any_writable && realpath(".", bases->here) != NULL)
-        bases->path[bases->count - 1] = bases->here; /* in the place of /tmp */
+        bases->path[bases->count - 1] = bases->here; /* instead of /tmp */
 }
 
 void folder_clear_all(void)
@@ -303,7 +300,7 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    /* fails while others are there; who was killed before it had mapped the memory has left its name */
+    /* fails while others are there; a rank killed before it mapped the memory has left its name */
     if (rmdir(folder) == 0)
         folder_unmap_name(folder, false);
 }

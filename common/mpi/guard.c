@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers alone (--dca) wait for each other in MPI, where nothing of ours looks whether somebody was lost; a rank that
- * is killed while it adds to a counter in the memory of its node keeps a lock of Open MPI's (osc/sm, 4.1 and 5.0). So a
- * thread looks. It uses no MPI, and ends the process: what the lost rank had drawn is gone in any case. */
+/* Workers without a supermaster (--dca) wait for each other in MPI, which does not detect losses; a rank killed while
+ * it adds to a shared counter leaves a lock of Open MPI held (osc/sm, 4.1 and 5.0). So a thread checks for losses. It
+ * does not use MPI, and ends the process: what the lost rank had drawn is gone in any case. */
 #include "common/mpi/guard.h"
 
 #include "common/mpi/watch.h"
@@ -12,10 +12,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-/* Time between two looks for those whose end the kernel does not tell. */
 #define LOOK_MS 1000
-/* Stands for the file that ends the thread, beside the places of the watched. */
-#define STOP UINT32_MAX
+#define STOP    UINT32_MAX
 
 static void *run_guard(void *context)
 {
@@ -37,9 +35,9 @@ static int start_guard(struct guard *guard)
     if (guard->set < 0 || guard->stop < 0 || epoll_ctl(guard->set, EPOLL_CTL_ADD, guard->stop, &event) < 0)
         return -1;
     watch_add_to(guard->watch, guard->set);
-    sigfillset(&all); /* signals are the rank's own */
+    sigfillset(&all); /* signals are handled by the rank's thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    guard->is_on = true; /* before the thread looks */
+    guard->is_on = true; /* before the thread checks it */
     if (pthread_create(&guard->thread, NULL, run_guard, guard) != 0)
         guard->is_on = false;
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A thread that finds losses while its rank is in MPI: see guard.c. */
+/* A thread that detects losses while its rank is in MPI: see guard.c. */
 #pragma once
 
 #include <pthread.h>
@@ -9,17 +9,17 @@ struct watch;
 
 struct guard {
     const struct watch *watch; /* borrowed */
-    /* Called in the thread when a watched peer has ended and not left in order; ends the process. */
+    /* Called in the thread when a watched peer has ended without leaving in order; ends the process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
-    int set;  /* an epoll set: readable when somebody has ended, or the thread is to end */
-    int stop; /* a file that becomes readable then */
+    int set;  /* epoll set: readable when a peer has ended, or the thread must end */
+    int stop; /* eventfd that ends the thread */
     bool is_on;
     pthread_t thread;
 };
 
-/* Begins, once the peers are watched. -1 when files, memory or threads are out. */
+/* Starts the thread after the peers are watched. -1: out of files, memory or threads. */
 int guard_begin(struct guard *guard, const struct watch *watch, void (*lost)(void *context, unsigned rank),
                 void *context);
-/* Ends the thread, if there is one. Does not return where it is about to end the process. */
+/* Ends the thread, if it runs. Does not return if the thread is about to end the process. */
 void guard_end(struct guard *guard);

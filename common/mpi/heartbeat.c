@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that no kernel of this node watches: a heartbeat once a second, and whoever misses ten in a row is taken for
- * lost.
+/* Heartbeats for ranks that the system of this node cannot watch: one per second; a rank that misses ten in a row is
+ * declared lost.
  *
- * Heartbeats go both ways between those who depend on each other: the supermaster and masters, whoever serves and a
- * worker, of which one is on another node; a worker whose master is lost, and the supermaster. Any message counts as a
- * heartbeat. What is counted is this rank's own looks, one a second at most, each after all that has arrived was taken:
- * who was stopped, or starved, blames nobody for it.
+ * They are sent in both directions between ranks that depend on each other: supermaster and masters; a worker and the
+ * rank that serves it, if on different nodes; a worker of a lost master and the supermaster. Any message counts. What
+ * is counted are this rank's own checks, at most one per second, each after all arrived messages were handled: so a
+ * rank that was itself stopped or starved blames no other.
  *
- * A network that is cut is silent for longer than it is cut. TCP sends the first packet that was lost again 0.2 s
- * later, and waits twice as long each time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after it was sent first. So it is sent again
- * less than twice the cut and 0.2 s after the cut began, and the last beat before may be 1.3 s old: only cuts of up to
- * four seconds are silences of less than ten, and that is what the manual promises.
+ * A network outage causes a silence longer than itself. TCP repeats a lost packet 0.2 s later and then doubles the
+ * waiting time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after the first attempt. So the packet is repeated less than twice the
+ * outage plus 0.2 s after it began, and the last heartbeat before may be 1.3 s old: only outages of up to four seconds
+ * cause silences below ten, as the manual promises.
  *
- * A rank that computes a long iteration, or waits for a disk, cannot beat: then a thread does. One thread at a time
- * uses MPI (MPI_THREAD_SERIALIZED): the rank's own holds `turn` but for the time in which it does neither; the other
- * only tries for it. Nothing of all this is there where all peers are watched by the kernel, and MPI is asked for less
- * where that is known before it begins (start.c).
+ * A rank in a long iteration or waiting for a disk cannot send heartbeats, so a thread does. One thread at a time uses
+ * MPI (MPI_THREAD_SERIALIZED): the rank's own thread holds `turn` except while it computes or waits for the disk; the
+ * other only tries to get it. None of this is active if the system watches all peers, and MPI is then started with a
+ * lower thread level if that is known in time (start.c).
  *
- * Who leaves in order says so with its last heartbeat. Who is taken for lost but beats again is told, and leaves:
- * nobody else ever sends it anything again. */
+ * A rank that leaves in order says so in its last heartbeat. A rank that was declared lost and still sends heartbeats
+ * is told so, and leaves; it gets no other messages. */
 #include "common/mpi/pulse.h"
 
 #include "common/mpi/detect.h"
@@ -37,7 +37,7 @@
 #define TAG_HEARTBEAT 3
 
 #define HEARTBEAT_NS 1000000000u
-/* Time between two looks of the thread whether the rank itself does what is due. */
+/* Time between two checks of the thread whether the rank itself does what is due. */
 #define THREAD_LOOK_MS 300
 
 enum { HEARTBEAT, HEARTBEAT_LEAVING, BEAT_FENCED };
@@ -47,8 +47,8 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends a heartbeat, but none before the one before it is through, and the messages before it are (net.c): a dead peer
- * has one message, and what it costs, outstanding. */
+/* Sends a heartbeat only if the previous one and all messages before it (net.c) are finished: so a dead peer has at
+ * most one message outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -61,7 +61,6 @@ static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned ch
                                    &beat->sent, 1);
 }
 
-/* Takes a heartbeat. A peer that beats though it was taken for lost lives after all, and is told. */
 static void take_heartbeat(struct heartbeat *heartbeat, unsigned from)
 {
     struct peers *peers = &heartbeat->runtime->peers;
@@ -107,15 +106,13 @@ void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns)
     }
 }
 
-/* --- the thread --- */
-
 static void *run_heartbeat_thread(void *context)
 {
     struct heartbeat *heartbeat = context;
     struct pollfd stop = {.fd = heartbeat->stop, .events = POLLIN};
     while (poll(&stop, 1, THREAD_LOOK_MS) == 0) {
         if (pthread_mutex_trylock(&heartbeat->turn) != 0)
-            continue; /* the rank is at it itself */
+            continue; /* the rank does it itself */
         heartbeat_look(heartbeat, heartbeat->runtime->ops->now());
         pthread_mutex_unlock(&heartbeat->turn);
     }
@@ -128,14 +125,12 @@ static int start_thread(struct heartbeat *heartbeat)
     heartbeat->stop = eventfd(0, EFD_CLOEXEC);
     if (heartbeat->stop < 0)
         return -1;
-    sigfillset(&all); /* signals are the rank's own */
+    sigfillset(&all); /* signals are handled by the rank's thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = pthread_create(&heartbeat->thread, NULL, run_heartbeat_thread, heartbeat);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return result == 0 ? 0 : -1;
 }
-
-/* --- for the runtime --- */
 
 static bool heartbeat_is_needed(const struct runtime *runtime)
 {
@@ -158,7 +153,7 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
     heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
     carrier->start(heartbeat->receive);
     if (carrier->level() <
-        CARRIER_SERIALIZED) /* a supermaster or master that could not know: it never computes for long */
+        CARRIER_SERIALIZED) /* a supermaster or master that could not know this in time: it never computes for long */
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);
     pthread_mutex_lock(&heartbeat->turn);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch without MPI: its ranks were forked by one process of this machine (deploy/fork), and share memory that has
- * no name. Each rank has two lanes to each other rank: one for messages, one for data. Memory is taken where a lane is
- * used, so that ranks which have nothing to say to each other cost addresses alone.
+/* A launch without MPI: one process of this machine forked the ranks (deploy/fork), which share unnamed memory. Each
+ * rank has two lanes to each other rank: one for messages, one for data. Memory is used only when a lane is used, so
+ * ranks that do not communicate cost only address space.
  *
- * A lane is a ring of bytes that one process writes and one other reads. Each owns one of two counts, of the bytes that
- * were ever put in and taken out; what is between them belongs to the reader, the rest to the writer, and a count is
- * moved behind the copying of what it stands for. So a process that is killed at any instant leaves what it had put in
- * whole, and nothing else. Who waits is woken by its doorbell, as over MPI.
+ * A lane is a ring buffer with one writer and one reader. The writer owns the count of bytes ever put in, the reader
+ * that of bytes taken out; a count is advanced after the bytes are copied. So a process killed at any instant leaves
+ * complete contents. A waiting rank is woken by its doorbell, as with MPI.
  *
- * Each rank has a bit for each other rank. A sender puts a message into the lane and then sets its bit of the receiver,
- * which looks only at the lanes whose bits are set. A sender that is killed between the two leaves a message without a
- * bit: lanes_look_at().
+ * Each rank has a bit for each other rank. A sender puts a message into the lane, then sets its bit at the receiver,
+ * which checks only lanes whose bits are set. A sender killed in between leaves a message without a bit: see
+ * lanes_look_at().
  *
- * Invariant of a lane: taken <= put <= taken + its room. */
+ * Invariant of a lane: taken <= put <= taken + room. */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -29,13 +28,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Room of a lane, in bytes: powers of two, as small as the messages on their way allow, since it is used round and
- * round and should stay in the caches. */
+/* Sizes of a lane in bytes: powers of two, as small as the messages allow, so that lanes stay in the caches. */
 #define MESSAGES_ROOM ((size_t)32 << 10)
 #define DATA_ROOM     ((size_t)256 << 10)
-/* Room of what all ranks share. */
+/* Memory shared by all ranks. */
 #define SHARED_ROOM ((size_t)4 << 20)
-/* The size of a message stands before it. */
+/* The size of a message precedes it. */
 #define SIZE_BYTES sizeof(uint32_t)
 
 struct lane {
@@ -44,28 +42,26 @@ struct lane {
     _Alignas(64) unsigned char bytes[];
 };
 
-/* One bit for each rank. */
 #define WORD_BITS 64
 #define WORDS     (LANES_RANKS_MAX / WORD_BITS)
 
-/* Common to all ranks. */
 struct board {
     uint32_t ranks;
     _Atomic uint32_t has_met;
-    _Atomic uint32_t aborted; /* a status, and 1; 0: nobody has ended the launch */
+    _Atomic uint32_t aborted; /* status + 1; 0: not aborted */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
     struct {
-        _Alignas(64) _Atomic uint64_t from[WORDS]; /* the ranks that have sent messages since this one last looked */
+        _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks that have sent messages since this one last checked */
     } told[LANES_RANKS_MAX];
 };
 
 struct lanes {
     unsigned rank, ranks;
-    unsigned words;        /* of `heard` that are used: one for 64 ranks */
+    unsigned words;        /* used words of `heard` */
     struct board *board;   /* mapped */
-    uint64_t heard[WORDS]; /* the ranks whose lanes may hold messages for this one */
-    unsigned turn;         /* the rank of the last message */
-    size_t shared;         /* bytes that lanes_share() has given */
+    uint64_t heard[WORDS]; /* ranks whose lanes may hold messages for this one */
+    unsigned turn;         /* sender of the last message */
+    size_t shared;         /* bytes given out by lanes_share() */
     unsigned char message[MESSAGE_MAX];
 };
 
@@ -78,7 +74,6 @@ static size_t memory_bytes(unsigned ranks)
     return BOARD_BYTES + SHARED_ROOM + (size_t)ranks * ranks * PAIR_BYTES;
 }
 
-/* The lanes from one rank to another. */
 static unsigned char *pair_of(const struct lanes *lanes, unsigned from, unsigned to)
 {
     assert(from != to && from < lanes->ranks && to < lanes->ranks);
@@ -97,7 +92,7 @@ static struct lane *data_lane(const struct lanes *lanes, unsigned from, unsigned
 
 /* --- one lane --- */
 
-/* None where the reader's count makes no sense. */
+/* 0 if the reader's count is inconsistent. */
 static size_t free_bytes(const struct lane *lane, size_t room)
 {
     const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
@@ -111,7 +106,7 @@ static size_t full_bytes(const struct lane *lane)
                     atomic_load_explicit(&lane->taken, memory_order_relaxed));
 }
 
-/* Copies bytes to where they belong behind `offset` of those that were put in. */
+/* Copies bytes to position `offset` after the bytes put in so far. */
 static void copy_in(struct lane *lane, size_t room, size_t offset, const void *bytes, size_t size)
 {
     const size_t at = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) + offset) & (room - 1);
@@ -171,17 +166,17 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
         free(lanes);
         return NULL;
     }
-    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* a core file would hold what all ranks have sent */
+    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* a core file would contain all messages */
     return lanes;
 }
 
-/* Bytes of addresses that a rank needs beside this memory. */
+/* Address space that a rank needs besides this memory. */
 #define OTHER_ADDRESSES ((size_t)256 << 20)
 
 const char *lanes_limit(unsigned ranks)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks)) /* it counts as a file */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks)) /* the memory counts as a file */
         return "ulimit -f";
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks) + OTHER_ADDRESSES)
         return "ulimit -v";
@@ -254,7 +249,7 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
         close(memory);
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* what this rank starts is none of the launch */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* processes started by this rank are not part of the launch */
     return true;
 }
 
@@ -353,7 +348,7 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
                              UINT64_C(1) << lanes->rank % WORD_BITS, memory_order_release);
 }
 
-/* Takes the next message of the lane. False where there is none. */
+/* Takes the next message of the lane; false if there is none. */
 static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
 {
     const size_t there = full_bytes(lane);
@@ -373,7 +368,7 @@ static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
     return true;
 }
 
-/* Notes who has sent messages since the last call. False where no lane may hold one. */
+/* Collects which ranks have sent messages. False if no lane may hold one. */
 static bool hear(struct lanes *lanes)
 {
     _Atomic uint64_t *told = lanes->board->told[lanes->rank].from;
@@ -386,7 +381,7 @@ static bool hear(struct lanes *lanes)
     return any != 0;
 }
 
-/* The first rank from `rank` on whose lane may hold messages, LANES_RANKS_MAX where there is none. */
+/* The first rank from `rank` on whose lane may hold messages, or LANES_RANKS_MAX. */
 static unsigned next_heard(const struct lanes *lanes, unsigned rank)
 {
     uint64_t left = lanes->heard[rank / WORD_BITS] >> rank % WORD_BITS;
@@ -398,7 +393,7 @@ static unsigned next_heard(const struct lanes *lanes, unsigned rank)
     return LANES_RANKS_MAX;
 }
 
-/* The next rank after the last one, in turn. */
+/* The next rank after the last one, cyclically. */
 static unsigned next_in_turn(const struct lanes *lanes)
 {
     const unsigned next = lanes->turn + 1 < lanes->ranks ? next_heard(lanes, lanes->turn + 1) : LANES_RANKS_MAX;
@@ -417,7 +412,7 @@ bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes
             return true;
         lanes->heard[*from / WORD_BITS] &= ~(UINT64_C(1) << *from % WORD_BITS);
     }
-    memset(lanes->heard, 0, sizeof lanes->heard); /* of bits that stand for no rank */
+    memset(lanes->heard, 0, sizeof lanes->heard); /* stray bits without a rank */
     *from = 0;
     return false;
 }

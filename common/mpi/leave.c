@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of ranks that are not told to exit: peers whose process has ended, and this rank itself when it is taken for
- * lost or has lost the supermaster. */
+/* Ends that no message asks for: of peers whose process has ended, and of this rank if it was declared lost or has lost
+ * the supermaster. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -13,22 +13,21 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Ends this rank, which the others took for lost while it was stopped or cut off, or for what it sent, and do
- * without. */
+/* Ends this rank, which others declared lost because it was stopped, cut off, or sent something invalid. */
 static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 {
     say(stderr, "%s: rank %u: %s, and leaves", role_name(runtime->role), runtime->rank, why);
     runtime_exit_alone(runtime);
 }
 
-/* Ends a rank that has lost the supermaster, as nothing is left to decide. One rank of the node says so, and has the
- * launcher end those who are not listening, because their kernel computes on. */
+/* Ends a rank that has lost the supermaster. One rank of the node prints it and makes the launcher end ranks whose
+ * kernel is still computing. */
 static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 {
     const unsigned supermaster = runtime->topology.supermaster;
     runtime->ops->abandon(runtime);
     if (in_order)
-        runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has waited for this rank long enough */
+        runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has stopped waiting for this rank */
     if (runtime->ops->claim_report(runtime)) {
         say(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends", role_name(runtime->role),
             runtime->rank, supermaster);
@@ -38,8 +37,8 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* Number of looks without a message after which all that a peer has sent counts as taken; and of all looks, as others
- * go on sending. */
+/* Checks without a message after which a peer's messages count as complete; and the limit of all checks, because others
+ * continue to send. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 
@@ -54,8 +53,8 @@ static void take_last_messages(struct link *link)
     }
 }
 
-/* The process of a peer may have ended: in order, as it does where the run has lost somebody, or it is lost itself. Its
- * last messages may tell of its loss before: then the machine knows, and nothing is left to be done. */
+/* Handles peers whose process has ended, in order or not. Their last messages may report the loss first; then the
+ * machine knows it already. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Beginning and end of a link, and the jobs that come and go on it: above all that turns it. */
+/* Opening and closing a link, and jobs that come and go; the topmost file of the link. */
 #include "common/mpi/link.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -14,10 +14,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* --- the link --- */
-
-/* True if this rank waits for the other one, and no third rank can help: it waits for data that the other one sends, or
- * one of its machines needs the other one. */
+/* True if this rank waits for the other one and no third rank can help: for its data, or because a machine needs it. */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -55,7 +52,7 @@ struct link *link_open(struct runtime *runtime)
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             link_give_up(link, error.text);
-        for (;;) /* the rank of this node that says why ends them all */
+        for (;;) /* the rank of this node that prints the reason ends them all */
             pause();
     }
     if (link_init(link) < 0) {
@@ -76,7 +73,6 @@ static void driver_free(struct driver *driver)
     free(driver);
 }
 
-/* Nobody sends or receives for the job any more. */
 static void forget_messages(struct link *link, struct driver *driver)
 {
     const void *payload;
@@ -92,7 +88,7 @@ void link_close(struct link *link)
     runtime->link = NULL;
     runtime->link_needs = NULL;
     far_close(link);
-    if (!runtime->degraded) /* else MPI is let be */
+    if (!runtime->degraded) /* otherwise MPI is left alone */
         net_fini(&link->net);
     while (link->drivers != NULL) {
         struct driver *driver = link->drivers;
@@ -105,12 +101,9 @@ void link_close(struct link *link)
     deferred_fini(&link->early);
     announcements_fini(&link->announcements);
     free(link);
-    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(): the output may still have to be finished */
+    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(), because the output may still have to be finished */
 }
 
-/* --- jobs --- */
-
-/* Has the rank exchange boundary data from now on, or no longer, where none of its jobs does. */
 static void set_exchange(struct link *link)
 {
     bool exchanges = false;
@@ -148,7 +141,6 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     return driver;
 }
 
-/* Tells a machine that begins of the ranks that were lost before. */
 static void tell_losses(struct driver *driver)
 {
     const struct runtime *runtime = driver->link->runtime;
@@ -180,7 +172,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     link->early_is_due = link->early.count > 0;
     set_exchange(link);
     if (part->exchanges && part->failure == NULL)
-        driver_open(driver); /* boundary data may come before the first chunk */
+        driver_open(driver); /* boundary data may arrive before the first chunk */
     if (part->effects->begun != NULL)
         part->effects->begun(part->effects->context);
     link->now_ns = link->ops->now();
@@ -190,7 +182,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     return driver;
 }
 
-/* Time for the last sends: messages to a lost rank of another node, of which nobody tells, stay for ever. */
+/* Time limit for the last sends: messages to a lost rank of another node, whose loss is not detected, never finish. */
 #define LAST_SENDS_NS 2000000000u
 
 static bool is_too_late(const struct link *link, uint64_t ended_ns)
@@ -198,21 +190,20 @@ static bool is_too_late(const struct link *link, uint64_t ended_ns)
     return link->runtime->degraded && link->now_ns > ended_ns + LAST_SENDS_NS;
 }
 
-/* True where messages of a user that has ended are on their way out, and may still arrive. */
+/* True if messages of an ended user are being sent and may still arrive. */
 static bool has_last_sends(const struct link *link, const struct net_user *user, uint64_t ended_ns)
 {
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True where data that were announced have not come, though nobody waits for them, as those of a chunk that another
- * worker had computed by then: their sender cannot end before they are taken. */
+/* True if announced data have not arrived, even if not needed: their sender cannot end before they are received. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True where messages of the job are on their way. In a set the job's memory is freed behind it: what MPI has borrowed
- * of that is through, or the other rank is known to be lost, however long that takes. */
+/* True if messages of the job are being sent. In a set its memory is freed afterwards, so MPI must have returned what
+ * it borrowed, or the other rank must be known to be lost, however long that takes. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of a launch without MPI, for workers alone (--dca node, rma): see local_carrier.h. What all ranks exchange
- * goes along the tree of the start (tree.c); a window is memory that all ranks share. There is one communicator: all
- * ranks, which are on one node. */
+/* The carrier of a launch without MPI, for workers without a supermaster (--dca node, rma): see local_carrier.h.
+ * Collective operations use the tree of the start (tree.c); a window is shared memory. The only communicator is that of
+ * all ranks, which are on one node. */
 #include "common/mpi/local_carrier.h"
 
 #include "common/mpi/lanes.h"
@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The communicator of all ranks. */
 #define ALL ((carrier_comm)1)
 
 static struct runtime *own; /* borrowed */
@@ -90,8 +89,6 @@ static uint64_t local_max(carrier_comm comm, uint64_t value)
         value = all[i] > value ? all[i] : value;
     return value;
 }
-
-/* --- windows --- */
 
 static carrier_window local_open_window(carrier_comm comm, size_t words)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The turns of a link: messages, computing, time and waiting. A turn never blocks while there is something to do. */
+/* The turns of a link: messages, computing, time and waiting. A turn never blocks while there is work. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -9,11 +9,11 @@
 #include "common/mpi/runtime.h"
 #include "common/os/load.h"
 
-/* Messages that follow one another share one reading of the clock, up to so many. */
+/* Consecutive messages that share one reading of the clock. */
 #define CLOCK_MESSAGES 16
 
-/* Reads the clock. That takes a tenth of a round trip, so no message waits for it: it is read when there is nothing to
- * do, and after what may have taken long. A message's time is some hundred nanoseconds old. */
+/* Reads the clock. That takes a tenth of a round trip, so it is done only when idle and after slow operations; a
+ * message's time may be some hundred nanoseconds old. */
 static void link_refresh_clock(struct link *link)
 {
     if (!link->now_is_fresh)
@@ -22,12 +22,9 @@ static void link_refresh_clock(struct link *link)
     link->since_clock = 0;
 }
 
-/* --- a turn --- */
-
-/* Length of a turn of computing after which messages are looked at before its event is. */
+/* If computing took longer than this, messages are handled before the resulting event. */
 #define LONG_TURN_NS 2000u
 
-/* Lets the executor compute for a turn. False where it cannot. */
 static bool driver_compute(struct driver *driver)
 {
     struct link *link = driver->link;
@@ -52,7 +49,7 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    if (meter != NULL && load_meter_look(meter, link->now_ns)) { /* the machine knows it before it asks for more */
+    if (meter != NULL && load_meter_look(meter, link->now_ns)) { /* before the machine requests more */
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
     }
@@ -63,7 +60,7 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* a message that came in the meantime came before the event */
+        /* A message that arrived meanwhile precedes the event. */
         if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
             link_receive(link, 1);
         driver_step(driver, &event);
@@ -110,8 +107,8 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal has asked this rank to drain: all its jobs, or, of a pod, to have it leave the set, whose jobs go on. A
- * second signal does not wait for what runs. */
+/* A signal asked to drain: all jobs are drained, or a pod leaves its set, whose jobs continue. A second signal does not
+ * wait for running iterations. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {
@@ -138,13 +135,13 @@ static void driver_look_at_time(struct driver *driver)
     }
     if (driver->next_tick_ns <= link->now_ns) {
         heartbeat_release(&link->runtime->heartbeat);
-        driver->effects->tick(driver->effects->context, link->now_ns); /* a terminal may be held */
+        driver->effects->tick(driver->effects->context, link->now_ns); /* output to a terminal may block */
         heartbeat_retake(&link->runtime->heartbeat);
         driver->next_tick_ns = link->now_ns + driver->effects->tick_ns;
     }
 }
 
-/* True where a signal has asked for a drain, of which whoever turns the link may have something to do. */
+/* True if a signal asked for a drain, which may concern the caller. */
 static bool link_look_at_time(struct link *link)
 {
     link->ops->look(&link->wait, link->now_ns);
@@ -159,8 +156,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* Looks for messages while waiting. A message that it finds is handled at once: MPI has told of it, and will not tell
- * again. */
+/* Checks for messages while waiting. One that is found is handled at once, because MPI does not report it again. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
@@ -168,7 +164,6 @@ static bool receive_while_waiting(void *context)
     return link->received_while_waiting;
 }
 
-/* Waits for a message, a signal or the next deadline of any job, as nothing has happened in this turn. */
 static void link_idle(struct link *link)
 {
     uint64_t until_ns = NEVER;
@@ -186,10 +181,10 @@ static void link_idle(struct link *link)
         link_refresh_clock(link);
 }
 
-/* Messages, sends, data, computing, time. A rank that computes handles one message a turn. Between two short chunks
- * that are here it looks for messages later, when it has nothing to compute: a look takes as long as a chunk, and where
- * ranks share cores MPI gives this one away when there is no message. Neither does it look first where it slept for its
- * kernel, and not for a message. A rank that serves others and computes looks in each turn, as they wait for it. */
+/* Handles messages, sends, data, computing and time, once each. A computing rank handles one message per turn. Between
+ * two short chunks it does not check for messages until it has nothing to compute: a check takes as long as a chunk,
+ * and on shared cores MPI yields when there is no message. Nor does it check first after sleeping for its kernel. A
+ * rank that serves others checks in each turn. */
 void link_turn(struct link *link)
 {
     const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;

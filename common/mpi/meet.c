@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks meet: each brings its hello and where it runs, the first rank finds out who shares a node with whom, and
- * tells everybody. */
+/* The ranks meet: each sends its hello and place to the first rank, which finds out which ranks share a node and tells
+ * all. */
 #include "common/mpi/meet.h"
 
 #include "common/mpi/lanes.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The contribution of each rank, as bytes in memory: all are of one build. */
+/* Contribution of each rank, in memory layout: all ranks are of one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
@@ -23,16 +23,15 @@ struct arrival {
     struct place place;
 };
 
-/* The news of each rank for all ranks. */
 struct seat {
     unsigned char hello[HELLO_BYTES];
-    uint32_t cores;    /* on the rank's node: those that its ranks may run on */
-    uint32_t is_blind; /* a pid is not the same process to all ranks of the node */
+    uint32_t cores;    /* cores of its node that the node's ranks may use */
+    uint32_t is_blind; /* a pid does not mean the same process for all ranks of the node */
 };
 
 struct seating {
     uint32_t cores;              /* on all nodes */
-    uint32_t can_run_heartbeats; /* every worker may use MPI from two threads, by turns */
+    uint32_t can_run_heartbeats; /* every worker may use MPI from two threads in turn */
     struct seat seats[];
 };
 
@@ -45,7 +44,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
                              struct arrival *own)
 {
     unsigned major = 0, minor = 0, patch = 0;
-    enum carrier_level level = CARRIER_MULTIPLE; /* of a rank that does without MPI */
+    enum carrier_level level = CARRIER_MULTIPLE; /* without MPI */
     sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
     const struct hello hello = {
         .protocol = PROTOCOL_VERSION,
@@ -57,7 +56,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .dca = introduction->dca,
         .pod = introduction->pod,
         .listens = introduction->listens,
-        .node = runtime->rank, /* the first rank knows better */
+        .node = runtime->rank, /* the first rank replaces it */
         .pid = (uint32_t)getpid(),
     };
     if (runtime->lanes == NULL)
@@ -77,8 +76,7 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Seats the ranks of one node: `count` arrivals, the lowest rank first. A hello that cannot be read stays as it is, and
- * everybody finds that out. */
+/* Fills in the entries of one node, lowest rank first. An unreadable hello is kept, and every rank detects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);
@@ -119,8 +117,7 @@ static int by_first_rank(const void *a, const void *b)
     return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-/* Keeps the names of the nodes for people who ask; without memory for them there are none. `arrivals` are sorted by
- * their hosts. */
+/* Keeps the names of the nodes for status queries, or none if memory runs out. `arrivals` are sorted by host. */
 static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
 {
     unsigned count = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks find out who is where: see meet.c. */
+/* The ranks find out which of them share a node: see meet.c. */
 #pragma once
 
 #include "common/mpi/runtime.h"
 
-/* Collective. -1 where a hello is none, or memory is out. */
+/* Collective. -1: invalid hello, or out of memory. */
 int runtime_meet(struct runtime *runtime, const struct introduction *introduction);

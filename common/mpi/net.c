@@ -1,31 +1,28 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages over MPI: pre-posted persistent receives in a ring, non-blocking sends in a ring, data messages received
- * straight into a buffer for the disk. Nothing is allocated per message once the buffers are there. The ring of sends
- * has room for so many that a rank which waits for room before it sends more is rarely kept waiting; it grows for those
- * that must not wait (send.c).
+/* Messages over MPI: a ring of persistent receives, a ring of non-blocking sends, and data messages received directly
+ * into buffers. Nothing is allocated per message after the start. The ring of sends is large enough that a rank seldom
+ * waits for room; it grows for messages that must not wait (send.c).
  *
- * A message is given to MPI only when the one before it to the same rank is gone. A control message is gone at once as
- * a rule. Where its receiver has died it may stay for ever, and Open MPI 4 must not be given another one then: its TCP
- * transport adds an event for the connection that it has just closed, and the next send puts that event into its list a
- * second time, which makes a ring of it. The rank would turn in there, within MPI_Test(), and never come back.
+ * A message is given to MPI only when the previous one to the same rank is gone, which usually is at once. If the
+ * receiver has died it may never be, and Open MPI 4 must then not be given another one: its TCP transport adds an event
+ * for the closed connection, and the next send inserts that event a second time, which makes its list circular. The
+ * rank would loop forever in MPI_Test().
  *
- * Nor is a send tested before it is over. MPI_Test() of one to a rank that Open MPI 5 knows to have failed calls it
- * over with an error, though its bytes still wait for room in the connection, and takes its request back the next time
- * only. Where the connection is closed in between, Open MPI ends the rank ("Send error after request freed", 5.0.7).
- * MPI_Request_get_status() leaves the request as it is: ops_mpi.c.
+ * A send is not tested before it is complete. If Open MPI 5 knows that the receiver failed, MPI_Test() reports
+ * completion with an error while the bytes still wait in the connection, and frees the request only at the next test.
+ * If the connection is closed in between, Open MPI aborts ("Send error after request freed", 5.0.7).
+ * MPI_Request_get_status() leaves the request alone: ops_mpi.c.
  *
- * A rank that is taken for lost may only have stood still. When it is back it asks for data that were announced to it,
- * and MPI sends what is in their memory by then. So a send that is given up keeps its memory as it is until the process
- * ends, and so does a receive that is given up, as its data may still come. A rank gives up no more than was under way
- * to the ranks that it loses.
+ * A rank that was declared lost may only have been stopped. When it continues it fetches announced data, and MPI sends
+ * whatever is in their memory. So an abandoned send keeps its memory until the process ends, and so does an abandoned
+ * receive. The amount is limited to what was in transit with lost ranks.
  *
- * With ULFM (ulfm.c) a receive from any rank is marked as pending when it is tested behind a failure, and goes on. Open
- * MPI 5.0.7 leaves the mark on a message that arrives before the next test, which then returns the error and says that
- * the receive is over: the message is whole, and would never be told of again.
+ * With ULFM (ulfm.c) a receive from any rank is marked as pending when it is tested after a failure, and continues.
+ * Open MPI 5.0.7 leaves the mark on a message that arrives before the next test, which then returns the error together
+ * with completion: the message is intact and would not be reported again.
  *
- * In a launch without MPI lanes are in its place (lanes.h): a message is gone as soon as it finds room, and is held
- * until then; data are put in and taken out piece by piece, between two ranks in the order in which they were
- * announced. */
+ * In a launch without MPI, lanes are used instead (lanes.h): a message is gone as soon as it fits, and is held until
+ * then; data are transferred piece by piece, in the order of their announcements. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/lanes.h"
@@ -44,7 +41,6 @@ static int mpi_rank(const struct net *net, unsigned rank)
     return (int)(rank - net->first_rank);
 }
 
-/* The number of a rank in its launch. */
 static unsigned lane_rank(const struct net *net, unsigned rank)
 {
     return rank - net->first_rank;
@@ -85,7 +81,6 @@ int net_init(struct net *net, struct runtime *runtime, unsigned receives)
     return 0;
 }
 
-/* Starts the oldest receive again, behind the others. */
 static void restart_oldest(struct net *net)
 {
     net->ops->start_receive(net, net->receive_head);
@@ -99,7 +94,6 @@ void net_renew_receive(struct net *net)
     restart_oldest(net);
 }
 
-/* Starts the receive again whose bytes were in use, once its message has been answered. */
 static void release_held(struct net *net)
 {
     restart_oldest(net);
@@ -112,7 +106,7 @@ void net_fini(struct net *net)
         release_held(net);
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
-    for (unsigned i = 0; i < net->inbound_count; i++) { /* the run has failed */
+    for (unsigned i = 0; i < net->inbound_count; i++) { /* only if the run has failed, because data may still arrive */
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
@@ -125,7 +119,7 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (!net->collects[i].active) /* else the run has failed, and MPI may have data come */
+        if (!net->collects[i].active) /* only if the run has failed, because data may still arrive */
             free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
@@ -180,15 +174,14 @@ bool net_can_send(const struct net *net)
     return net->send_count < net->ops->sends;
 }
 
-/* Returns the place in the ring of sends that is `count` behind the first. */
 static unsigned send_place(const struct net *net, unsigned count)
 {
     unsigned place = net->send_first + count;
     return place < net->send_capacity ? place : place - net->send_capacity;
 }
 
-/* Room for one more item in a ring of `count`, the first at *first, with room for *capacity of `size` bytes each.
- * Returns the ring, perhaps elsewhere and its first item at 0; NULL when memory is out, and all is as it was. */
+/* Makes room for one more item in a ring of `count` items of `size` bytes, beginning at *first, with *capacity places.
+ * Returns the ring, possibly moved with its first item at 0; NULL if memory runs out, with nothing changed. */
 static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
 {
     if (count < *capacity)
@@ -196,7 +189,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     unsigned char *grown = malloc((2 * *capacity + 8) * size);
     if (grown == NULL)
         return NULL;
-    if (count > 0) { /* the ring is full: its items are those up to its end, then those in front of the first */
+    if (count > 0) { /* the ring is full: from the first item to the end, then the rest */
         const size_t to_end = (count - *first) * size;
         memcpy(grown, (unsigned char *)ring + *first * size, to_end);
         memcpy(grown + to_end, ring, *first * size);
@@ -207,7 +200,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     return grown;
 }
 
-/* Returns the slot behind all sends, made where it is new; NULL when memory is out. */
+/* Returns the slot after all sends, allocating it if necessary; NULL if memory runs out. */
 static struct send_slot *take_slot(struct net *net)
 {
     const unsigned before = net->send_capacity;
@@ -224,8 +217,8 @@ static struct send_slot *take_slot(struct net *net)
     return *slot;
 }
 
-/* The bytes of the message: written before an inline payload, which has room in front of it for that (one message, no
- * copy), else into the slot. Boundary data have nothing in front of them that could be written over, and are copied. */
+/* Encodes the message: directly before an inline payload, which has room there (no copy), or else into the slot.
+ * Boundary data have no room before them and are copied. */
 static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
                              size_t *size)
 {
@@ -247,7 +240,7 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
     return bytes;
 }
 
-/* True once the message is gone; its data follow it at once. */
+/* True if the message is gone; starts its data then. */
 static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
@@ -258,7 +251,7 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
     return slot->state == SEND_GONE;
 }
 
-/* True where none of the first `count` sends keeps another one to the rank waiting, and no beat does. */
+/* True if none of the first `count` sends to the rank, nor a heartbeat, is still in progress. */
 static bool way_is_free(struct net *net, unsigned to, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -274,7 +267,7 @@ bool net_is_clear(struct net *net, unsigned to)
     return way_is_free(net, to, net->send_count);
 }
 
-/* True where the message can go, which `count` others went before. */
+/* True if the message can be sent, after `count` others. */
 static bool can_begin(struct net *net, const struct send_slot *slot, unsigned count)
 {
     return way_is_free(net, slot->to, count) &&
@@ -336,7 +329,7 @@ bool net_send_held(struct net *net, unsigned *to)
     return false;
 }
 
-/* Gives up what is being sent. True where MPI may still read it. */
+/* Abandons a send. True if MPI may still read its memory. */
 static bool leave_request(carrier_request *request)
 {
     if (*request == 0)
@@ -345,7 +338,7 @@ static bool leave_request(carrier_request *request)
     return true;
 }
 
-/* Gives up what is being received. True where MPI may still write it: a request that is over already is none. */
+/* Abandons a receive. True if MPI may still write to its memory; a completed request has none. */
 static bool cancel_request(carrier_request *request)
 {
     if (*request == 0)
@@ -360,7 +353,7 @@ static bool has_data_left(const struct send_slot *slot)
     return slot->state == SEND_GONE && slot->data_put < slot->data_bytes;
 }
 
-/* True if an earlier send than that at the place has data left for the same rank. */
+/* True if an earlier send has data left for the same rank. */
 static bool is_behind_data(const struct net *net, unsigned place)
 {
     const unsigned to = net->sends[send_place(net, place)]->to;
@@ -371,7 +364,7 @@ static bool is_behind_data(const struct net *net, unsigned place)
     return before < place;
 }
 
-/* Puts the data of sends into the lanes, as far as there is room: those for one rank in the order of the sends. */
+/* Puts data into the lanes as far as there is room, in the order of the sends to each rank. */
 static void put_data(struct net *net)
 {
     for (unsigned i = 0; i < net->send_count; i++) {
@@ -395,13 +388,13 @@ static bool data_are_sent(struct net *net, struct send_slot *slot)
     return slot->data == 0 || net->ops->is_sent(&slot->data);
 }
 
-/* True where the message begins in front of the payload, in memory of the sender's own. */
+/* True if the message is directly before the payload, in the sender's memory. */
 static bool goes_with_payload(const struct send_slot *slot)
 {
     return slot->payload != NULL && slot->data_bytes == 0;
 }
 
-/* Marks a send as given up, as its receiver has ended, and records which memory of it MPI may still read. */
+/* Abandons a send whose receiver has ended, and records which of its memory MPI may still read. */
 static void give_up_send(struct net *net, struct send_slot *slot)
 {
     net->held_count -= slot->state == SEND_HELD;
@@ -413,7 +406,7 @@ static void give_up_send(struct net *net, struct send_slot *slot)
     slot->data_bytes = slot->data_put;
 }
 
-/* True where the send is over, or is given up, as its receiver has ended. */
+/* True if the send is complete, or abandoned because its receiver has ended. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     if (send_is_gone(net, slot) && data_are_sent(net, slot))
@@ -424,8 +417,8 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* Takes the oldest send out of the ring. If MPI may still read the slot it is kept, and its place in the ring is empty
- * until a send needs it. */
+/* Removes the oldest send from the ring. If MPI may still read the slot, it is kept, and a new slot is allocated when
+ * needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -500,20 +493,20 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* True if the data are here, over MPI. Those of a receive that has failed never are: it stays until the loss of its
- * sender is delivered, though MPI has freed the request as it does that of one that is over. */
+/* True if the data have arrived over MPI. A failed receive stays until the loss of its sender is handled, although MPI
+ * has freed its request. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;
     enum carrier_result result = CARRIER_DONE;
-    if (data->request != 0) /* else somebody waited for the request, and the data are here */
+    if (data->request != 0) /* otherwise it was waited for, and the data are here */
         result = carrier->test(&data->request, &arrived, NULL);
     const bool are_here = net_has_arrived(net, result, arrived);
     data->has_failed |= arrived && !are_here;
     return are_here;
 }
 
-/* True if another receive from the same rank was begun before: what comes next belongs to that one. */
+/* True if an earlier receive from the same rank is unfinished: the next data belong to that one. */
 static bool is_behind_another(const struct net *net, const struct data_receive *data)
 {
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
@@ -529,7 +522,7 @@ static bool is_behind_another(const struct net *net, const struct data_receive *
     return false;
 }
 
-/* Takes data out of a lane. True once all are here. */
+/* Takes data from a lane. True once all have arrived. */
 static bool take_data_from_lane(struct net *net, struct data_receive *data)
 {
     if (data->have == data->bytes || is_behind_another(net, data))

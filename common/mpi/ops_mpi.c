@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that runs on a machine: see ops.h. Bells of the node wake it, libevent brings signals, timers and the ends of
- * processes, MPI messages, and all detectors are asked here (detect.c). */
+/* A rank on a real machine: see ops.h. Doorbells wake it, libevent provides signals, timers and ends of processes, MPI
+ * provides messages, and all detectors are called from here (detect.c). */
 #include "common/mpi/ops.h"
 
 #include "common/machine/executor.h"
@@ -26,15 +26,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- time --- */
-
 uint64_t runtime_now(void)
 {
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The lateness of a sleep, at most, in nine of ten cases of a machine that is not overloaded, once the timer's slack is
- * set: 14 to 17 us at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+/* Lateness of a sleep in nine of ten cases on a machine that is not overloaded, with minimal timer slack: 14 to 17 us
+ * at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
 #define SLEEP_LATE_NS 20000u
 
 static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
@@ -63,17 +61,15 @@ void runtime_delay(struct runtime *runtime, uint64_t ns)
         ;
 }
 
-/* --- peers --- */
-
 int runtime_prepare(struct runtime *runtime, struct error *error)
 {
     runtime->prepared = true;
     return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-/* Looks that a peer which is watched from now on has for its first beat. A worker whose master is lost beats to the
- * supermaster once it knows that. On another node than the master it learns it from silence, and so much later than a
- * supermaster to which the kernel has told of the master's end, or which takes the master for lost itself. */
+/* Checks within which a newly watched peer must send its first heartbeat. A worker of a lost master sends heartbeats to
+ * the supermaster once it knows of the loss. If it was on another node than the master, it learns that from silence, so
+ * much later than a supermaster that was told by the system, or declared the master lost itself. */
 static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
 {
     const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
@@ -88,10 +84,9 @@ static void real_watch(struct runtime *runtime, unsigned rank)
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank)); /* from now on */
+    heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank)); /* counted from now */
 }
 
-/* Watches all ranks whose end concerns this one, as things are now. */
 static void watch_all(struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
@@ -121,7 +116,7 @@ static void real_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
-    if (doorbell_reaches(&runtime->doorbell, rank)) /* else its beats are answered so */
+    if (doorbell_reaches(&runtime->doorbell, rank)) /* otherwise its heartbeats are answered accordingly */
         doorbell_fence(&runtime->doorbell, rank);
 }
 
@@ -146,8 +141,6 @@ static bool real_claim_report(struct runtime *runtime)
     return doorbell_claim_report(&runtime->doorbell, first_of_node);
 }
 
-/* --- messages --- */
-
 static void real_start_receive(struct net *net, unsigned receive)
 {
     carrier->start(net->receives[receive]);
@@ -159,8 +152,7 @@ static bool real_announce(struct net *net, unsigned to, size_t bytes)
     return true;
 }
 
-/* Finds a message. The receives were started one after another, and MPI matches in that order: only the oldest needs to
- * be looked at. */
+/* The receives were started in order, and MPI matches in that order, so only the oldest is tested. */
 static bool real_find_message(struct net *net, struct carrier_status *status)
 {
     carrier_request *oldest = &net->receives[net->receive_head];
@@ -172,7 +164,7 @@ static bool real_find_message(struct net *net, struct carrier_status *status)
     return has_arrived;
 }
 
-/* Tests a request only where it is over: see net.c. */
+/* Tests a request only if it is complete: see net.c. */
 static bool real_is_sent(carrier_request *request)
 {
     bool is_over = true;
@@ -188,10 +180,8 @@ static void real_ring(struct runtime *runtime, unsigned rank)
     doorbell_ring(&runtime->doorbell, rank);
 }
 
-/* --- waiting --- */
-
-/* True where messages can come from where no doorbell reaches. Workers hear of their master alone, unless they exchange
- * boundary data. */
+/* True if messages may come from ranks without a doorbell. Workers get messages only from their master, unless they
+ * exchange boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
@@ -238,8 +228,6 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
 {
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
-
-/* --- processes --- */
 
 static int real_open_process(int pid)
 {

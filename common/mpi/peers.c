@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of the other ranks, as one rank sees it.
+/* The state of the other ranks, as one rank sees it.
  *
- * Detectors tell of ends: the kernel (watch.c), beats that do not come or are the last (heartbeat.c), the MPI library
- * (ulfm.c), and in a simulated run the list of failures. The protocol tells of others: an END sends workers away, and
- * a machine may take a peer for lost that sends what cannot be. All of them report an event here; what is sent, what is
- * taken and what the machine is told follows from the state alone, and no two detectors can tell of the same end twice.
- * A peer never goes back to a state before: a peer that was taken for lost stays so, whatever it says.
+ * Detectors report ends: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI library (ulfm.c), and
+ * in a simulation the list of failures. The protocol reports others: an END dismisses workers, and a machine may
+ * declare a peer lost that sends something invalid. Each reports an event here; what is sent, accepted and reported to
+ * the machine follows from the state alone, so an end reported by two detectors counts once. States never go back: a
+ * peer that was declared lost stays lost.
  *
- * Invariants: `ended` and `fenced` count the states that their names say; a peer is closed or lost at most once. */
+ * Invariants: `ended` and `fenced` count the peers in those states; a peer is closed or lost at most once. */
 #include "common/mpi/peers.h"
 
 #include "common/os/say.h"
@@ -25,12 +25,11 @@ static const char *const event_names[PEER_EVENTS] = {
     "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is lost",
 };
 
-/* The states, for the table. */
 enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, FENCED, LOST, ILLEGAL };
 static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
 
-/* The state that follows each state at each event. An end that is told a second time changes nothing. The end of an
- * unwatched peer that dies is forgotten: should the peer be watched later, its detector tells again. */
+/* The next state for each state and event. A repeated end changes nothing. The death of an unwatched peer is ignored:
+ * if it is watched later, its detector reports again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */
@@ -94,7 +93,7 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
     return to != from;
 }
 
-/* The first peer in one of two states, one of which some peer has. */
+/* The first peer in one of two states; there must be one. */
 static unsigned find_peer(const struct peers *peers, enum peer_state one, enum peer_state other)
 {
     unsigned rank = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The place of a process: what tells its node from others, told without any message. */
+/* The place of a process: identifies its node without any messages. */
 #include "common/mpi/place.h"
 
 #include "common/os/boot.h"
@@ -21,8 +21,8 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Makes the key of the host from its boot id. Containers of one kernel have a host name or a /dev/shm of their own; if
- * they have neither, they share memory. */
+/* Identifies the host by its boot id. Containers on one system differ in host name or /dev/shm; if in neither, they
+ * share memory. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -48,9 +48,7 @@ void place_look(struct place *place)
     sched_getaffinity(0, sizeof place->cores, &place->cores);
 }
 
-/* --- before the others are there --- */
-
-/* True where the variables of `process` are those of a rank. */
+/* True if the process has a rank's environment variables. */
 static bool was_launched(const char *process)
 {
     char path[64], *word = NULL;
@@ -66,8 +64,8 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* True for a rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc still
- * is that of another namespace. */
+/* True for a rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc
+ * belongs to another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a run, as the files of the runtime and the DCA topologies know it. */
+/* A rank of a run, for the files of the runtime and of DCA. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -16,7 +16,6 @@
 
 #include <stdbool.h>
 
-/* A node, by the first of its ranks. */
 struct node_name {
     unsigned first_rank;
     char name[PLACE_NAME_MAX];
@@ -24,82 +23,82 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    unsigned first_rank;  /* the number in the run of this launch's first rank: above 0 in a pod alone */
-    unsigned rank, ranks; /* the number of this rank, and behind that of the launch's last */
+    unsigned first_rank;  /* run-wide number of this launch's first rank: above 0 only in a pod */
+    unsigned rank, ranks; /* run-wide: this rank, and the end of the launch's ranks */
     enum role role;
-    carrier_comm world, node; /* node: once runtime_node() has made it; neither in a launch without MPI */
-    struct lanes *lanes;      /* of a launch without MPI; owned; NULL: MPI has started it */
-    struct hello *hellos; /* [ranks], owned; of a pod only those from first_rank on, and the supermaster's, are known */
-    struct node_name *nodes; /* [node_count] of rank 0, in the order of their ranks; owned; NULL: not known */
+    carrier_comm world, node; /* node: after runtime_node(); neither without MPI */
+    struct lanes *lanes;      /* of a launch without MPI; owned; NULL: MPI */
+    struct hello *hellos; /* [ranks]; owned; in a pod only those from first_rank on, and the supermaster's, are known */
+    struct node_name *nodes; /* [node_count] on rank 0, in the order of ranks; owned; may be NULL */
     unsigned node_count;
-    char *words; /* the job, `words_bytes` of them, owned */
+    char *words; /* the job, `words_bytes` in all; owned */
     size_t words_bytes;
-    char **word; /* [count + 1], owned */
+    char **word; /* [count + 1]; owned */
     struct topology topology;
     bool grouped, prepared;
-    bool exchanges; /* exchanges boundary data with other workers */
-    bool over;      /* all ranks are through */
-    bool degraded;  /* a rank of the run was lost: from now on nobody waits for all */
-    bool has_end; /* END has been sent or received: from now on stopped ranks of this node are let go on, see rouse.c */
+    bool exchanges; /* boundary data with other workers */
+    bool over;      /* all ranks have finished */
+    bool degraded;  /* a rank was lost: do not wait for all any more */
+    bool has_end;   /* END was sent or received: stopped ranks of this node are now continued, see rouse.c */
     uint64_t rouse_due_ns;
-    struct peers peers; /* once runtime_drive() has begun */
+    struct peers peers; /* after runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
     struct guard guard;
     struct heartbeat heartbeat;
     struct ulfm ulfm;
-    struct streams *streams;              /* to launches of their own; borrowed; NULL: there are none */
-    const struct stream_welcome *welcome; /* a pod's master's, until the ranks have their numbers; borrowed */
-    struct event_base *base;              /* owned; NULL: the rank's waiting makes its own */
-    struct net *net;                      /* the link's; borrowed; NULL unless machines are driven */
-    const struct link *link;              /* likewise */
-    bool (*link_needs)(const struct link *link, unsigned rank); /* of link.c; NULL: no machine is driven */
+    struct streams *streams;              /* to other launches; borrowed; may be NULL */
+    const struct stream_welcome *welcome; /* of a pod's master, until ranks are renumbered; borrowed */
+    struct event_base *base;              /* owned; may be NULL */
+    struct net *net;                      /* the link's while machines are driven, else NULL; borrowed */
+    const struct link *link;              /* the link's while machines are driven, else NULL; borrowed */
+    bool (*link_needs)(const struct link *link, unsigned rank); /* of link.c while machines are driven, else NULL */
     bool cores_are_free;
-    bool is_blind;           /* a pid is not the same process to all ranks of the node */
-    bool can_run_heartbeats; /* each worker could run them while it computes */
+    bool is_blind;           /* a pid does not mean the same process for all ranks of the node */
+    bool can_run_heartbeats; /* each worker can send heartbeats while it computes */
     unsigned cores;
-    unsigned node_cores;   /* cores that the ranks of this node may run on */
-    bool sleeps_precisely; /* the timer's slack is set */
+    unsigned node_cores;   /* that the ranks of this node may use */
+    bool sleeps_precisely; /* the timer slack is set */
 };
 
-/* The number that MPI has for a rank of this launch. */
+/* MPI's number of a rank of this launch. */
 static inline int runtime_mpi_rank(const struct runtime *runtime, unsigned rank)
 {
     return (int)(rank - runtime->first_rank);
 }
 
-/* True where MPI reaches the rank: others are in launches of their own, at the other end of a stream. */
+/* True if the rank belongs to this launch; others are reached by streams. */
 static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank)
 {
     return rank >= runtime->first_rank && rank < runtime->ranks;
 }
 
-/* Ends all ranks of this launch. Over MPI this may return. */
+/* Ends all ranks of this launch. May return with MPI. */
 void runtime_abort(const struct runtime *runtime, int status);
 
-/* Ends this process, as failed, without the others: nobody is to wait for it. */
+/* Ends this process as failed; other ranks do not wait for it. */
 _Noreturn void runtime_exit_alone(struct runtime *runtime);
 
 /* The role of a rank of any launch. */
 enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 
-/* ops_mpi.c: what all ranks do together before they run. */
+/* In ops_mpi.c: collective preparation. */
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
-/* The ranks of this node, as a communicator. The first call is collective. */
+/* The ranks of this node as a communicator; the first call is collective. */
 carrier_comm runtime_node(struct runtime *runtime);
 
-/* Returns when all ranks have called it, asleep; or, as the run is degraded then, when a peer has ended. */
+/* Returns when all ranks have called it (they sleep meanwhile), or a peer has ended: the run is then degraded. */
 void runtime_wait_for_all(struct runtime *runtime);
 
-/* alone.c: losses among workers alone (--dca). */
+/* In alone.c: losses among workers without a supermaster (--dca). */
 
-/* True where all ranks are on this node, and each can watch the processes of the others. After runtime_prepare(). */
+/* True if all ranks are on this node and can watch each other's processes; after runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Has a thread find losses from now on: at rank 0 of any other rank, at any other rank of rank 0. It calls `lost`,
- * which ends the process. Where runtime_sees_all(). -1 when memory, files or threads are out. */
+/* Starts a thread that detects losses, on rank 0 of any other rank, on other ranks of rank 0; `lost` then ends the
+ * process. Requires runtime_sees_all(). -1: out of memory, files or threads. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 
-/* True for the one rank of the node that says why the run ends. */
+/* True for exactly one rank of the node, which then prints why the run ends. */
 bool runtime_claim_report(struct runtime *runtime);

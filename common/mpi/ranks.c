@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The numbers of this rank and of those that serve, and how a rank ends without the others. */
+/* Numbers of this rank and of the serving ranks, and how a rank ends without the others. */
 #include "common/mpi/runtime.h"
 #include "common/carrier/carrier.h"
 #include "common/machine/topology.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Receives messages, results and boundary data of other ranks, and hands each to the machine of its job. */
+/* Receives messages, results and boundary data, and passes each to the machine of its job. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -20,11 +20,11 @@ static void drop_sender(struct link *link, unsigned from, const char *reason)
     link_refuse(link, from, text);
 }
 
-/* Notes what a message says of the ranks, whatever becomes of its job. */
+/* Records what an END says about the ranks, even if its job is unknown. */
 static void note_end(struct link *link, const struct end *end)
 {
     link->runtime->has_end |= !link->expects_jobs;
-    link->runtime->degraded |= end->degraded; /* the rank may have lost nobody itself */
+    link->runtime->degraded |= end->degraded; /* even if this rank has not seen a loss itself */
 }
 
 static void refuse_if(struct link *link, unsigned from, const char *problem)
@@ -33,7 +33,7 @@ static void refuse_if(struct link *link, unsigned from, const char *problem)
         link_refuse(link, from, problem);
 }
 
-/* Handles a message; one that has waited does not wait again. */
+/* Handles a message; one that was queued is not queued again. */
 static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
 {
     struct message message;
@@ -43,7 +43,7 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        link->ops->watch(link->runtime, from); /* this worker's master is lost, which may not be known here yet */
+        link->ops->watch(link->runtime, from); /* this worker's master is lost, possibly unknown here */
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         refuse_if(link, from, announcements_receive(link, from, &message));
         return;
@@ -74,13 +74,12 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     if (message.type == MESSAGE_END)
         note_end(link, &message.end);
     if (driver->cannot_store && message.type == MESSAGE_REPORT && !runtime_has_rank(link->runtime, from))
-        message.record_count = 0; /* what is reported may be what was not written */
+        message.record_count = 0; /* the reported results may be missing */
     driver_step(driver, &event);
     driver_deliver_stored(driver);
 }
 
-/* The next message that has come. MPI and the streams are looked at first by turns, so that neither waits for the
- * other. */
+/* The next message; MPI and the streams are checked first in turn. */
 static bool take_next(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     struct far *far = &link->far;
@@ -101,7 +100,7 @@ bool link_receive(struct link *link, unsigned most)
     while (count < most) {
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
-            deferred_take(&link->deferred, 0, &from, &bytes, &size); /* came before those that MPI has */
+            deferred_take(&link->deferred, 0, &from, &bytes, &size); /* arrived before those still in MPI */
         else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;
         count++;

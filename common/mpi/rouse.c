@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that is stopped (SIGSTOP) when the run is over does not take its END, and all others that leave in order wait
- * for it. It is let go on, as all that is left for it to do is to leave: so the launcher sees every rank end in order.
+/* A rank that is stopped (SIGSTOP) when the run is over does not receive its END, and the others wait for it when they
+ * leave in order. It is continued, so that the launcher sees every rank end in order.
  *
- * While the loop runs a stopped worker is left alone: others compute what it has, and whoever stopped it may want the
- * core. From its END on each rank looks after those behind it on its node, up to the next that runs and looks after the
- * others: that is one look at /proc for each rank, however many there are. */
+ * During the loop a stopped worker is left alone: others compute its work, and the core may be needed. From its END on
+ * each rank checks the ranks after it on its node, up to the next one that runs and checks the others: one look at
+ * /proc per rank. */
 #include "common/mpi/rouse.h"
 
 #include "common/mpi/ops.h"
@@ -22,12 +22,12 @@
 static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
     if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
-        return; /* another has said so */
+        return; /* another rank prints it */
     say(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave",
         role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
 }
 
-/* True where the rank runs. */
+/* True if the rank runs. */
 static bool look_after(struct runtime *runtime, unsigned rank)
 {
     if (!doorbell_reaches(&runtime->doorbell, rank) || doorbell_has_left(&runtime->doorbell, rank))

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A machine over MPI and libevent: start-up, messages, waiting, signals. One of these drives any of the three daemons.
+/* Runs any of the three daemons' machines over MPI and libevent: start-up, messages, waiting, signals.
  *
- * MPI is polled; libevent brings signals, timers and the doorbell. A rank that has nothing to do first polls for a
- * moment (yielding its core where ranks outnumber cores), then sleeps in epoll until a peer on its node rings. */
+ * MPI is polled; libevent provides signals, timers and the doorbell. An idle rank polls for a moment (yielding its core
+ * if ranks outnumber cores), then sleeps in epoll until a peer on its node wakes it. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -10,161 +10,154 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-/* The effects that the daemon's program has for its machine. Calls that a role never needs may be NULL. */
+/* The effects that a program provides for its machine. Unneeded calls may be NULL. */
 struct effects {
     void *context;
-    /* worker */
-    struct executor *executor; /* computes the chunks; borrowed; NULL for daemons that never compute */
-    /* Opens the executor before the first chunk, or probe, and sets `executor`; NULL: it is open, or there is none. -1
-     * with one line. */
+    /* For a worker. */
+    struct executor *executor; /* borrowed; NULL for daemons that never compute */
+    /* Opens the executor before the first chunk or probe and sets `executor`; may be NULL. */
     int (*open)(void *context, struct error *error);
-    /* Called before the executor computes, or probes, and behind it: for kernels that do more than compute, where the
-     * process is not at home. NULL: it is. enter() returns -1 with one line. */
+    /* Called before and after the executor computes or probes, for kernels that use the working directory or
+     * environment; may be NULL. */
     int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
-    /* Called when a chunk begins, and chunk_ends() when it is finished; may be NULL. */
+    /* A chunk begins, and is finished; may be NULL. */
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
-    struct load_meter *meter; /* meter of the load that the machine is told; NULL: none is told */
-    /* A rank that collects: writes to the output. -1 with one line. */
+    struct load_meter *meter; /* load to report to the machine; may be NULL */
+    /* For a rank that collects: writes to the output. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
-    /* A pod's master: what there is to be written goes to the supermaster by the stream, and is stored by its store().
-     */
+    /* Pod's master: results go to the supermaster's store() by the stream. */
     bool stores_far;
-    /* A supermaster: true if this part, of so many bytes, can be one of the output's. */
+    /* Supermaster: true if this part of this size can belong to the output. */
     bool (*fits)(void *context, const struct part *part, uint64_t bytes);
-    /* A rank that keeps a journal: records that the ranges are done. -1 with one line. */
+    /* For a rank that keeps a journal: records ranges as done. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
-    /* Likewise: records the deaths that iterations have seen so far. -1 with one line. */
+    /* Likewise: records the deaths of iterations. */
     int (*deaths)(void *context, const struct poison *deaths, struct error *error);
-    /* Likewise, in a loop with dependencies: records boundary data, as ACTION_POINT has them. -1 with one line. */
+    /* Likewise, in a loop with dependencies: records boundary data, see ACTION_POINT. */
     int (*point)(void *context, const struct action *action, struct error *error);
-    /* A rank that leads a loop which may grow: says how much of it there is by now. -1 with one line. */
+    /* For a rank that leads a growing loop: reports its present length. */
     int (*grow)(void *context, struct growth *growth, struct error *error);
-    /* A rank that stores for --durability node: brings what is stored to the disk. -1 with one line. */
+    /* With --durability node: syncs stored results to the disk. */
     int (*sync)(void *context, struct error *error);
-    /* Called when all ranks are there, and from now on the loss of one is noticed; may be NULL. */
+    /* All ranks are there, and losses are detected from now on; may be NULL. */
     void (*begun)(void *context);
-    /* Called when a signal has asked this rank to drain; may be NULL. */
+    /* A signal has asked this rank to drain; may be NULL. */
     void (*asked)(void *context);
-    /* A worker tells what its threads have done: completes the message. May be NULL. */
+    /* Completes a worker's THREADS message; may be NULL. */
     void (*tell)(void *context, struct threads *threads);
-    /* Called when the others are about to be told that a rank was lost, or that they are to leave without waiting for
-     * one another: the program says now what it has to say, as a launcher may end this rank with the first of them. May
-     * be NULL. */
+    /* Called before other ranks are told of a loss, or to leave without waiting for each other: the program prints its
+     * messages now, because a launcher may end this rank with the first of them. May be NULL. */
     void (*parting)(void *context);
-    /* about every tick_ns, for a progress line; NULL or 0: never */
+    /* Called about every tick_ns, for a progress line; NULL or 0: never. */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
-    /* --inject-delay: each chunk that the machine cuts, or assigns to a worker, takes so much longer */
+    /* --inject-delay: additional time for each chunk that the machine cuts, or assigns to a worker. */
     uint64_t calculation_ns, assignment_ns;
 };
 
-/* Introduction of a rank, which each rank brings to the start. */
+/* What each rank contributes to the start. */
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
     int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
-    const char *text;    /* text to print on behalf of all if it is the lowest rank with that status; may be NULL */
+    const char *text;    /* printed for all by the lowest rank with that status; may be NULL */
     bool dca;
-    bool pod;         /* a master's: its launch joins a set, by runtime_enter_set() */
-    bool listens;     /* a supermaster's: pods may join */
-    bool has_threads; /* threads of its own may compute; none of them uses MPI */
+    bool pod;         /* of a master: its launch joins a set, by runtime_enter_set() */
+    bool listens;     /* of a supermaster: pods may join */
+    bool has_threads; /* threads without MPI calls may compute */
 };
 
 struct runtime;
 
-/* True where this process was started by an MPI launcher (without touching MPI). */
+/* True if an MPI launcher started this process; does not call MPI. */
 bool runtime_is_launched(void);
 
-/* The first thing that a rank does: a signal that asks to drain is remembered from now on, and ends nobody. The first
- * one calls `tell` (NULL: nobody is told), which may do what handlers of signals may. Where no launcher has started
- * this process, signals are left alone. */
+/* Call first in a rank: drain signals are remembered from now on and end no process. The first one calls `tell` (or
+ * NULL) in the signal handler. No effect without a launcher. */
 void runtime_remember_signals(void (*tell)(void));
 
-/* Initialises MPI, exchanges hellos and checks the line-up. NULL where this rank must leave with `*status`: everything
- * is said (once, by one rank) and MPI is finalised. */
+/* Initialises MPI, exchanges hellos and checks the line-up. NULL if this rank must leave with `*status`: one rank has
+ * printed the reason, and MPI is finalised. */
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
 
-/* The job, from the supermaster to all. The supermaster gives its words, or a status other than 0 with which all are to
- * leave: then this returns NULL on every rank, and `*status` is what to leave with. The others receive the words,
- * `*count` of them, borrowed from the runtime for its life. */
+/* Sends the job from the supermaster to all. The supermaster passes its words, or a status other than 0 with which all
+ * leave: this then returns NULL with `*status` on every rank. The others receive `*count` words, borrowed for the
+ * runtime's life. */
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
 
 struct streams;
 struct stream_welcome;
 
-/* For the master of a launch that joins a set as a pod, before runtime_share_job(), which then gives its ranks the
- * words of the welcome, and their numbers: the supermaster is at the other end of the stream, which is borrowed until
- * runtime_leave(). */
+/* For the master of a launch that joins a set as a pod; call before runtime_share_job(), which then gives its ranks the
+ * words of the welcome and their numbers. The stream to the supermaster is borrowed until runtime_leave(). */
 void runtime_enter_set(struct runtime *runtime, struct streams *streams, const struct stream_welcome *welcome);
 
-/* For a supermaster: pods may join its set by these streams, which are borrowed until link_close(). Before link_open().
- */
+/* For a supermaster: pods may join by these streams, which are borrowed until link_close(). Call before link_open(). */
 void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
-/* Groups the ranks, each for itself, by a set of enum topology_grouping; valid until runtime_leave(). NULL when memory
- * is out. */
+/* Groups the ranks; `grouping`: a set of enum topology_grouping. Not collective; valid until runtime_leave(). NULL if
+ * memory runs out. */
 const struct topology *runtime_group(struct runtime *runtime, unsigned grouping);
 
-/* The base of libevent in which this rank waits: events that its program adds are served while a machine is driven,
- * within a millisecond where there is work. To be called before runtime_drive(); borrowed until runtime_leave(). NULL
- * when memory or files are out. */
+/* The libevent base of this rank: events added by the program are served while a machine is driven, within a
+ * millisecond even when busy. Call before runtime_drive(); borrowed until runtime_leave(). NULL: out of memory or
+ * files. */
 struct event_base;
 struct event_base *runtime_base(struct runtime *runtime);
 
 unsigned runtime_rank(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
 
-/* True where this launch is a pod: its supermaster is at the other end of a stream. */
+/* True if this launch is a pod, whose supermaster is reached by a stream. */
 bool runtime_is_pod(const struct runtime *runtime);
 
-/* Rank of the master (the supermaster in the central topology) that serves worker `rank`; after runtime_group(). */
+/* Rank that serves worker `rank` (the supermaster in the central topology); after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 
-/* Rank of the supermaster, where there is one. */
 unsigned runtime_supermaster(const struct runtime *runtime);
 
-/* Host name of the node of a rank, as far as its first dot; NULL where it is not known: rank 0 knows it. */
+/* Host name of a rank's node, up to its first dot; NULL if unknown: rank 0 knows it. */
 const char *runtime_host_of(const struct runtime *runtime, unsigned rank);
 
-/* Cores that the ranks of all nodes may run on together; 0 before runtime_drive(). */
+/* Cores that the ranks of all nodes may use together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
 
-/* What carries the messages of this launch: "memory", or an MPI library and its version. */
+/* What carries the messages: "memory", or an MPI library with its version. */
 const char *runtime_carrier(void);
 
-/* Sets the cores and workers of this node where the workers have more threads than there are cores, all as many as
- * `threads` counts; else 0 and 0. After runtime_prepare(), which runtime_drive() does. */
+/* Sets the cores and workers of this node if the workers have more threads (`threads->count` each) than there are
+ * cores; otherwise 0. After runtime_prepare(), which runtime_drive() calls. */
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
 
-/* Nanoseconds of the clock that events carry. */
+/* In nanoseconds, as in events. */
 uint64_t runtime_now(void);
 
-/* Lets `ns` pass, for --inject-delay: with the core kept busy where each rank has its own, else asleep but for the last
- * moment, as on a machine with a core for each rank the others would not feel it. After runtime_prepare(). */
+/* Waits `ns` for --inject-delay: busy if each rank has a core of its own, otherwise mostly asleep, so that the others
+ * are as little affected as with a core per rank. After runtime_prepare(). */
 void runtime_delay(struct runtime *runtime, uint64_t ns);
 
-/* Sleeps for `ns` and some 15 us more, less than the timer's usual slack. */
+/* Sleeps for `ns`, and some 15 us longer, less than with the default timer slack. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
-/* The start of this process, on that clock. */
+/* When this process started, on the same clock. */
 uint64_t runtime_process_start(void);
 
-/* Drives the machine (all ranks do, after runtime_group()) until it exits; returns its status. `failure` (NULL or a
- * line) is delivered first, as EVENT_FATAL instead of EVENT_START. */
+/* Drives the machine on all ranks, after runtime_group(), until it exits; returns its status. `failure` (or NULL) is
+ * delivered first, as EVENT_FATAL instead of EVENT_START. */
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure);
 
-/* Waits for all ranks to be through. Not where one of them was lost. */
+/* Waits until all ranks have finished, unless one was lost. */
 void runtime_wait(struct runtime *runtime);
 
-/* True where a rank of the run was lost. */
+/* True if a rank of the run was lost. */
 bool runtime_is_degraded(const struct runtime *runtime);
 
-/* Notes that the machine took a rank for lost whose process may still be there: nobody waits for all from now on. */
+/* The machine declared a rank lost whose process may still exist: do not wait for all any more. */
 void runtime_note_loss(struct runtime *runtime);
 
-/* Finalises MPI and frees everything, once all ranks are through. Where one was lost, that would not end: then MPI is
- * left as it is, and this ends the process with `status`. */
+/* Finalises MPI and frees everything after all ranks have finished. If one was lost, that would not return, so the
+ * process exits with `status` instead. */
 void runtime_leave(struct runtime *runtime, int status);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of a machine that is driven, on their way out. Nothing blocks but many sends that are not over, and those no
- * longer than until a peer is found to have ended.
+/* Sends messages of machines. Blocks only if too many sends are unfinished, at most until a peer is found to have
+ * ended.
  *
- * A rank that has no room to send another message waits for its oldest to be gone. Workers of different nodes do not
- * watch one another: should the receiver be lost, that message may never be gone, and only an END from above says so,
- * as long as there is somebody above. Where it is the END of a job of a set the other ranks stay, and nothing is waited
- * for any more. So a worker that exchanges boundary data takes its messages while it waits, looks for an END, and keeps
- * all of them, in their order, for when it can answer. */
+ * A rank without room waits for its oldest send. Workers on different nodes do not watch each other, so if the receiver
+ * is lost the send may never finish, and only an END from above ends the wait, provided the serving rank lives. If that
+ * is the END of a job of a set, the other ranks stay and waiting stops. So a worker that exchanges boundary data
+ * receives messages while it waits, looks for an END, and keeps them all in order for later. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -21,7 +20,7 @@
 
 #include <assert.h>
 
-/* Releases boundary data of which nothing is being sent any more. */
+/* Releases boundary data that are no longer being sent. */
 static void release_halos(struct driver *driver)
 {
     struct releases *releases = &driver->releases;
@@ -81,13 +80,12 @@ void driver_delay(struct driver *driver)
     driver->link->now_ns = driver->link->ops->now();
 }
 
-/* Number of looks for room to send between two looks for ended peers. */
+/* Checks for room between two checks for ended peers. */
 #define LOOKS_PER_END 256
 
-/* True where somebody finds out if the receiver of a message has ended, while this rank waits for that message to be
- * gone. Of far receivers of boundary data only the rank knows that serves this one. Where that has ended, too, the
- * supermaster tells, but not before it is asked to serve this rank: nothing can be waited for from then on. Nor once
- * the job is over, as nobody tells any more. */
+/* True if the end of a message's receiver would be noticed while this rank waits for the send. For remote receivers of
+ * boundary data only the serving rank notices. If that has ended too, the supermaster would, but only once it serves
+ * this rank; nor does any rank once the job is over. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -95,7 +93,6 @@ static bool may_wait(const struct link *link)
            (!link->exchange_ends && peers_can_send(&runtime->peers, runtime_master_of(runtime, runtime->rank)));
 }
 
-/* Takes the next message from MPI and defers it, where this rank exchanges boundary data. */
 static void defer_next(struct link *link)
 {
     const struct topology *topology = &link->runtime->topology;
@@ -129,7 +126,7 @@ void link_make_room(struct link *link)
         defer_next(link);
         if (looks % LOOKS_PER_END == 0) {
             const uint64_t now_ns = link->ops->now();
-            link->ops->look(&link->wait, now_ns); /* the kernel tells of ends there */
+            link->ops->look(&link->wait, now_ns); /* so that ends reported by the system are noticed */
             link->ops->look_at_peers(link->runtime, now_ns);
         }
     }
@@ -169,13 +166,13 @@ void driver_send(void *context, unsigned to, const struct message *message)
     }
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters pass on what they borrow */
+        if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters forward what they borrow */
             executor_sent(effects->executor, message->payload_data);
         return;
     }
     if (!link_send(link, &driver->user, to, message) || !runtime_has_rank(link->runtime, to))
         return;
     link_progress_sends(link);
-    if (link->net.send_count > 0) /* else the receiver has been rung for this very message */
+    if (link->net.send_count > 0) /* otherwise the receiver was woken already */
         link->ops->ring(link->runtime, to);
 }

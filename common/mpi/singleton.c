@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling a rank that an MPI launcher of another library has started: see singleton.h.
+/* Recognises a rank started by the launcher of another MPI library: see singleton.h.
  *
- * Such a launcher sets variables that this library does not read, so that MPI_Init makes each rank a world of its own:
- * as srun does, whose ranks may be of any library. */
+ * Such a launcher sets variables that this library does not read, so MPI_Init makes each rank a world of its own; srun,
+ * for example, starts ranks of any library. */
 #include "common/mpi/singleton.h"
 
 #include "common/carrier/carrier.h"
@@ -10,7 +10,6 @@
 
 #include <stdlib.h>
 
-/* Variables in which launchers tell the ranks and their number. */
 static const struct {
     const char *ranks, *rank;
 } launches[] = {

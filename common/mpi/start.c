@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Start and end of a run: MPI, the exchange of hellos, the check of the line-up, the job. Whatever is wrong is said by
- * one rank, and all leave with the same status. */
+/* Start and end of a run: MPI, hellos, the check of the line-up, and the job. One rank prints any error, and all leave
+ * with the same status. */
 #include "common/mpi/ops.h"
 #include "common/carrier/load.h"
 #include "common/machine/topology.h"
@@ -31,7 +31,7 @@
 
 uint64_t runtime_process_start(void)
 {
-    /* Field 22 of /proc/self/stat: ticks since boot at which the process began. */
+    /* Field 22 of /proc/self/stat: start time in ticks since boot. */
     char line[1024] = "";
     FILE *file = fopen("/proc/self/stat", "r");
     if (file != NULL) {
@@ -69,7 +69,6 @@ static void print_text(FILE *stream, const char *text)
     fflush(stream);
 }
 
-/* Says on behalf of all why they leave. */
 static void print_why_all_leave(const struct runtime *runtime, const struct introduction *introduction, int status,
                                 const struct error *error)
 {
@@ -80,15 +79,15 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
     }
     for (unsigned i = 0; i < runtime->rank; i++)
         if (runtime->hellos[i].status == status)
-            return; /* a lower rank says it */
+            return; /* a lower rank prints it */
     if (introduction->status == status && introduction->text != NULL)
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
-/* The least level of threads that suffices. heartbeat.c has a thread that uses MPI, in turn with the rank's own, where
- * ranks are on several nodes, or out of one another's sight. Else only the rank's own thread uses MPI; but MPI wants to
- * hear of others that compute (FUNNELED). Open MPI 4 locks a mutex at each message from FUNNELED on, Open MPI 5 and
- * MPICH only with MULTIPLE. */
+/* The lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, heartbeat.c
+ * has a thread that uses MPI in turn with the rank's own. Otherwise only the rank's own thread does, but MPI must know
+ * of other computing threads (FUNNELED). Open MPI 4 locks a mutex per message from FUNNELED on, Open MPI 5 and MPICH
+ * only with MULTIPLE. */
 static enum carrier_level least_level(const struct introduction *introduction)
 {
     if (!place_holds_all())
@@ -96,17 +95,15 @@ static enum carrier_level least_level(const struct introduction *introduction)
     return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
-/* Leaves MPI. Open MPI 4.1 unloads its client of PMIx while a thread of its own still runs what that client gives it to
- * do, as when the launcher tells the others that a rank has ended with a status: the thread would go on in memory that
- * is not there. */
+/* Finalises MPI. Open MPI 4.1 unloads its PMIx client while its own thread may still run callbacks of it, for example
+ * when the launcher reports a rank's exit status; so shared objects are kept loaded. */
 static void finalize_mpi(void)
 {
     objects_keep();
     carrier->finish();
 }
 
-/* Begins MPI. False, which was said, where there is no carrier, or it takes this rank for the only one, though it is
- * not. */
+/* Initialises MPI. False, after printing an error, if there is no carrier or this rank is wrongly alone. */
 static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
     struct error error;
@@ -115,8 +112,8 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* No other messages are in the world: a duplicate would take rounds over all ranks. heartbeat.c looks what the
-     * level is. */
+    /* The world communicator is used directly, because duplicating it takes rounds over all ranks. heartbeat.c checks
+     * the level obtained. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -126,7 +123,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
     return false;
 }
 
-/* Enters the launch, with MPI or without. False where that cannot be: it was said why. */
+/* Joins the launch, with MPI or without. False on failure, which has been printed. */
 static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
     struct error error;
@@ -143,7 +140,7 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
     return true;
 }
 
-/* What a launch without MPI cannot be; NULL: this one can. */
+/* Why this launch without MPI is impossible, or NULL. */
 static const char *why_not_without_mpi(const struct runtime *runtime)
 {
     const struct hello *first = &runtime->hellos[0];
@@ -155,7 +152,7 @@ static const char *why_not_without_mpi(const struct runtime *runtime)
     return NULL;
 }
 
-/* As topology_check(), and for a launch without MPI. */
+/* As topology_check(), including launches without MPI. */
 static int check_launch_lineup(const struct runtime *runtime, struct error *error)
 {
     struct error unread;
@@ -173,11 +170,11 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit on file sizes are errors to report, not ends */
+    signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit of file sizes are reported as errors */
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
         say(stderr, "%s: out of memory", role_name(introduction->role));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the others */
+        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
     }
     if (!begin_launch(runtime, argc, argv, introduction)) {
         *status = EXIT_STATUS_USAGE;
@@ -214,7 +211,7 @@ static int pack_words(struct runtime *runtime, int argc, char *const *argv, unsi
     return 0;
 }
 
-/* Makes the list of words; the last byte of the words is a NUL. */
+/* Lists the words, the last of which ends with a NUL. */
 static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
 {
     *count = 0;
@@ -229,15 +226,15 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* The head of the job. Its words follow in a message of their own where they do not fit. */
+/* Head of the job. Words that do not fit follow in a message of their own. */
 struct job_head {
     uint32_t status, bytes;
-    uint32_t first_rank; /* the number that the first rank has from now on */
-    uint32_t is_near;    /* of a pod: the supermaster is on the giver's node */
+    uint32_t first_rank; /* run-wide number of the first rank */
+    uint32_t is_near;    /* of a pod: the supermaster is on the sender's node */
     char words[2032];
 };
 
-/* Writes the words that this rank gives the others: its own, or, in a pod, those of the set. */
+/* Packs the words for the other ranks: this rank's own or, in a pod, those of the set. */
 static int give_words(struct runtime *runtime, int argc, char *const *argv, struct job_head *head)
 {
     const struct stream_welcome *welcome = runtime->welcome;
@@ -253,7 +250,7 @@ static int give_words(struct runtime *runtime, int argc, char *const *argv, stru
     return 0;
 }
 
-/* Gives the ranks of a pod the numbers that they have in the run. -1 when memory is out. */
+/* Renumbers the ranks of a pod. -1: out of memory. */
 static int renumber(struct runtime *runtime, unsigned first_rank)
 {
     struct hello *hellos = calloc((size_t)first_rank + runtime->ranks, sizeof *hellos);
@@ -273,8 +270,8 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     return 0;
 }
 
-/* The supermaster wants a core of the giver's node, too: whoever waits there does not poll for long where they are too
- * few for all. The ranks still have the numbers of MPI. */
+/* The supermaster also needs a core of the sender's node: ranks there do not poll for long if cores are too few. Ranks
+ * still have MPI's numbers. */
 static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
 {
     const unsigned node = runtime->hellos[giver].node;
@@ -285,7 +282,7 @@ static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver
         runtime->cores_are_free = false;
 }
 
-/* The rank, as MPI counts, that gives the others the job. */
+/* The rank, in MPI's numbering, that sends the job to the others. */
 static unsigned find_giver(const struct runtime *runtime)
 {
     unsigned giver = 0;
@@ -356,7 +353,6 @@ carrier_comm runtime_node(struct runtime *runtime)
     return runtime->node;
 }
 
-/* Looks whether peers have ended. */
 static bool has_lost_peers(struct runtime *runtime)
 {
     if (runtime->watch.peers == NULL)
@@ -366,8 +362,8 @@ static bool has_lost_peers(struct runtime *runtime)
     return runtime->peers.ended > 0;
 }
 
-/* Waits for all ranks to be through, asleep: MPI's own barriers burn the core that others still compute on. Nobody ends
- * before all are through, unless somebody was lost. */
+/* Waits, asleep, until all ranks have finished: MPI's barriers would burn cores that others compute on. No rank leaves
+ * before all have finished, unless one was lost. */
 void runtime_wait_for_all(struct runtime *runtime)
 {
     if (!tree_wait(runtime, has_lost_peers))
@@ -393,7 +389,7 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* Time for the last progress: messages to another node may still be in this process, though MPI has called them
+/* Time for last MPI progress: messages to another node may still be in this process although MPI reports them as
  * sent. */
 #define LAST_PROGRESS_NS 200000000u
 #define LAST_NAP_NS      1000000u
@@ -421,8 +417,8 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     runtime->ops->end_process(status);
 }
 
-/* Time for finalising MPI, which lasts for ever where a rank is killed in that moment or the launcher does not answer.
- * All that the ranks had to do is done. Ranks that share cores take longer: hundreds on a few cores a minute. */
+/* Time limit for MPI_Finalize(), which never returns if a rank is killed just then or the launcher does not answer. All
+ * work is done by now. Ranks that share cores need longer: hundreds on a few cores a minute. */
 #define FINALIZE_S      10
 #define FINALIZE_FAR_S  60 /* over several nodes */
 #define FINALIZE_RANK_S 0.4

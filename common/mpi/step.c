@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of machines: a machine takes an event, and its actions are applied. A step may drop a rank. The machines of all
- * jobs are then told of its loss directly after that step, by a step of each. Therefore losses are told here, too, and
- * driver_step() and link_lose_fenced() call each other. */
+/* Steps of machines: a machine takes an event, and its actions are applied. If a step drops a rank, the machines of all
+ * jobs are told of the loss directly afterwards, by steps of their own; therefore driver_step() and link_lose_fenced()
+ * call each other. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/machine.h"
@@ -17,9 +17,6 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* --- events --- */
-
-/* An event that a step has left to be told, and the memory that the event points to. */
 struct left_event {
     struct event event;
     struct speed speed;
@@ -30,10 +27,10 @@ static void step_once(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    driver_delay(driver); /* for chunks that are not sent on in this step */
+    driver_delay(driver); /* for chunks that are not sent in this step */
 }
 
-/* Takes the next event that the last step has left. False: there is none. */
+/* Takes the next event that resulted from the last step; false if there is none. */
 static bool take_left(struct driver *driver, struct left_event *left)
 {
     struct outcome *outcome = &driver->outcome;
@@ -87,8 +84,6 @@ void driver_deliver_stored(struct driver *driver)
     }
 }
 
-/* --- the jobs --- */
-
 struct driver *link_find_driver(const struct link *link, uint32_t job)
 {
     struct driver *driver = link->drivers;
@@ -105,9 +100,7 @@ bool link_runs(const struct link *link)
     return !link->is_broken && (driver != NULL || (link->expects_jobs && link->announcements.end == 0));
 }
 
-/* --- losses --- */
-
-/* Gives up data that were to be received from a rank that has ended, as they will not come. */
+/* Abandons data that were to be received from an ended rank. */
 static void cancel_data(struct link *link, unsigned rank)
 {
     struct event stored = {.type = EVENT_STORED, .lost = true};
@@ -147,8 +140,7 @@ void link_ask_to_leave(struct link *link, bool now)
     link->has_asked_to_leave = true;
 }
 
-/* A pod without workers would stay, with an allocation that nobody uses, and a set that has no other pod wait for it.
- */
+/* A pod without workers leaves: it would occupy an allocation in vain, and its set might wait for it. */
 static void leave_without_workers(struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -170,7 +162,7 @@ static void deliver_loss(struct link *link, unsigned rank)
     leave_without_workers(link);
 }
 
-/* Has the workers of a lost master and the supermaster watch each other, as the workers and their master have done. */
+/* Makes the workers of a lost master and the supermaster watch each other. */
 static void watch_orphans(struct runtime *runtime, unsigned master)
 {
     const struct topology *topology = &runtime->topology;

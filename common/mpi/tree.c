@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages that all ranks exchange at the start and at the end, along a tree.
+/* Collective messages at the start and the end, along a tree.
  *
- * The parent of a rank is the rank without its highest bit (counted from the tree's root), so the messages go over
- * ranks - 1 pairs of ranks, always the same ones: between nodes MPI makes a connection for each pair that exchanges
- * anything, and its collectives use about log2(ranks) pairs for each rank. Ranks dealt out round robin over a power
- * of two of nodes have their parent on their own node. The subtree of v, whose highest bit is h, has the ranks v,
- * v + 2h, v + 4h, ..: a rank knows how much its children bring.
+ * The parent of a rank is the rank without its highest bit (counted from the tree's root), so messages use ranks - 1
+ * pairs of ranks, always the same: between nodes MPI makes a connection for each pair, and its own collectives use
+ * about log2(ranks) pairs per rank. With ranks distributed round robin over a power of two of nodes, parents are on the
+ * same node. The subtree of v, with highest bit h, has the ranks v, v + 2h, v + 4h, ..: a rank knows how much its
+ * children send.
  *
- * In a launch without MPI the tree is flat: memory is shared with the first rank alone, which is the root.
+ * In a launch without MPI the tree is flat: all ranks exchange with the first, the root.
  *
- * Who waits sleeps, an eighth of the time that it has waited so far: MPI's collectives poll, and hundreds of ranks
- * that poll on a few cores take them from those that are still starting. */
+ * A waiting rank sleeps for an eighth of the time it has waited so far: MPI's collectives poll, and hundreds of polling
+ * ranks on few cores slow down those that are still starting. */
 #include "common/mpi/tree.h"
 
 #include "common/mpi/lanes.h"
@@ -27,15 +27,15 @@
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 20000000u
 #define PATIENCE   8
-/* The most children of a rank: one for each bit of its number. */
+/* Most children of a rank: one per bit of its number. */
 #define CHILDREN_MAX 32
 
 struct tree {
     struct runtime *runtime;
     unsigned ranks;      /* of this launch */
-    unsigned root, own;  /* root: as MPI counts; own: counted from the root */
+    unsigned root, own;  /* root: MPI's number; own: counted from the root */
     unsigned span;       /* the ranks of the subtree are own, own + span, own + 2 span, .. */
-    tree_lost *has_lost; /* waiting ends where this is true; NULL: it does not */
+    tree_lost *has_lost; /* ends waiting when true; may be NULL */
 };
 
 static struct tree tree_of(struct runtime *runtime, unsigned root)
@@ -58,7 +58,6 @@ static unsigned parent_of(const struct tree *tree)
     return tree->own - tree->span / 2;
 }
 
-/* Ranks of the subtree of `place`, whose ranks are `span` apart. */
 static unsigned subtree(const struct tree *tree, unsigned place, unsigned span)
 {
     return (tree->ranks - 1 - place) / span + 1;
@@ -70,7 +69,7 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
     runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
-/* True once all requests are through; false where a rank was lost before. MPI returns errors only to tell of that. */
+/* True when all requests are complete; false if a rank was lost before. MPI returns errors only in that case. */
 static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();
@@ -89,7 +88,7 @@ static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, ca
     return true;
 }
 
-/* Receives what each child's subtree has gathered, one behind the other. */
+/* Receives the gathered data of each child's subtree, concatenated. */
 static bool take_from_children(const struct tree *tree, unsigned char *room, size_t bytes)
 {
     carrier_request requests[CHILDREN_MAX];
@@ -129,8 +128,6 @@ static bool take_from_parent(const struct tree *tree, void *data, size_t room)
         request = carrier->irecv(tree->runtime->world, rank_of(tree, parent_of(tree)), TAG_START, data, room);
     return wait_for(tree->runtime, tree->has_lost, 1, &request);
 }
-
-/* --- without MPI --- */
 
 static void put_in_lane(struct runtime *runtime, unsigned to, const void *data, size_t bytes)
 {
@@ -180,8 +177,6 @@ static bool wait_by_lanes(struct runtime *runtime, tree_lost *has_lost)
     }
     return true;
 }
-
-/* --- for all launches --- */
 
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all)
 {

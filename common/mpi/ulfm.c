@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The detector that an MPI library with ULFM brings (Open MPI 5); with another library nothing happens here.
+/* Detection of failed ranks by an MPI library with ULFM (Open MPI 5); no effect with other libraries.
  *
- * The library is asked once a second, and when an operation failed for that reason: the watched peers that it names
- * have ended, as if the kernel had told or their beats had been missed. All are acknowledged, else receives from
- * any rank would fail for ever. Errors are returned then instead of ending the rank; net.c looks at them.
- * The library does all this only under `mpirun --with-ft ulfm`, and else names nobody. */
+ * The library is asked once per second, and when an operation failed for that reason: watched peers that it names have
+ * ended, as if another detector had reported them. All failures are acknowledged, because receives from any rank would
+ * otherwise fail forever. Errors are returned instead of ending the rank; net.c handles them. The library does this
+ * only under `mpirun --with-ft ulfm`, and reports nothing otherwise. */
 #include "common/mpi/ulfm.h"
 
 #include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
 #define ASK_EVERY_NS 1000000000u
-/* Failed ranks that are taken from the library at once. */
+/* Failed ranks fetched per call. */
 #define LOSSES_MAX 16
 
 void ulfm_begin(carrier_comm comm)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that the MPI library says have failed: see ulfm.c. */
+/* Ranks that the MPI library reports as failed: see ulfm.c. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -10,11 +10,11 @@
 struct runtime;
 
 struct ulfm {
-    bool told; /* by an operation that failed: net.c notes it */
+    bool told; /* an operation has failed: set by net.c */
     int known;
     uint64_t due_ns;
 };
 
 void ulfm_begin(carrier_comm comm);
-/* Reports ranks that have failed; cheap when that is not due. */
+/* Reports failed ranks; cheap if not due. */
 void ulfm_look(struct runtime *runtime, uint64_t now_ns);

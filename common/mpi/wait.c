@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Waiting without burning the core of a busy rank.
  *
- * First a rank polls on for a moment: SPIN_NS where every rank of the node can have a core, less and with sched_yield()
- * where they share, and not at all where a kernel waits for a process that wants the core. Then it sets its doorbell
- * flag, looks once more and sleeps in epoll. Where something is pending (a send that needs this rank's progress) or
- * peers are on other nodes, where no bell reaches, it naps in growing steps instead, up to NAP_MAX_NS; a worker longer
- * the longer it has waited. */
+ * A rank first polls for a moment: SPIN_NS if every rank of the node can have a core, less and with sched_yield() if
+ * they share cores, and not at all if a kernel waits for a process that needs the core. Then it sets its doorbell flag,
+ * checks once more and sleeps in epoll. If a send needs this rank's progress, or peers are on other nodes, which have
+ * no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; a patient worker longer the longer it has waited. */
 #include "common/mpi/wait.h"
 
 #include <errno.h>
@@ -17,20 +16,18 @@
 #define SHARED_SPIN_NS 20000u
 #define NAP_MIN_NS     50000u
 #define NAP_MAX_NS     1000000u
-/* Part of the time that it has waited for which a patient rank naps, where that is longer, up to SLEEP_MAX_NS: a
- * sixteenth. A look with TCP costs 20 us of a core and more: hundreds of ranks of one machine that each look once in a
- * millisecond take its cores from those that have something to do. */
+/* A patient rank naps 1/PATIENCE of its waiting time, up to SLEEP_MAX_NS. A check with TCP costs 20 us of a core or
+ * more: hundreds of ranks on one machine that check every millisecond would take the cores from those that have
+ * work. */
 #define PATIENCE 16
-/* The longest sleep. A sleeper looks up now and then, should a message have been held back in the sender's transport;
- * memory that is shared holds nothing back. */
+/* Longest sleeps: the sleeper checks occasionally, in case the sender's transport held a message back; shared memory
+ * holds nothing back. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
-/* Looks at the messages between two readings of the clock, which takes as long as half a look: a message is noticed the
- * sooner, and its time known to some 300 ns. */
+/* Checks for messages per reading of the clock, which takes as long as half a check. */
 #define SPIN_LOOKS 8
-/* Bytes of the bell that are taken in one turn: a sender that rings without end does not keep the rank from its
- * work. */
+/* Bytes read from the doorbell per turn, so that a sender that rings endlessly does not stop the rank. */
 #define RINGS_PER_TURN 16
 
 static void on_signal(evutil_socket_t signal, short what, void *context)
@@ -39,7 +36,7 @@ static void on_signal(evutil_socket_t signal, short what, void *context)
     ((struct wait *)context)->drain = true;
 }
 
-/* A signal that came before there was a base to take it. */
+/* A signal that came before there was a base. */
 static volatile sig_atomic_t drain_early;
 
 static void (*tell_early)(void);
@@ -54,7 +51,7 @@ static void on_early_signal(int signal)
     errno = before;
 }
 
-/* SIGHUP stays ignored where whoever started the run wants it so (nohup). */
+/* SIGHUP stays ignored if the run was started that way (nohup). */
 static bool wait_takes(int number)
 {
     struct sigaction action;
@@ -88,7 +85,7 @@ struct event_base *wait_new_base(void)
     struct event_config *config = event_config_new();
     if (config == NULL)
         return NULL;
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* else a timer of 1 ms takes 4 */
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* otherwise a timer of 1 ms takes 4 */
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(config);
     event_config_free(config);
@@ -102,7 +99,7 @@ static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     event_add(wait->timer, &span);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
         if (work->event !=
-            NULL) /* only here: it stays readable until the kernel has looked, a mere look would not end */
+            NULL) /* only here: the event stays until the kernel has looked, and would keep the loop busy */
             event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
@@ -238,7 +235,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             sched_yield();
             return true;
         }
-        /* with something pending, which needs this rank, it does not look but goes on */
+        /* With something pending it does not poll but continues. */
         for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
             ;
         return false;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The waiting of a rank, with libevent: see wait.c. */
+/* Waiting of a rank, with libevent: see wait.c. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -11,57 +11,56 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Work that is done elsewhere, for which this rank waits. */
+/* Work of another process that this rank waits for. */
 struct wait_work {
-    struct event *event;    /* its descriptor is readable; owned; NULL: it has none */
-    const bool *is_away;    /* a process that wants the core does it; borrowed */
-    struct wait *wait;      /* NULL: it has not begun */
+    struct event *event;    /* its descriptor is readable; owned; NULL: no descriptor */
+    const bool *is_away;    /* a process that needs the core does it; borrowed */
+    struct wait *wait;      /* NULL: not begun */
     struct wait_work *next; /* borrowed */
 };
 
-/* Signals that ask to drain. */
 struct wait {
-    struct event_base *base; /* owned where has_own_base is true */
+    struct event_base *base; /* owned if has_own_base */
     bool has_own_base;
     struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
-    struct event *ends;      /* event at the end of a peer; NULL: none is watched */
+    struct event *ends;      /* a peer has ended; may be NULL */
     struct wait_work *works; /* borrowed */
-    /* Sleeps until then, or until one of the descriptors is readable. */
+    /* Sleeps until a time, or until a descriptor is readable. */
     void (*sleep)(struct wait *wait, uint64_t now_ns, uint64_t until_ns);
-    bool work_is_ready;     /* has ended the sleep */
+    bool work_is_ready;     /* it ended the sleep */
     bool cores_are_free;    /* each rank of this node can have a core of its own */
-    bool far_peers;         /* messages may come from where no doorbell reaches */
-    bool shares_memory;     /* messages come by memory, and with each a bell */
-    bool patient;           /* no other rank waits for this one while it waits */
-    bool drain;             /* a signal asked for it; cleared by the loop */
+    bool far_peers;         /* messages may come from ranks without a doorbell */
+    bool shares_memory;     /* messages come through memory, each with a ring */
+    bool patient;           /* no other rank waits for this one meanwhile */
+    bool drain;             /* requested by a signal; cleared by the loop */
     uint64_t idle_since_ns; /* NEVER while busy */
-    uint64_t nap_ns;        /* next nap, while something is pending or peers are far */
-    uint64_t looked_at_ns;  /* last time at libevent */
+    uint64_t nap_ns;        /* next nap, with something pending or remote peers */
+    uint64_t looked_at_ns;  /* latest check of libevent */
 };
 
-/* Has a signal that asks to drain remembered from now on until wait_init(); it ends nobody. The first one calls `tell`
- * from its handler; NULL: nobody is told. */
+/* Remembers drain signals until wait_init(), without ending the process. The first one calls `tell` (or NULL) in its
+ * handler. */
 void wait_catch_early(void (*tell)(void));
 
-/* A base to wait in. NULL when memory or files are out. */
+/* NULL: out of memory or files. */
 struct event_base *wait_new_base(void);
 
-/* `base`: of wait_new_base(), borrowed; NULL: one is made. -1 when memory is out. */
+/* `base`: from wait_new_base(), borrowed; NULL: makes its own. -1: out of memory. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
-/* Has waiting end, and wait_look() notice, when a peer ends. -1 when memory is out. */
+/* Ends waiting when a watched peer ends. -1: out of memory. */
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* Has waiting end when the descriptor is readable (-1 stands for none), and begin with sleep while `is_away` (NULL:
- * never). -1 when memory is out. */
+/* Ends waiting when the descriptor (-1: none) is readable, and does not poll while `is_away` (or NULL). -1: out of
+ * memory. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
-/* Before the end of the wait; nothing where it has not begun. */
+/* Call before wait_fini(); no effect if not begun. */
 void wait_end_work(struct wait_work *work);
 
-/* True, once, where the kernel's descriptor has ended the last sleep. */
+/* True, once, if the work's descriptor ended the last sleep. */
 static inline bool wait_take_work(struct wait *wait)
 {
     bool ready = wait->work_is_ready;
@@ -69,21 +68,20 @@ static inline bool wait_take_work(struct wait *wait)
     return ready;
 }
 
-/* Notes that something happened: the next wait begins with polling again. */
+/* Something happened: the next wait begins with polling again. */
 static inline void wait_reset(struct wait *wait)
 {
     wait->idle_since_ns = NEVER;
 }
 
-/* Looks at signals and timers without waiting, about once in a millisecond. */
+/* Checks signals and timers without waiting, about once per millisecond. */
 void wait_look(struct wait *wait, uint64_t now_ns);
 
-/* Waits as there is nothing to do: polls on, or sleeps until a bell, a signal or `until_ns`. `poll` looks for a message
- * and handles it; it returns whether one came. It is called once more after this rank has said that it sleeps. Returns
- * whether the core was given away, so that some time may have passed. */
+/* Waits while idle: polls, or sleeps until a ring, a signal or `until_ns`. `poll` checks for a message, handles it, and
+ * returns whether there was one; it is called once more after the rank is marked as sleeping. Returns whether the core
+ * was given away, so that time may have passed. */
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
-/* Gives the core to another rank, if one wants it. A function of its own, as sched.h of the system and that of the
- * techniques do not go together. */
+/* Yields the core. A separate function because the system's sched.h and the techniques' cannot both be included. */
 void wait_yield(void);

@@ -1,23 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching the processes of peers on this node: the kernel says when one ends, nobody waits for what does not come.
+/* Watches the processes of peers on this node, whose end the system reports.
  *
- * Each peer that this rank depends on has a pidfd in one epoll set, which is a single event of the rank's base: a
- * sleeping rank wakes, a computing one sees it where it looks at its signals. Where there is no pidfd (an old kernel,
- * too many open files) the process is asked for once a second. Who is watched: the supermaster by all, a master by its
- * workers, a worker by whoever serves it, which is the supermaster once its master is lost, and by the other workers
- * where they exchange boundary data: what they still send it would never be gone.
+ * Each relevant peer has a pidfd in one epoll set, which is a single event of the rank's base: a sleeping rank wakes, a
+ * computing one notices it when it checks signals. Without pidfds (an old system, too many open files) the process is
+ * checked once per second. Watched are: the supermaster by all; a master by its workers; a worker by the rank that
+ * serves it, which is the supermaster after its master is lost, and by other workers if they exchange boundary data,
+ * because sends to it would never finish.
  *
- * A pid means the same process to all ranks of a node only where they share a pid namespace (containers need not):
- * where they do not, nobody is watched, and heartbeat.c does what it does between nodes. Where they do, a peer that is
- * not found has ended since it said hello. Workers of a set find one another when they come to exchange boundary data:
- * the number of one that was lost long before may be another process's by then, but it takes no part in that.
+ * A pid means the same process to all ranks of a node only within one pid namespace (containers may differ): otherwise
+ * none is watched, and heartbeats are used as between nodes. Within one, a peer that is not found has ended since its
+ * hello. Workers of a set start watching each other when they exchange boundary data: the pid of one that was lost long
+ * before may be reused by then, but it takes no part.
  *
- * A process that is stopped (SIGSTOP) has not ended, and the kernel tells nothing of it. Others wait for a
- * master, and a stopped one is as good as silent: whoever watches it looks once a second, and ends it when it was
- * stopped in as many looks in a row as heartbeats may be missed. Its end is then found as any other. What is counted
- * are own looks: when the whole run is stopped and goes on, nobody is blamed. A stopped worker is left alone where
- * others can compute what it holds: that is overdue one day, and at the end the worker is let go on (rouse.c). Where
- * nobody else may, as with tasks, or where it has begun to send results, it is ended as a master is. */
+ * The system does not report stopped processes (SIGSTOP). Others wait for a master, so a stopped one is as bad as a
+ * silent one: its watcher checks once per second and ends it after as many checks in a row as heartbeats may be missed.
+ * Own checks are counted, so stopping and continuing the whole run ends no rank. A stopped worker is left alone if
+ * others can compute its work, which becomes overdue; at the end it is continued (rouse.c). If others may not, as with
+ * tasks, or if it has begun to send results, it is ended like a master. */
 #include "common/mpi/watch.h"
 
 #include "common/mpi/detect.h"
@@ -38,13 +37,12 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* The most pidfds: files that a process may have open are often limited to 1,024, and MPI has some, too. */
-#define PIDFDS_MAX 256
-/* Ends learnt from one look; there may be more looks. */
+/* Most pidfds: the limit of open files is often 1,024, and MPI needs some. */
+#define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 
-/* True if the rank may ever concern this one, as far as is known at first: the supermaster may have to serve any worker
- * one day; workers that come to exchange boundary data add one another. */
+/* True if the rank's end may ever concern this one: the supermaster may have to serve any worker; workers that exchange
+ * boundary data are added later. */
 static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))
@@ -52,7 +50,6 @@ static bool may_concern(const struct runtime *runtime, unsigned rank)
     return runtime->role == ROLE_SUPERMASTER || detect_concerns(runtime, rank);
 }
 
-/* Adds a peer, and opens what tells of its end. */
 static void add_peer(struct watch *watch, unsigned rank)
 {
     struct watched *peer = &watch->peers[watch->count];
@@ -153,14 +150,14 @@ bool watch_has_lost(const struct watch *watch, unsigned *rank)
     return false;
 }
 
-/* True where this rank waits for what the peer alone can do. */
+/* True if this rank waits for something only the peer can do. */
 static bool is_waited_for(const struct runtime *runtime, unsigned rank)
 {
     return runtime->hellos[rank].role == ROLE_MASTER ||
            (runtime->link_needs != NULL && runtime->link_needs(runtime->link, rank));
 }
 
-/* Several ranks of the node may find it: one of them says so. */
+/* Several ranks may find it; one prints it. */
 static void end_stopped_peer(struct watch *watch, struct watched *peer)
 {
     struct runtime *runtime = watch->runtime;
