@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The way in which a technique is drawn, and the state that all workers of a loop have in common: see core.h. */
+/* How a technique is drawn, and the state that all workers of a loop share: see core.h. */
 #include "common/dca/core.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- which way --- */
 
 static int check_span(const struct sched_config *config, struct error *error)
 {
@@ -19,7 +17,7 @@ static int check_span(const struct sched_config *config, struct error *error)
                      config->iterations, config->workers, DCA_SPAN / config->workers);
 }
 
-/* True for weighted factoring, the closed form of fac2 with a weight: wf, [RMA] Table 2, and those that learn it. */
+/* True for weighted factoring: fac2's closed form times a weight, given (wf, [RMA] Table 2) or learned. */
 static bool is_wf(const struct sched_spec *spec)
 {
     return spec->technique->batch_weight != NULL || strcmp(spec->technique->name, "wf") == 0;
@@ -38,7 +36,7 @@ static int init_sched(struct dca_core *core, const struct dca_config *config, st
     return 0;
 }
 
-/* Chooses the weights of the workers; those of wf sum to P. Learned ones begin as those. */
+/* Chooses the workers' weights; those of wf sum to P. Learned ones start equal to these. */
 static void choose_weights(struct dca_core *core, const struct dca_config *config)
 {
     const double *powers = config->sched.powers;
@@ -117,9 +115,7 @@ void dca_fini(struct dca_core *core)
     core->bounds.sched = NULL;
 }
 
-/* --- what others measured --- */
-
-/* Mixes the words of a record, so that the check of a record of which only some words are new does not fit. */
+/* Check sum that detects a record of which only some words are new. */
 static uint64_t check_of(const struct dca_measured *measured)
 {
     uint64_t words[6], check = UINT64_C(0x9e3779b97f4a7c15);
@@ -160,8 +156,6 @@ void dca_learn(struct dca_core *core)
         if (core->fresh[w].chunks > core->known[w].chunks && core->fresh[w].check == check_of(&core->fresh[w]))
             dca_core_learn(core, w, &core->fresh[w]);
 }
-
-/* --- the counters --- */
 
 bool dca_is_over(const struct dca_core *core, uint64_t counter)
 {

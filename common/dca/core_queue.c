@@ -2,7 +2,7 @@
 /* The lock-free queue of a node: see core_queue.h. */
 #include "common/dca/core_queue.h"
 
-/* Bits of a step. A longer big chunk comes in pieces, so that a step never runs into the epoch. */
+/* Bits of a step. A longer big chunk is split, so that steps never overflow into the epoch. */
 #define STEP_BITS 40
 #define STEP_MASK ((UINT64_C(1) << STEP_BITS) - 1)
 #define REFILLING STEP_MASK
@@ -39,18 +39,18 @@ void dca_view_fini(struct dca_view *view)
     sched_fini(&view->sched);
 }
 
-/* Makes the view that of the big chunk of `epoch`, as far as it can be read; the next draw finds out. Once for each big
- * chunk. */
+/* Prepares the view for the big chunk of `epoch`, once per big chunk; the next draw checks whether it was read
+ * consistently. */
 static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);
     struct sched *sched = atomic_load(&queue->dry) ? &view->given : &view->sched;
     view->epoch = NO_EPOCH;
     if (atomic_load(&queue->head) >> STEP_BITS != epoch)
-        return 0; /* the queue has gone on */
+        return 0; /* the queue has moved on */
     dca_queue_drop_bounds(view);
     if (count > PIECE_MAX)
-        return 0; /* half of another one */
+        return 0; /* read while it changed */
     if (sched_again(sched, count, error) < 0 || sched_bounds_init(&view->bounds, sched, error) < 0)
         return -1;
     view->bounded = true;
@@ -59,22 +59,22 @@ static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64
     return 0;
 }
 
-/* True if the head is still in the view's epoch and has not been refilling: else what was looked at may be half new. */
+/* True if the head is still in the view's epoch and not refilling: otherwise the description may be half new. */
 static bool is_sound(const struct dca_view *view, uint64_t head)
 {
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* The step behind the last chunk of a big one: DRAINED, or `wet` where another big chunk may come from the counters.
- * The description of the big chunk, its rest among it, does not change before that step is taken. */
+/* Next state after the last step of a big chunk: DRAINED, or `wet` if more may come from the counters. The description
+ * does not change before that step is taken. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;
     return dry ? DRAINED : wet;
 }
 
-/* The queue is drained, and the worker has nothing. The last one to find that ends the queue: it is still drained then,
- * see the top of core_queue.h, or another one has just ended it, who looked again for nothing. */
+/* The queue is drained and the worker has nothing. The last worker to become hungry ends the queue: it is still drained
+ * then (see core_queue.h), or another one has just ended it. */
 static enum dca_drawn dca_queue_hunger(struct dca_queue *queue, unsigned workers)
 {
     atomic_store(&queue->wanted, 1);
@@ -135,7 +135,7 @@ bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk)
 static void publish(struct dca_queue *queue, uint64_t step)
 {
     uint64_t epoch = (atomic_load(&queue->head) >> STEP_BITS) + 1;
-    atomic_store(&queue->head, epoch << STEP_BITS | step); /* the shift drops the wrap of the epoch */
+    atomic_store(&queue->head, epoch << STEP_BITS | step); /* the epoch wraps */
 }
 
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk)
@@ -158,8 +158,6 @@ void dca_queue_stop(struct dca_queue *queue)
 {
     atomic_store(&queue->stopped, 1);
 }
-
-/* --- recall --- */
 
 bool dca_queue_is_drained(const struct dca_queue *queue)
 {

@@ -10,13 +10,11 @@
 #include <assert.h>
 #include <stdio.h>
 
-/* Marks parts of a step. They are inlined everywhere, so that an action stays in registers: through memory it costs a
- * draw 20 ns. */
+/* Always inlined, so that an action stays in registers: through memory a draw takes 20 ns longer. */
 #define PART static inline __attribute__((always_inline))
 
 #define STATE(state) (1u << (state))
 
-/* Where each state may go to. */
 static const unsigned dca_moves[DCA_STATES] = {
     [DCA_IDLE] = STATE(DCA_EXCHANGING) | STATE(DCA_FETCHING) | STATE(DCA_DRAWING) | STATE(DCA_ENDED),
     [DCA_EXCHANGING] = STATE(DCA_FETCHING),
@@ -39,7 +37,7 @@ static const char *const dca_state_names[DCA_STATES] = {
     "STARVING", "PUBLISHING", "COMPUTING", "CLAIMING", "CUTTING", "ENDED",
 };
 
-/* The one event that each state awaits, beside a STOP, and WANTED while it computes. */
+/* The one event that each state waits for, besides STOP, and WANTED while computing. */
 static const enum dca_event_type dca_awaited[DCA_STATES] = {
     [DCA_IDLE] = DCA_EVENT_START,           [DCA_EXCHANGING] = DCA_EVENT_EXCHANGED, [DCA_FETCHING] = DCA_EVENT_FETCHED,
     [DCA_TAKING] = DCA_EVENT_FETCHED,       [DCA_DRAWING] = DCA_EVENT_DREW,         [DCA_AWAITING] = DCA_EVENT_REFILLED,
@@ -73,7 +71,7 @@ const char *dca_state_name(enum dca_state state)
     return dca_state_names[state];
 }
 
-/* At the event that the state has awaited: others do not come here, see dca_machine_step(). */
+/* Must be called for the awaited event, which dca_machine_step() checks. */
 static inline void dca_move(struct dca_machine *machine, enum dca_state to)
 {
     state_move(&dca_states, &machine->state, to, &dca_awaited[machine->state]);
@@ -140,8 +138,8 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
 
 /* --- the size of a chunk --- */
 
-/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j of wf, [RMA] Table 2. What rounding down cuts off goes to this worker's
- * next chunk, so that no crumbs are left for the end. */
+/* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j of wf, [RMA] Table 2. The fraction lost by rounding is added to this
+ * worker's next chunk, so that no tiny chunks are left at the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -154,7 +152,7 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* The same by variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
+/* The same with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -163,9 +161,9 @@ static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, ui
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* Returns the size of chunk `step`. Weighted chunks may not add up to N in the closed form's own number of steps; the
- * rest is factored by two then, by what the last draw has told of it: else it would go out in chunks of the last size,
- * which is often 1. */
+/* Size of chunk `step`. Weighted chunks may not add up to N in the closed form's number of steps; the rest, as known
+ * from the last draw, is then factored by two, because it would otherwise be drawn in chunks of the last size, often
+ * 1. */
 static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
 {
     struct dca_core *core = machine->core;
@@ -196,7 +194,7 @@ PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state sta
                                .assigns = amount > 0 && counter == dca_first_counter(machine->core)};
 }
 
-/* Takes the first counter, which tells the step, or the remaining work: then nothing is added to it. */
+/* Reads or advances the first counter: the step, or the remaining work, to which nothing is added. */
 PART struct dca_action dca_fetch_first(struct dca_machine *machine)
 {
     if (machine->core->way == DCA_BY_REMAINING)
@@ -210,7 +208,7 @@ PART struct dca_action dca_end(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_END};
 }
 
-/* Begins a draw: after START and FINISHED, and from the queue whenever it may have chunks again. */
+/* Starts a draw: after START and FINISHED, and whenever the queue may have chunks again. */
 PART struct dca_action dca_begin_draw(struct dca_machine *machine)
 {
     if (machine->stopped)
@@ -226,7 +224,7 @@ PART struct dca_action dca_begin_draw(struct dca_machine *machine)
     return (struct dca_action){.type = DCA_ACTION_EXCHANGE};
 }
 
-/* Takes the chunk that the counters have given; count 0: none is left, for ever. */
+/* Takes the chunk from the counters; count 0: none is left. */
 PART struct dca_action dca_take_range(struct dca_machine *machine, const struct range *range, bool calculated)
 {
     if (machine->by_node) {
@@ -240,9 +238,9 @@ PART struct dca_action dca_take_range(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_COMPUTE, .range = *range, .calculated = calculated};
 }
 
-/* Takes the answer of the first counter. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps
- * below S cover the loop. [DCA] section 4, as there for af: read R, calculate K, add it to the start. R may be older
- * than the addition: then K is what was right a moment ago. By position the step says all. */
+/* Handles the first counter's value. [RMA]: draw i, calculate K_i, add it to the start; without weights the steps below
+ * S cover the loop. [DCA] section 4, as there for af: read R, calculate K, add it to the start; R may be slightly
+ * outdated then. By position the step is enough. */
 PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64_t counter)
 {
     struct dca_core *core = machine->core;
@@ -262,7 +260,7 @@ PART struct dca_action dca_take_first_answer(struct dca_machine *machine, uint64
     return action;
 }
 
-/* Takes the answer of the second counter: the start was `start` when `size` was added to it. */
+/* Handles the second counter's value: `start` was its value before `size` was added. */
 PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint64_t start)
 {
     const uint64_t iterations = machine->core->iterations;
@@ -275,8 +273,7 @@ PART struct dca_action dca_take_second_answer(struct dca_machine *machine, uint6
     return dca_take_range(machine, &chunk, false);
 }
 
-/* Takes the queue's answer. The worker that is to refill it first takes the rest of a big chunk that was too long at
- * once. */
+/* Handles the queue's answer. A refilling worker first takes the rest of a split big chunk. */
 PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca_drawn result,
                                            const struct range *range)
 {
@@ -294,7 +291,7 @@ PART struct dca_action dca_take_from_queue(struct dca_machine *machine, enum dca
     return dca_end(machine);
 }
 
-/* Another worker is hungry. Whoever claims the queue before it cuts its chunk need not take back what was cut. */
+/* Another worker is hungry. The queue is claimed before the chunk is cut, so that a cut never has to be undone. */
 static struct dca_action dca_claim(struct dca_machine *machine)
 {
     dca_move(machine, DCA_CLAIMING);
@@ -307,7 +304,7 @@ static struct dca_action dca_take_claim(struct dca_machine *machine, bool claime
     return (struct dca_action){.type = claimed ? DCA_ACTION_CUT : DCA_ACTION_NONE};
 }
 
-/* The chunk ends earlier, where something was cut off; at least one iteration stays. */
+/* Shortens the running chunk; at least one iteration stays. */
 static struct dca_action dca_take_cut(struct dca_machine *machine, const struct range *cut)
 {
     const struct range *chunk = &machine->chunk;
@@ -318,8 +315,8 @@ static struct dca_action dca_take_cut(struct dca_machine *machine, const struct 
     return (struct dca_action){.type = DCA_ACTION_GIVE, .range = *cut};
 }
 
-/* Stops the run: no draw makes the step as large as the added amount; by remaining work the counter has no other use.
- * The worker computes the chunk that is on its way to it. */
+/* Stops the run: the added amount exceeds any drawn step; by remaining work only DCA_START counts. The worker still
+ * computes a chunk that is being drawn. */
 static struct dca_action dca_stop(struct dca_machine *machine)
 {
     const unsigned start = machine->core->way == DCA_BY_REMAINING ? 1u << DCA_START : 0;
@@ -365,7 +362,7 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
 
 /* --- the synchronous driver --- */
 
-/* Carries out each action and the step of its answer, without the event in between. */
+/* Executes each action and continues with its result, without an event in between. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk)
 {
     if (machine->state == DCA_ENDED)

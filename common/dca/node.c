@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and whichever finds
- * it empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut as for as many
- * workers as there are nodes, a node's power being the sum of its workers'. With recall a worker that finds nothing
- * left sleeps until another one puts the end of its running chunk into the queue, and rings. */
+/* Two levels without masters (MPI+MPI): the workers of a node draw from a queue in shared memory, and one that finds it
+ * empty fetches the node's next big chunk from the counters of rank 0, one-sided. Big chunks are cut for as many
+ * workers as there are nodes; a node's power is the sum of its workers'. With recall a worker that finds nothing left
+ * sleeps until another one puts the end of its running chunk into the queue, and rings. */
 #include "common/dca/core_queue.h"
 #include "common/dca/share.h"
 
@@ -11,27 +11,26 @@
 #include <string.h>
 #include <time.h>
 
-/* Looks at the queue while another rank fills it, before napping. */
+/* Checks of the queue while another rank fills it, before napping. */
 #define REFILL_LOOKS  1000
 #define REFILL_NAP_NS 20000
-/* Time between two looks of a node's first rank whether another node has stopped the run. */
+/* How often a node's first rank checks whether another node has stopped the run. */
 #define STOP_LOOK_NS 50000000u
 
-/* Shared memory of a node, with its first rank. */
 struct node_shared {
     struct dca_queue queue;
-    pthread_mutex_t assigning; /* held during a delayed assignment: the kernel wakes who waits */
+    pthread_mutex_t assigning; /* held during a delayed assignment: the system wakes waiting ranks */
 };
 
 struct node {
     struct window window;
     carrier_window memory; /* 0: not open */
     struct node_shared *shared;
-    struct dca_queue *queue; /* the queue in `shared` */
+    struct dca_queue *queue; /* in `shared` */
     struct dca_view view;
     bool view_ready;
     int index, workers; /* on the node */
-    int *ranks;         /* [workers] of the node, in `world`, with recall; owned */
+    int *ranks;         /* with recall: [workers] of the node, in `world`; owned */
     unsigned looks;
     uint64_t next_stop_look_ns;
 };
@@ -60,10 +59,10 @@ static int open_queue(struct share *share, struct node *own)
 {
     own->index = carrier->rank(share->node);
     own->workers = carrier->ranks(share->node);
-    /* room for two structures, as the library promises no alignment to a cache line */
+    /* room for two, because the library does not guarantee alignment to a cache line */
     void *memory = carrier->share_memory(share->node, 2 * sizeof *own->shared, &own->memory);
     uintptr_t alignment = _Alignof(struct node_shared), address = (uintptr_t)memory;
-    /* every rank maps the window at a page, so the offset is the same for all */
+    /* the window is page-aligned in every rank, so the offset is the same for all */
     own->shared = (struct node_shared *)((address + alignment - 1) / alignment * alignment);
     own->queue = &own->shared->queue;
     if (own->index == 0)
@@ -76,7 +75,6 @@ static int open_queue(struct share *share, struct node *own)
     return own->view_ready ? 0 : -1;
 }
 
-/* The queue has changed: ranks that wait for it look again. */
 static void node_ring(struct share *share)
 {
     const struct node *own = share->own;
@@ -112,7 +110,7 @@ static void wait_for_refill(void *self)
         nanosleep(&(struct timespec){.tv_nsec = REFILL_NAP_NS}, NULL);
 }
 
-/* Draws from the queue under a lock, with --inject-delay assignment. */
+/* Draws under a lock, with --inject-delay assignment. */
 static enum dca_drawn draw_late(struct share *share, struct node *own, struct range *chunk)
 {
     if (dca_queue_is_refilling(own->queue))
@@ -134,7 +132,7 @@ static enum dca_drawn draw_from_queue(void *self, struct range *range)
     if (result == DCA_REFILL)
         dca_queue_take_rest(own->queue, range);
     share->failed |= result == DCA_BROKEN;
-    if (result == DCA_END) /* it may have come to that with this draw */
+    if (result == DCA_END) /* possibly by this draw */
         node_ring(share);
     return result;
 }
@@ -150,14 +148,12 @@ static void stop_queue(void *self)
     node_stop(((struct window *)self)->share);
 }
 
-/* --- recall --- */
-
 static bool node_has_news(void *context)
 {
     return !dca_queue_is_drained(context);
 }
 
-/* Waits for what another rank gives up, and meanwhile looks after signals and, as rank 0, the fetches of others. */
+/* Waits until another rank gives up iterations, handling signals and, on rank 0, the fetches of others. */
 static void node_starve(void *self)
 {
     struct share *share = ((struct window *)self)->share;
@@ -188,8 +184,6 @@ static bool node_wanted(const struct share *share)
     return dca_queue_is_wanted(queue) && dca_queue_is_drained(queue);
 }
 
-/* --- the topology --- */
-
 static int node_open(struct share *share)
 {
     struct node *own = share->own;
@@ -216,7 +210,7 @@ static bool node_serve(struct share *share)
     return transport_rma.serve(share);
 }
 
-/* Looks for a stop on another node, which shows in the counter. */
+/* Checks the counter for a stop on another node. */
 static void node_look(struct share *share, uint64_t now_ns)
 {
     struct node *own = share->own;

@@ -1,26 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them by itself (passive target).
- * Within a node rank 0 takes no part in that. Between nodes some transports need it to be inside MPI now and then:
- * it looks there every --break-after iterations if there are ranks on other nodes. */
+/* One-sided DCA: the counters are in a window of rank 0, and every rank adds to them (passive target). Within a node
+ * rank 0 is not involved. Between nodes some transports need it to be inside MPI from time to time, so with ranks on
+ * other nodes it checks every --break-after iterations. */
 #include "common/dca/share.h"
 
 #include "common/sched/sched.h"
 
-/* Words between two counters, which are a cache line apart. */
+/* Words between two counters, which are in separate cache lines. */
 #define COUNTER_WORDS  8
 #define MEASURED_WORDS (sizeof(struct dca_measured) / sizeof(uint64_t))
 
-/* Behind the counters, with --inject-delay assignment: only one at a time assigns, as it is the synchronised part of a
- * draw ([DCA]), so the delay passes under a lock where the counter is. A ticket lock; 1 is added to SERVING to release
- * it. Without a delay there is no lock. */
+/* With --inject-delay assignment, assignments are serialised, being the synchronised part of a draw ([DCA]): the delay
+ * passes under a ticket lock after the counters. 1 is added to SERVING to release it. */
 #define TICKET_WORD  (DCA_COUNTERS * COUNTER_WORDS)
 #define SERVING_WORD ((DCA_COUNTERS + 1) * COUNTER_WORDS)
 #define WINDOW_WORDS ((DCA_COUNTERS + 2) * COUNTER_WORDS)
-/* Time from the end of a delayed assignment to the beginning of the next one, where ranks share cores: a rank wakes
- * up. */
+/* Time between two delayed assignments on shared cores: a rank wakes up. */
 #define TURN_NS 20000u
-/* Time between two looks of the next in turn, and the time that waking up takes; it leaves its core to the rank before
- * it. */
+/* Polling interval of the next rank in turn, and the wake-up time; the core is left to the rank before it. */
 #define LOOK_NAP_NS 1000u
 
 static inline uint64_t fetch_word(struct window *window, size_t word, uint64_t amount)
@@ -37,8 +34,8 @@ static uint64_t fetch_add(void *self, enum dca_counter counter, uint64_t amount,
     return fetch_word(self, (size_t)counter * COUNTER_WORDS, amount);
 }
 
-/* Waits for this rank's turn. The ticket says how many ranks are before it, so how long it may sleep. A rank that only
- * yielded its core would come last of all when its turn is there, behind those that have slept. */
+/* Waits for this rank's turn. The ticket tells how many ranks are ahead, and so how long it may sleep; a rank that only
+ * yielded would be scheduled after those that slept. */
 static void take_turn(struct window *window)
 {
     struct share *share = window->share;
@@ -67,8 +64,7 @@ static void rma_calculating(void *self)
     share->host->delay(share, share->calculation_ns);
 }
 
-/* Publishes this worker's measurements and reads those of all. Each word comes whole, a record perhaps not: its check
- * tells. */
+/* Publishes this worker's measurements and reads all. Words are atomic, records are not: their check sum tells. */
 static void share(void *self, const struct dca_measured *own, struct dca_measured *all)
 {
     struct window *window = self;
@@ -103,8 +99,6 @@ struct dca_counters window_counters(struct window *window)
                                  .calculating = window->share->calculation_ns > 0 ? rma_calculating : NULL};
 }
 
-/* --- the topology --- */
-
 static int rma_open(struct share *share)
 {
     struct window *window = share->own;
@@ -114,7 +108,7 @@ static int rma_open(struct share *share)
     return 0;
 }
 
-/* Draws a chunk; the commonest draw makes no call but MPI's. */
+/* Draws a chunk; the most frequent kind makes a single MPI call. */
 static bool rma_draw(struct share *share, struct range *chunk)
 {
     struct window *window = share->own;
@@ -123,7 +117,7 @@ static bool rma_draw(struct share *share, struct range *chunk)
     return dca_machine_draw(&share->machine, &share->counters, chunk);
 }
 
-/* Serves the other ranks, which only need this one inside MPI for a moment. */
+/* The other ranks only need this one inside MPI for a moment. */
 static bool rma_serve(struct share *share)
 {
     carrier->progress(share->world, (int)share->rank);

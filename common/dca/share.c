@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a transport: see share.h. */
+/* The life cycle of a transport: see share.h. */
 #include "common/dca/share.h"
 
 #include "common/util/error.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Two-sided: rank 0 keeps the counters and answers requests while it computes, between iterations; nothing but sends
- * and receives, for any MPI library. A draw by position takes one exchange, the others two or more, as core.h has it.
- */
+/* Two-sided DCA: rank 0 keeps the counters and answers requests between its iterations; only sends and receives, for
+ * any MPI library. A draw by position takes one exchange, others two or more (core.h). */
 #include "common/dca/share.h"
 #include "common/metrics/report.h"
 #include "common/util/error.h"
@@ -17,14 +16,13 @@ enum operation { OPERATION_ADD, OPERATION_SHARE, OPERATION_LEAVE };
 struct ask {
     uint64_t operation;
     uint64_t counter, amount;
-    struct dca_measured measured; /* SHARE only: not sent else */
+    struct dca_measured measured; /* sent with SHARE only */
 };
 
 #define ADD_BYTES offsetof(struct ask, measured)
 
-/* Requests that can be on their way to rank 0 before MPI keeps them itself. */
 #define RECEIVES 8
-/* Number of looks at an answer before the time is looked at, too, where each rank has its core: some microseconds. */
+/* Checks for an answer per reading of the time if each rank has its core: some microseconds. */
 #define QUICK_LOOKS 64
 
 struct two_sided {
@@ -32,21 +30,19 @@ struct two_sided {
     carrier_comm comm;
     uint64_t counters[DCA_COUNTERS];
     struct dca_measured *measured; /* [ranks], rank 0; owned */
-    /* rank 0 */
+    /* For rank 0. */
     struct ask asks[RECEIVES];
     carrier_request receives[RECEIVES];
     unsigned head;
     unsigned left;  /* ranks that draw no more */
-    bool *has_left; /* [ranks] owned */
-    /* the others */
+    bool *has_left; /* [ranks]; owned */
+    /* For the other ranks. */
     carrier_request answer;
     uint64_t answered;
     bool has_answer;
 };
 
-/* --- rank 0 --- */
-
-/* Adds to the counter. A delayed assignment is that of the first counter: see dca_action. */
+/* Adds to the counter. A delayed assignment belongs to the first counter: see dca_action. */
 static uint64_t two_sided_apply(struct two_sided *own, uint64_t counter, uint64_t amount)
 {
     struct share *share = own->share;
@@ -81,7 +77,6 @@ static void two_sided_answer(struct two_sided *own, const struct ask *ask, int t
     share->host->sent(share, (unsigned)to);
 }
 
-/* True if the ask can be that of a rank that has not left. */
 static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t bytes, int from)
 {
     if (bytes < ADD_BYTES || from == 0 || own->has_left[from])
@@ -94,7 +89,7 @@ static bool is_proper(const struct two_sided *own, const struct ask *ask, size_t
     }
 }
 
-/* Ends the run: the chunks that the failed rank has drawn are with it, and nobody else can have them. */
+/* Ends the run: chunks drawn by the failed rank cannot be recovered. */
 static void two_sided_refuse(const struct two_sided *own, int from)
 {
     fprintf(stderr, "hdss: rank 0: rank %d asked for what is not in the protocol of --dca two-sided\n", from);
@@ -148,8 +143,6 @@ static void share_here(void *self, const struct dca_measured *measured, struct d
     memcpy(all, own->measured, own->share->ranks * sizeof *all);
 }
 
-/* --- the others --- */
-
 static bool poll_answer(void *context)
 {
     struct two_sided *own = context;
@@ -200,8 +193,6 @@ static void two_sided_calculating(void *self)
     struct share *share = ((struct two_sided *)self)->share;
     share->host->delay(share, share->calculation_ns);
 }
-
-/* --- the topology --- */
 
 static int open_rank_0(struct share *share, struct two_sided *own)
 {
