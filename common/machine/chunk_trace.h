@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Records of what becomes of chunks, as the machines that assign them note them for a trace.
+/* Trace records of what happens to chunks, noted by the machines that assign them.
  *
- * A service notes each chunk that a worker is assigned, and then, part by part, what becomes of its iterations: each of
- * them is in exactly one part, STORED to LOST. A part without iterations closes a chunk of which nothing else comes.
- * COMPUTED says that the worker is through with the chunk.
+ * A service notes each assigned chunk and then, part by part, what happens to its iterations: each is in exactly one
+ * part of kind STORED to LOST. An empty part closes a chunk of which nothing more comes. COMPUTED says that the worker
+ * has finished the chunk.
  *
- * Noting fills a record in room of the sink's, and does nothing else until the room is full: no call is made for each
- * chunk. Nothing is noted where there is no sink. */
+ * Noting only fills a record in the sink's buffer until that is full. Nothing is noted without a sink. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,42 +13,43 @@
 #include <stdint.h>
 
 enum trace_record_kind {
-    CHUNK_CUT = 1,   /* the technique has cut the range for the worker; figure: the size that its formula says */
-    CHUNK_ASSIGNED,  /* the worker is given the chunk; figure: when it had asked for it */
-    CHUNK_COMPUTED,  /* the worker has told that it is through; figure: time in the kernel, wait_ns: idle before it.
-                        is_whole: all of it counts as STORED, and no other record says so */
-    CHUNK_STORED,    /* results are on the disk, or have come where none are collected */
-    CHUNK_DROPPED,   /* results do not count, as those of another worker do, or were only compared */
-    CHUNK_RETURNED,  /* iterations that had not begun were given up, for others */
-    CHUNK_FAILED,    /* iterations did not work */
-    CHUNK_UNDONE,    /* the worker does not compute them any more: it leaves, or the loop stands still */
+    CHUNK_CUT = 1,  /* the technique cut the range for the worker; figure: size by its formula */
+    CHUNK_ASSIGNED, /* the worker got the chunk; figure: when it had requested it */
+    /* the worker finished; figure: time in the kernel, wait_ns: idle before it. is_whole: all of it counts as STORED,
+     * without another record */
+    CHUNK_COMPUTED,
+    CHUNK_STORED,    /* results are on the disk, or received if none are collected */
+    CHUNK_DROPPED,   /* results do not count: another worker's do, or they were only compared */
+    CHUNK_RETURNED,  /* iterations not begun were given up for others */
+    CHUNK_FAILED,    /* iterations failed */
+    CHUNK_UNDONE,    /* not computed by this worker any more: it leaves, or the loop stops */
     CHUNK_LOST,      /* the worker was lost with them */
-    CHUNK_RANK_LOST, /* a rank was lost, `worker`: a worker or a master; there is no chunk */
-    CHUNK_RESUMED,   /* an earlier run has done the range, as its journal says; there is no chunk, and no worker */
+    CHUNK_RANK_LOST, /* rank `worker`, a worker or a master, was lost; no chunk */
+    CHUNK_RESUMED,   /* done by an earlier run, according to its journal; no chunk and no worker */
     CHUNK_KINDS
 };
 
-/* Why a worker was assigned just this chunk. */
+/* Why the worker got this chunk. */
 enum chunk_reason {
     CHUNK_REASON_NONE,
     CHUNK_REASON_OWN,      /* from the pool: cut for it */
-    CHUNK_REASON_OTHER,    /* from the pool: cut for another worker, as there was none of its own */
+    CHUNK_REASON_OTHER,    /* from the pool: cut for another worker, as it had none of its own */
     CHUNK_REASON_CUT,      /* cut at its request */
     CHUNK_REASON_REQUEUED, /* another worker was lost with it, or failed */
     CHUNK_REASON_RECALLED, /* another worker had not begun it */
-    CHUNK_REASON_COPY,     /* another worker computes it, and is late */
-    CHUNK_REASON_VERIFY,   /* another worker has computed it, to be compared */
+    CHUNK_REASON_COPY,     /* another worker is late with it */
+    CHUNK_REASON_VERIFY,   /* computed again to compare results */
     CHUNK_REASON_ADOPTED,  /* the worker computed it when its master was lost */
     CHUNK_REASONS
 };
 
 struct trace_record {
-    uint64_t at_ns; /* clock of the events of the machine that notes */
+    uint64_t at_ns; /* clock of the noting machine's events */
     uint64_t first, count;
     uint64_t figure;  /* see enum trace_record_kind */
     uint64_t wait_ns; /* COMPUTED only */
     uint32_t worker;  /* rank */
-    uint32_t chunk;   /* number of the chunk, of this worker's; 0: none */
+    uint32_t chunk;   /* chunk number of this worker; 0: none */
     uint8_t kind, reason;
     bool is_whole;
     uint8_t unused[13];
@@ -57,26 +57,23 @@ struct trace_record {
 
 _Static_assert(sizeof(struct trace_record) == 64, "a line of a cache, and a part of any page");
 
-/* Takes records. */
 struct trace_sink {
     struct trace_record *next, *end;       /* room for at least one record */
-    void (*take)(struct trace_sink *sink); /* takes what was noted, and makes room for more */
+    void (*take)(struct trace_sink *sink); /* takes the noted records and makes room */
 };
 
-/* The record that is noted next, to be filled in whole, in a sink that there is; trace_note() follows. */
+/* The next record, to be filled in completely before trace_note(); requires a sink. */
 static inline struct trace_record *trace_next(const struct trace_sink *sink)
 {
     return sink->next;
 }
 
-/* Notes the record that trace_next() has given. */
 static inline void trace_note(struct trace_sink *sink)
 {
     if (++sink->next == sink->end)
         sink->take(sink);
 }
 
-/* Has the sink, if there is one, take what was noted so far. */
 static inline void trace_flush(struct trace_sink *sink)
 {
     if (sink != NULL)

@@ -14,14 +14,13 @@ enum mail_type { TO_WORKER, TO_SERVER, IS_STORED };
 
 struct mail {
     enum mail_type type;
-    size_t size;        /* bytes of the message behind it */
-    const void *data;   /* payload of a data message; NULL: there is none. Borrowed from the executor */
-    bool has_payload;   /* inline or not, which goes back to the executor */
-    const void *source; /* where it lies there */
+    size_t size;        /* of the message after it */
+    const void *data;   /* payload of a data message, borrowed from the executor; may be NULL */
+    bool has_payload;   /* inline or data; must be returned to the executor */
+    const void *source; /* its address there */
     struct part part;   /* IS_STORED */
 };
 
-/* Room for an entry with so many bytes behind it; NULL when memory is out. */
 static unsigned char *computing_append(struct computing *computing, size_t bytes)
 {
     const size_t all = sizeof(struct mail) + bytes;
@@ -70,7 +69,7 @@ static void computing_forget_copies(struct computing *computing)
     }
 }
 
-/* A place for so many bytes until the next step; NULL when memory is out. */
+/* Memory until the next step; NULL if memory runs out. */
 static unsigned char *computing_place(struct computing *computing, size_t size)
 {
     const size_t aligned = (size + 15) / 16 * 16;
@@ -127,7 +126,7 @@ static void computing_pass_action(struct computing *computing, const struct acti
 
 /* --- actions --- */
 
-/* Counts of what --inject-delay slows go to whoever lets the time pass. */
+/* Forwards the counts for --inject-delay. */
 static void computing_pass_counts(struct computing *computing)
 {
     computing->out->calculations += computing->of_server.calculations;
@@ -145,7 +144,7 @@ static void server_sends(void *context, unsigned to, const struct message *messa
         computing_post(computing, TO_WORKER, message);
 }
 
-/* Data that the rank would receive from itself are here: they lie with the executor. */
+/* Data that the rank would receive from itself are in the executor. */
 static void store_own(struct computing *computing, const struct action *action)
 {
     struct action store = *action;
@@ -159,7 +158,7 @@ static void store_own(struct computing *computing, const struct action *action)
     assert(computing->handled != NULL && computing->handled->payload == PAYLOAD_DATA);
     store.type = ACTION_STORE;
     store.store.data = computing->handled->payload_data;
-    actions_add(computing->out, &store); /* which the executor keeps */
+    actions_add(computing->out, &store); /* the executor keeps the data */
 }
 
 static void server_acts(void *context, const struct action *action)
@@ -215,7 +214,7 @@ static void step_worker(struct computing *computing, const struct event *event)
     computing->worker.step(computing->worker.self, event, &computing->of_worker);
 }
 
-/* The server has dropped its own worker: what that computes is ended, and whatever comes of it is nobody's. */
+/* The server has dropped its own worker: its computation is ended, and its output ignored. */
 static void lose_worker(struct computing *computing, uint64_t now_ns)
 {
     const struct event lost = {.type = EVENT_RANK_LOST, .now_ns = now_ns, .from = computing->rank};
@@ -252,7 +251,7 @@ static void deliver_mail(struct computing *computing, const struct mail *mail, c
         actions_add(computing->out, &(struct action){.type = ACTION_TAKEN, .taken = mail->source});
 }
 
-/* Delivers what the two have sent each other. The bytes of an entry are copied out, as the queue may move meanwhile. */
+/* Delivers the queued messages. Entries are copied, because the queue may move meanwhile. */
 static void deliver_all(struct computing *computing, uint64_t now_ns)
 {
     unsigned char bytes[MESSAGE_MAX];
@@ -277,7 +276,7 @@ static void step_both_at_deadline(struct computing *computing, const struct even
         step_worker(computing, event);
 }
 
-/* A rank that is ended before it has begun: its server tells why; its worker begins all the same, and is ended. */
+/* The rank is ended before it has begun: the server reports why; the worker starts and is ended. */
 static void end_both(struct computing *computing, const struct event *event)
 {
     const struct event start = {.type = EVENT_START, .now_ns = event->now_ns};
@@ -395,7 +394,7 @@ void computing_fini(struct computing *computing)
     computing->first = computing->end = computing->room = 0;
 }
 
-/* Messages of an ordinary step, those to others and those to one another. */
+/* Initial memory, for the messages of an ordinary step. */
 #define ROOM (8 * MESSAGE_MAX)
 
 int computing_init(struct computing *computing, const struct machine *server, const struct machine *worker,

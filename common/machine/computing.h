@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that serves and computes: the machine of a supermaster or master, and that of a worker which it serves itself,
- * in one (--masters-compute). To a runtime it is one machine; the worker has the rank of the server.
+/* A rank that serves and computes: the machine of a supermaster or master combined with that of a worker that it serves
+ * (--masters-compute). The runtime sees one machine; the worker has the server's rank.
  *
- * What the two send each other goes by a queue here, as bytes, and is handled in the step in which it is sent, in its
- * order; so it takes no time and no MPI. The events of the executor and of the core are the worker's, all others the
- * server's. Between two steps the queue is empty, but where a CUT or GROW is to be answered before any other event.
+ * Messages between the two go through an internal queue, as bytes, and are handled in order in the same step, so they
+ * take no time and no MPI. Events of the executor and the core belong to the worker, all others to the server. Between
+ * two steps the queue is empty, unless a CUT or GROW must be answered first.
  *
- * The worker is lost with its server, as they are one process; but where the server drops its own worker, for what it
- * has computed, the rank goes on without one. Pure, as the two machines are; memory grows to what a step needs. Where
- * no sink takes the actions at once they are copied with what they borrow, as either machine may step several times. */
+ * The worker is lost with its server, as they are one process; but if the server drops its own worker, because of its
+ * results, the rank continues without one. Pure, like both machines; memory grows to what a step needs. Without a sink,
+ * actions are copied with everything they borrow, because either machine may step several times. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -16,31 +16,31 @@
 struct computing_copy;
 
 struct computing {
-    struct machine server, worker; /* borrowed: the two themselves */
+    struct machine server, worker; /* borrowed */
     unsigned rank;                 /* of both */
     struct actions of_server, of_worker;
     struct action_sink server_sink, worker_sink;
-    struct actions *out; /* of the step that is running */
+    struct actions *out; /* of the running step */
     unsigned char *mail; /* entries from `first` to `end`; owned */
     size_t first, end, room;
-    unsigned char *copied; /* what the actions of the step borrow, up to `copied_room` bytes; owned */
+    unsigned char *copied; /* memory borrowed by the step's actions, up to `copied_room` bytes; owned */
     size_t copied_bytes, copied_room;
-    struct computing_copy *copies; /* what had no room there; owned */
-    const struct message *handled; /* message of the worker that the server handles; NULL: none */
+    struct computing_copy *copies; /* what did not fit there; owned */
+    const struct message *handled; /* the worker's message that the server handles; may be NULL */
     bool has_begun;                /* the worker */
-    bool has_left;                 /* the worker has left, or was dropped */
-    bool is_dropped;               /* the server is still to be told */
-    bool awaits_answer;            /* of a CUT or GROW */
+    bool has_left;                 /* the worker left or was dropped */
+    bool is_dropped;               /* the server is not told yet */
+    bool awaits_answer;            /* to a CUT or GROW */
 };
 
-/* `server` serves the rank as a worker, and `worker` has it as its master. `has_sink`: actions go to one at once. No
- * ordinary step allocates. -1 when memory is out, and nothing is owned. */
+/* `server` serves the rank as a worker, and is the master of `worker`. `has_sink`: actions go to a sink. Ordinary steps
+ * do not allocate. -1: out of memory, nothing is owned. */
 int computing_init(struct computing *computing, const struct machine *server, const struct machine *worker,
                    unsigned rank, bool has_sink);
 void computing_fini(struct computing *computing);
 
-/* The two as one. It traces what the server assigns. */
+/* The combined machine; it traces what the server assigns. */
 struct machine computing_machine(struct computing *computing);
 
-/* Stops the program where the invariants of the queue, or of either machine, do not hold. */
+/* Asserts the invariants of the queue and both machines. */
 void computing_check(const struct computing *computing);

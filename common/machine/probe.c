@@ -17,8 +17,8 @@ static uint64_t part_of(uint64_t numerator, uint64_t count)
     return (uint64_t)((unsigned __int128)numerator * count >> 64);
 }
 
-/* Place of the k-th probe iteration as a fraction of the loop: the van der Corput sequence spreads them, whatever their
- * number. */
+/* Place of the k-th probe iteration as a fraction of the loop. The van der Corput sequence spreads any number of them
+ * evenly. */
 static uint64_t place(uint64_t k)
 {
     uint64_t reversed = 0;
@@ -50,14 +50,13 @@ bool probe_times_each(const struct probe *probe)
 void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns)
 {
     if (count == 1 && probe->all.count == 0 && probe->done == 0 && (double)elapsed_ns >= PROBE_SHORT_NS)
-        probe_add_single(probe, 0, (double)elapsed_ns); /* only now is it known to be long enough */
+        probe_add_single(probe, 0, (double)elapsed_ns); /* only now known to be long enough */
     probe->elapsed_ns += elapsed_ns;
     probe->done += count;
     if (probe->levels < LEVELS_MAX && probe->done == UINT64_C(1) << probe->levels)
         probe->level_ns[probe->levels++] = probe->elapsed_ns;
 }
 
-/* floor(CELLS i / N) for iteration i of N. */
 static size_t cell_of(const struct probe *probe, uint64_t k)
 {
     uint64_t i = part_of(place(k), probe->count);

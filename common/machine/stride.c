@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stddef.h>
 
-/* True where a job of higher priority has a chunk here. */
+/* True if a job of higher priority has a chunk on this rank. */
 static bool is_put_off(const struct stride *stride, const struct stride_share *share)
 {
     const struct stride_share *other = stride->first;
@@ -14,7 +14,7 @@ static bool is_put_off(const struct stride *stride, const struct stride_share *s
     return other != NULL;
 }
 
-/* True where the job has its chance before the other. */
+/* True if the turn of the job comes before that of `other`. */
 static bool is_before(const struct stride_share *share, const struct stride_share *other)
 {
     if (other == NULL || share->priority != other->priority)
@@ -72,7 +72,7 @@ uint64_t stride_due_ns(const struct stride *stride)
     const uint64_t least_ns = stride->since_ns + stride->keeps_ns;
     if (next->pass <= owner->pass)
         return least_ns;
-    if (owner->held_since_ns == 0) /* its next charge may change that */
+    if (owner->held_since_ns == 0) /* the next charge may change the order */
         return STRIDE_NEVER;
     const uint64_t equal_ns = owner->held_since_ns + (next->pass - owner->pass) * owner->weight / STRIDE_PASS_SCALE;
     return equal_ns > least_ns ? equal_ns : least_ns;
@@ -97,7 +97,7 @@ struct stride_share *stride_next(struct stride *stride)
     return chosen;
 }
 
-/* The passes of the jobs of a priority that have a chunk. */
+/* Range of the passes of the jobs with a chunk, of one priority. */
 struct reach {
     uint64_t least, greatest;
     unsigned weights;
@@ -116,7 +116,7 @@ static struct reach reach_of(const struct stride *stride, int priority)
     return reach;
 }
 
-/* The floor as far as it is within reach; as it is where nobody has a chunk. */
+/* The floor limited to the range; unchanged if no job has a chunk. */
 static uint64_t within(const struct reach *reach, uint64_t floor)
 {
     if (reach->weights == 0)
@@ -135,8 +135,8 @@ void stride_want(struct stride *stride, struct stride_share *share)
     share->has_chunk = true;
 }
 
-/* The floor of a priority rises as the passes of its jobs that have a chunk do in the mean, with who has computed:
- * where jobs come and are over within a turn, it comes to those that stay. */
+/* The floor of a priority rises with the mean pass of its jobs that have a chunk, including the charged job. If short
+ * jobs come and go within a turn, the floor thus follows the jobs that stay. */
 void stride_charge(struct stride *stride, struct stride_share *share, uint64_t ns)
 {
     share->pass += ns * STRIDE_PASS_SCALE / share->weight;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line-up and its grouping: see topology.h. */
+/* The line-up and the assignment of workers to masters: see topology.h. */
 #include "common/machine/topology.h"
 
 #include "common/machine/machine.h"
@@ -65,7 +65,7 @@ static struct census count_roles(const struct hello *hellos, unsigned ranks)
     return census;
 }
 
-/* A launch that joins a set: a master, the first rank, and its workers. */
+/* Checks a launch that joins a set: one master, the first rank, and its workers. */
 static int check_pod(const struct census *census, const struct hello *hellos, struct error *error)
 {
     if (!hellos[0].pod || census->masters != 1 || census->supermasters > 0 || census->dca || census->workers == 0)
@@ -141,7 +141,7 @@ static int topology_allocate(struct topology *topology)
     return complete ? 0 : -1;
 }
 
-/* Numbers the nodes in the order in which they first appear; `number` has room for every rank, by a hello's node. */
+/* Numbers the nodes in order of appearance; `number` is indexed by a hello's node. */
 static void number_nodes(struct topology *topology, const struct hello *hellos, unsigned *number)
 {
     for (unsigned i = 0; i < topology->ranks; i++)
@@ -157,7 +157,7 @@ static void note_node_ranks(struct topology *topology, const struct hello *hello
         topology->node_rank[number[hellos[i].node]] = i;
 }
 
-/* True where the rank is a worker, or one beside serving workers. */
+/* True if the rank is a worker, or serves and computes. */
 static bool computes(const struct topology *topology, enum role role, unsigned grouping)
 {
     const enum role serves = topology->masters > 0 ? ROLE_MASTER : ROLE_SUPERMASTER;
@@ -180,8 +180,7 @@ static void topology_list_members(struct topology *topology, const struct hello 
     }
 }
 
-/* Masters that wait for another worker: a heap, in which the one with the fewest stands first, and the lowest of those.
- */
+/* Masters that need more workers: a heap with the least loaded, then lowest, master first. */
 struct queue {
     const unsigned *load; /* [masters] */
     unsigned *masters;    /* [count] */
@@ -197,13 +196,12 @@ static bool has_fewer(const void *master, const void *other, const void *context
 
 static const struct heap_kind by_load = {sizeof(unsigned), 2, has_fewer};
 
-/* Moves the master at place `i` down to its place in the heap. */
 static void topology_sift_down(struct queue *queue, unsigned i)
 {
     heap_sift_down(&by_load, queue->load, queue->masters, queue->count, i);
 }
 
-/* Deals the workers in `members` (NULL: all) that have no master yet evenly to the masters of the queue. */
+/* Assigns the workers in `members` (NULL: all) without a master evenly to the masters of the queue. */
 static void deal_to(struct topology *topology, struct queue *queue, const unsigned *members, unsigned count,
                     unsigned *load)
 {
@@ -219,7 +217,7 @@ static void deal_to(struct topology *topology, struct queue *queue, const unsign
     }
 }
 
-/* Counting sort by node: `list` gets the indices, `first` where those of a node begin. */
+/* Counting sort by node: `list` gets the indices, `first` the beginning of each node. */
 static void sort_by_node(unsigned nodes, const unsigned *node, unsigned count, unsigned *list, unsigned *first)
 {
     for (unsigned n = 0; n <= nodes; n++)
@@ -235,7 +233,6 @@ static void sort_by_node(unsigned nodes, const unsigned *node, unsigned count, u
     first[0] = 0;
 }
 
-/* The lists that dealing needs; one allocation. */
 struct lists {
     unsigned *master_node, *masters, *first_master, *workers, *first_worker;
 };
@@ -249,7 +246,7 @@ static int lists_init(struct lists *lists, const struct topology *topology)
     return room != NULL ? 0 : -1;
 }
 
-/* Deals each worker to a master of its node, where there is one. */
+/* Assigns workers to masters of their node, if there are any. */
 static void deal_within_nodes(struct topology *topology, const struct lists *lists, unsigned *load)
 {
     sort_by_node(topology->nodes, lists->master_node, topology->masters, lists->masters, lists->first_master);
@@ -261,7 +258,7 @@ static void deal_within_nodes(struct topology *topology, const struct lists *lis
     }
 }
 
-/* Has each master that computes serve itself. */
+/* Masters that compute serve themselves. */
 static void deal_to_themselves(struct topology *topology, unsigned *load)
 {
     for (unsigned m = 0; m < topology->masters; m++) {
@@ -273,7 +270,8 @@ static void deal_to_themselves(struct topology *topology, unsigned *load)
     }
 }
 
-/* Deals each worker to a master. Two passes, so that those who must go to another node even out the counts. */
+/* Assigns each worker to a master, in two passes, so that workers without a master on their node even out the
+ * numbers. */
 static int deal(struct topology *topology, const struct hello *hellos, const unsigned *number, unsigned grouping,
                 unsigned *load)
 {
@@ -359,7 +357,7 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* The number of the node that is known by the rank; that of a further one where there is none. */
+/* The number of the node identified by the rank, or of a new one. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;
