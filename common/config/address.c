@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of --http: see address.h. No name is looked up here. */
+/* Addresses of --http: see address.h. Host names are not resolved here. */
 #include "common/config/address.h"
 
 #include "common/util/number.h"
@@ -14,14 +14,13 @@
 #define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._"
 #define IPV6_LETTERS "0123456789abcdefABCDEF:."
 
-/* A host as it was written: with brackets, or without. */
 struct written_host {
-    const char *text; /* [length] without the brackets */
+    const char *text; /* [length], without brackets */
     size_t length;
     bool is_ipv6;
 };
 
-/* Reads a host at the beginning of the text. Returns what follows it; NULL: there is none. */
+/* Reads a host from the start of the text. Returns the rest of the text; NULL: no host. */
 static const char *read_host(struct written_host *host, const char *text)
 {
     host->is_ipv6 = text[0] == '[';

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's description as a word: see description.h. Fields follow one another in the order of the two functions
- * below, separated by slashes; a text has its slashes, per cents and control characters as %XX. */
+/* A kernel's description as a word: see description.h. The fields follow in the order of kernel_table_text() and
+ * description_text(), separated by slashes; in texts, slashes, percent signs and control characters are written as
+ * %XX. */
 #include "common/config/description.h"
 
 #include "common/config/params.h"
@@ -12,10 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Raised when the fields change. */
-#define DESCRIPTION_VERSION 1
-#define TABLE_VERSION       1
-/* The longest text of a description. */
+/* Increased when the fields change. */
+#define DESCRIPTION_VERSION  1
+#define TABLE_VERSION        1
 #define DESCRIPTION_TEXT_MAX 65536
 
 enum {
@@ -48,7 +48,7 @@ static void put_text(struct text *text, const char *value)
     }
 }
 
-/* Records are described as none where output is variable: nothing about them counts then, nor is it right. */
+/* The record fields are written as zero for variable output, for which they are meaningless. */
 static void put_records(struct text *text, const struct hdss_loop *loop)
 {
     static const struct hdss_loop none;
@@ -64,7 +64,6 @@ static void put_records(struct text *text, const struct hdss_loop *loop)
     put_number(text, loop->tile_width);
 }
 
-/* The kernel's name, version, functions, and use of threads. */
 static void put_kernel(struct text *text, const struct hdss_kernel *kernel)
 {
     put_text(text, kernel->name);
@@ -105,7 +104,7 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
     return text_take(&text);
 }
 
-/* The bits of the number, so that the same number is read again. */
+/* The bits of the number, so that it is restored exactly. */
 static uint64_t bits_of_real(double real)
 {
     uint64_t bits;
@@ -140,9 +139,9 @@ char *kernel_table_text(const struct hdss_kernel *kernel)
 
 /* --- reading --- */
 
-/* Walks over a description; once a field is not as it has to be `is_wrong` stays true, and the fields are 0 and "". */
+/* Reads fields one by one. After the first invalid field `is_wrong` stays true and all fields are 0 or "". */
 struct description_reader {
-    char *at; /* the next field; NULL behind the last one */
+    char *at; /* next field; NULL after the last one */
     bool is_wrong;
 };
 
@@ -173,7 +172,7 @@ static uint64_t description_number(struct description_reader *reader, uint64_t m
     return reader->is_wrong ? 0 : number;
 }
 
-/* The text of a field, decoded where it stands. */
+/* Reads a text field and decodes it in place. */
 static const char *description_word(struct description_reader *reader)
 {
     char *field = next_field(reader), *to = field;

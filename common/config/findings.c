@@ -31,8 +31,8 @@ char *findings_text(const struct findings *findings)
     return text_take(&text);
 }
 
-/* Reads the field "NAME=NUMBER" at `*at`, and moves `*at` behind it. False if no field of that name is there, or its
- * number is above `most`. */
+/* Reads the field "NAME=NUMBER" at `*at` and advances `*at`. False if there is no such field or the number exceeds
+ * `most`. */
 static bool read_number(const char **at, const char *name, uint64_t most, uint64_t *number)
 {
     const size_t length = strlen(name);
@@ -46,7 +46,7 @@ static bool read_number(const char **at, const char *name, uint64_t most, uint64
     return true;
 }
 
-/* Reads the field at `*at`, and moves `*at` behind it. False if no field is there. */
+/* Reads one field at `*at` and advances `*at`. False if there is none. */
 static bool read_field(const char **at, struct findings *findings)
 {
     uint64_t number;
@@ -62,7 +62,7 @@ static bool read_field(const char **at, struct findings *findings)
         return findings->plugin_traits = (unsigned)number, true;
     if (strncmp(*at, "loop=", 5) != 0)
         return false;
-    findings->loop = *at + 5; /* it is the last field, and ends with the word */
+    findings->loop = *at + 5; /* the last field extends to the end of the word */
     *at += strlen(*at);
     return true;
 }

@@ -14,7 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pods of a run, at most. */
 #define PODS_MAX 65536
 
 static int job_take_technique(void *target, const char *value, struct error *error)
@@ -57,7 +56,6 @@ static int job_take_iterations(void *target, const char *value, struct error *er
     return 0;
 }
 
-/* The longest delay: more than a second helps no study. */
 #define DELAY_MAX_US 1e6
 
 static int take_inject_delay(void *target, const char *value, struct error *error)
@@ -123,8 +121,8 @@ static bool has_ending(const char *name, const char *ending)
     return length > size && strcmp(name + length - size, ending) == 0;
 }
 
-/* Refuses a report with another ending than .json, most often a slip (report and output mixed up); a device may have
- * any name, for piping the report on, and - is standard output. */
+/* Only .json is accepted, because another ending is mostly a confusion with --output. Devices, for pipes, and - for
+ * standard output are accepted as well. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
     if (strcmp(value, "-") == 0)
@@ -134,7 +132,6 @@ static int job_take_report(void *target, const char *value, struct error *error)
     return option_take_path(((struct job *)target)->report, JOB_PATH_MAX, value, error);
 }
 
-/* Takes --trace FILE, whose ending says what it is. */
 static int take_trace(void *target, const char *value, struct error *error)
 {
     return has_ending(value, ".csv") || has_ending(value, ".pftrace")
@@ -166,8 +163,7 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes --max-output. The checks of the parameters say whether it is a number of bytes, and whether the kernel has the
- * parameter. */
+/* Takes --max-output as the kernel's parameter max_output, whose number is checked with the other parameters. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -219,7 +215,6 @@ static const struct option_row scheduling[] = {
     {NULL},
 };
 
-/* Takes --verify SHARE[:SEED]. */
 static int take_verify(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -239,7 +234,6 @@ static int take_verify(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes --iteration-timeout SECONDS|auto|none. */
 static int take_iteration_timeout(void *target, const char *value, struct error *error)
 {
     (void)error;
@@ -450,7 +444,7 @@ static int add_param(struct job *job, const char *word, struct error *error)
     return 0;
 }
 
-/* Takes an operand: the first is the kernel, the others are its parameters. */
+/* The first operand is the kernel, the others are its parameters. */
 static int take_operand(void *target, const char *word, struct error *error)
 {
     struct job *job = target;
@@ -478,7 +472,7 @@ int job_check_technique(const struct job *job, const char *option, const struct 
     return 0;
 }
 
-/* Lists the values that are not given and would be measured: "mu=, sigma=". */
+/* Lists the missing parameters that would be measured: "mu=, sigma=". */
 static void list_measured(const struct sched_spec *spec, char *text, size_t size)
 {
     size_t length = 0;
@@ -488,8 +482,8 @@ static void list_measured(const struct sched_spec *spec, char *text, size_t size
             length += (size_t)snprintf(text + length, size - length, "%s%s=", length > 0 ? ", " : "", params[i].name);
 }
 
-/* Checks the threads' technique. Threads draw the scheduling steps of a chunk, from which its closed form makes their
- * iterations, with nothing measured; a technique that has none is drawn as it goes. */
+/* Checks the technique of threads: measured parameters must be given. Threads draw chunks by the closed form, or step
+ * by step if there is none. */
 static int check_thread_technique(const struct job *job, struct error *error)
 {
     struct sched sched;

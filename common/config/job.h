@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The job: what one run is asked to do, as the supermaster's command line says it.
+/* A job: one run as described by the supermaster's command line.
  *
- * The job travels to the other ranks as that command line's own words, and every rank parses them with this
- * same code, so that there is one grammar and one set of checks. */
+ * The job is sent to the other ranks as the words of this command line, and each rank parses them with the same code,
+ * so that there is one grammar and one set of checks. */
 #pragma once
 
 #include "common/config/address.h"
@@ -23,11 +23,11 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
-/* Who writes the results of pods: their masters, or the supermaster, to which they are streamed. */
+/* Writers of the results of pods: their masters, or the supermaster, which receives them in streams. */
 enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
-/* The treatment of the journal of an earlier run. */
+/* Handling of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
-/* The form of the summary that the run ends with. */
+/* Form of the summary at the end of the run. */
 enum job_summary { JOB_SUMMARY_TEXT, JOB_SUMMARY_JSON, JOB_SUMMARY_NONE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
@@ -38,73 +38,72 @@ struct job {
     bool sync_points_given;
     bool thread_technique_given;
     bool verify_action_given;
-    uint64_t first, count;         /* --iterations; count is UINT64_MAX where it was not given */
-    char power_file[JOB_PATH_MAX]; /* path for RUN_POWER_FILE, list for RUN_POWER_LIST */
+    uint64_t first, count;         /* --iterations; count is UINT64_MAX if not given */
+    char power_file[JOB_PATH_MAX]; /* file for RUN_POWER_FILE, list for RUN_POWER_LIST */
     char output[JOB_PATH_MAX];     /* empty: no output */
     bool output_is_default;        /* its kernel has named it */
     char report[JOB_PATH_MAX];     /* empty: no report */
-    char costs[JOB_PATH_MAX];      /* --record-costs; empty: they are not recorded */
-    char trace[JOB_PATH_MAX];      /* --trace; empty: there is none */
+    char costs[JOB_PATH_MAX];      /* --record-costs; empty: none */
+    char trace[JOB_PATH_MAX];      /* empty: none */
     char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
-    bool joins;                    /* --join: the parts of variable output become its files at the end */
+    bool joins;                    /* --join: the parts of variable output are joined into its files at the end */
     bool join_given;
     bool journal_off;
     enum job_durability durability;
-    enum job_results results; /* --results */
+    enum job_results results;
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
-    bool control_off;                /* --control off: nobody can ask the run how it goes */
-    struct address http;             /* --http; without a host: it was not given */
-    char metrics_file[JOB_PATH_MAX]; /* --metrics-file; empty: there is none */
+    bool control_off;                /* --control off: the run cannot be queried */
+    struct address http;             /* empty host: not given */
+    char metrics_file[JOB_PATH_MAX]; /* empty: none */
     bool listens;                    /* --listen: pods may join */
-    struct address listen;           /* by this port, too; without a host: by a socket of this machine alone */
-    char pods_file[JOB_PATH_MAX];    /* --pods-file, by which they join */
-    unsigned await_pods;             /* --await-pods: so many come, and no further ones; 0: as many as like to */
+    struct address listen;           /* also at this TCP port; empty host: only by a local socket */
+    char pods_file[JOB_PATH_MAX];    /* --pods-file, the ticket for pods; empty: none given */
+    unsigned await_pods; /* number of pods to wait for, and the most that may join; 0: any number, no waiting */
     bool log_every_given;
-    uint64_t log_every_ns;  /* from line to line of the log where the progress is one */
-    struct findings found;  /* of word 0 */
-    const char *plugin;     /* --technique, where it names a plug-in; borrowed from the words; NULL: it does not */
-    const char *kernel;     /* borrowed from the words */
-    unsigned kernel_params; /* number of name=value words that follow the kernel */
-    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* borrowed from the words, and from max_output */
-    char max_output[40]; /* --max-output as the parameter it stands for, or empty: such a job must not be copied */
+    uint64_t log_every_ns; /* between two lines of the log, if the progress is shown as a log */
+    struct findings found; /* from word 0 */
+    const char *plugin;    /* --technique if it names a plug-in; borrowed from the words; else NULL */
+    const char *kernel;    /* borrowed from the words */
+    unsigned kernel_params;
+    const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* name=value; borrowed from the words, and from max_output */
+    char max_output[40]; /* --max-output as a kernel parameter, or empty; with it the struct must not be copied */
 };
 
-/* True if the job goes on from an earlier run's journal. */
+/* True if the job resumes an earlier run. */
 static inline bool job_resumes(const struct job *job)
 {
     return job->earlier == JOB_EARLIER_RESUME || job->earlier == JOB_EARLIER_RESUME_FAILED;
 }
 
-/* Sets everything to its default, without a kernel. */
+/* Sets all options to their defaults, without a kernel. */
 void job_init(struct job *job);
 
-/* Parses a command line (argv[0] is a program's name, which is not looked at, or findings_text()). 0 when `job` is
- * complete; OPTIONS_HELP or OPTIONS_VERSION when the user asks for that instead; -1 with one line in `error`. The job
- * borrows from argv. Whether the kernel exists and its parameters are right is for the caller to see, and so is
- * --iterations against its loop. Plug-ins are not loaded: the job has a technique_elsewhere() until the caller does,
- * and no candidates but their texts. */
+/* Parses a command line. argv[0] is ignored unless it is a findings_text(). Returns 0, or OPTIONS_HELP or
+ * OPTIONS_VERSION if requested, or -1. The job borrows from argv. The caller checks the kernel, its parameters and
+ * --iterations against the loop. Plug-ins are not loaded: until the caller loads them the technique is
+ * technique_elsewhere(), and candidates have only their texts. */
 int job_parse(struct job *job, int argc, char *const *argv, struct error *error);
 
-/* Checks a technique's parameters as far as they can be wrong, whatever the loop and the workers are. `option` is what
- * names it, "--technique". -1 with one line. */
+/* Checks a technique's parameters as far as possible without the loop and the workers. `option` names the option in
+ * errors: "--technique". */
 int job_check_technique(const struct job *job, const char *option, const struct sched_spec *spec, struct error *error);
 
-/* The output goes where the kernel wants it, unless --output says it. */
+/* Sets the output that the kernel asks for unless --output is given. */
 void job_take_output(struct job *job, const struct hdss_loop *loop);
 
-/* Checks whether its files go together: once it is known where the output goes. -1 with one line. */
+/* Checks that the files of the job are compatible, after the output is known. */
 int job_check_files(const struct job *job, struct error *error);
 
-/* True if the report goes to standard output, so that nothing else may. */
+/* True if the report goes to standard output, which nothing else may use then. */
 bool job_reports_to_output(const struct job *job);
 
-/* The name of the job's journal; empty where it keeps none. Returns `path`. */
+/* Writes the name of the job's journal to `path`, empty if there is none, and returns it. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);
 
-/* The table, for other programs that take a job, and for completions. */
+/* For other programs that take a job, and for completions. */
 const struct options *job_options(void);
 
-/* The page for --help. The caller frees it; NULL when memory is out. */
+/* The page for --help; freed by the caller. NULL if memory runs out. */
 char *job_help_text(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Taking a value by the kind, the bounds and the choices of its row: see options.h. */
+/* Takes a value according to kind, bounds and choices of its row: see options.h. */
 #include "common/config/options.h"
 #include "common/sched/sched.h"
 #include "common/util/number.h"
@@ -27,7 +27,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     size_t used = 0;
     if (row->accepted != NULL)
         return row->accepted;
-    number_bound_text((double)row->least, least); /* integers up to 2^53, and powers of two: a double has them */
+    number_bound_text((double)row->least, least); /* exact as double: integers up to 2^53 and powers of two */
     number_bound_text((double)row->most, most);
     switch (row->kind) {
     case OPTION_INTEGER: snprintf(text, OPTION_ACCEPTED_MAX, "an integer from %s to %s", least, most); break;
@@ -41,7 +41,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     return text;
 }
 
-/* Puts a number into a bool, an unsigned (which an enum is as well) or a uint64_t, as the size of the member says. */
+/* Stores a number in a bool, an unsigned (or enum) or a uint64_t, depending on the size of the member. */
 static void put_number(const struct option_row *row, unsigned char *member, uint64_t number)
 {
     const bool truth = number != 0;

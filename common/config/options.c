@@ -29,7 +29,7 @@ void options_reader_init(struct options_reader *reader, const struct options *op
     *reader = (struct options_reader){.options = options, .argc = argc, .argv = argv, .at = 1};
 }
 
-/* Returns a row by its name (of `length`) or, with length 0, by its letter. */
+/* Finds a row by its name of `length` or, if `length` is 0, by its letter. */
 static const struct option_row *options_find_row(const struct options *options, const char *name, size_t length,
                                                  char letter)
 {
@@ -60,13 +60,12 @@ static int unknown_option(const struct options *options, const char *word, size_
     return error_set(error, OPTIONS_UNKNOWN "%s; --help shows what there is", name);
 }
 
-/* True for an option of the table, which cannot be meant as a value. */
 static bool is_option(const struct options *options, const char *word)
 {
     return strncmp(word, "--", 2) == 0 && options_find_row(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
 }
 
-/* Takes the value of the option just read: after '=', or the next word. */
+/* Takes the value of the option just read: the text after '=', or the next word. */
 static int options_take_value(struct options_reader *reader, const char *after, struct options_word *word,
                               struct error *error)
 {
@@ -77,7 +76,7 @@ static int options_take_value(struct options_reader *reader, const char *after, 
         word->value = after + 1;
         return 0;
     }
-    if (row->value[0] == '[') { /* after the option only if it cannot be anything else */
+    if (row->value[0] == '[') { /* optional value: only an exact match of the next word is taken */
         bool given = reader->at < reader->argc && strcmp(reader->argv[reader->at], row->accepted) == 0;
         word->value = given ? reader->argv[reader->at++] : NULL;
         return 0;
@@ -100,7 +99,7 @@ static int take_long_option(struct options_reader *reader, const char *text, str
     return options_take_value(reader, text + length, word, error);
 }
 
-/* The first of `letters`; what follows it is its value, or more letters. */
+/* Takes the first of `letters`; the rest is its value, or more letters. */
 static int take_letter(struct options_reader *reader, const char *letters, struct options_word *word,
                        struct error *error)
 {

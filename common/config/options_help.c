@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that --help shows, made from the option table. */
+/* The page for --help, generated from the option table. */
 #include "common/config/options.h"
 #include "common/util/text.h"
 
@@ -8,8 +8,8 @@
 
 enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
 
-/* Adds a paragraph (up to a newline or the end), broken between words; the first line begins at `column`, the others at
- * `indent`, or with the blanks before the first word, which stay. Returns where the next paragraph begins. */
+/* Adds a paragraph, up to a newline or the end, and wraps it. The first line begins at `column`, the others at
+ * `indent`; leading blanks of the paragraph are kept and added to both. Returns the start of the next paragraph. */
 static const char *add_paragraph(struct text *text, const char *words, size_t column, size_t indent)
 {
     size_t lead = strspn(words, " ");
@@ -63,7 +63,7 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Adds paragraphs with an empty line between them; indented ones are lines of one example. */
+/* Adds paragraphs separated by empty lines; consecutive indented paragraphs form one example. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel's parameters: see params.h. Every error is one line that begins with the kernel's name, shows what was
- * given, cut to a readable length, and says what is accepted. */
+/* A kernel's parameters: see params.h. Each error is one line with the kernel's name, the given text (truncated) and
+ * the accepted values. */
 #include "common/config/params.h"
 
 #include "common/config/options.h"
@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The longest ending of a stream's file. */
 #define STREAM_ENDING_MAX 15
 
 unsigned kernel_params_count(const struct hdss_kernel *kernel)
@@ -24,7 +23,6 @@ unsigned kernel_params_count(const struct hdss_kernel *kernel)
     return count;
 }
 
-/* Appends to a NUL-terminated text as far as there is room. */
 static void params_append(char *text, size_t size, const char *part, size_t length)
 {
     size_t used = strlen(text);
@@ -163,7 +161,7 @@ bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_
     return false;
 }
 
-/* Checks the names in `manner`: a misspelt one would be noticed only when a run is to be resumed. */
+/* Checks the names in `manner`: a wrong name would only show when a run is resumed. */
 static int check_manner(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     unsigned found = 0, named = kernel->manner != NULL;
@@ -176,7 +174,7 @@ static int check_manner(const char *name, const struct hdss_kernel *kernel, stru
                : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
 }
 
-/* Checks a table, which may be a foreign one, entry by entry. */
+/* The table may come from user code: every entry is checked. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     union hdss_value value;
@@ -224,7 +222,6 @@ const char *kernel_param_text(const struct hdss_param *param, union hdss_value v
     return "";
 }
 
-/* True if a * b fits 64 bits; the product goes to `*product`. */
 static bool params_multiply(uint64_t a, uint64_t b, uint64_t *product)
 {
     return !__builtin_mul_overflow(a, b, product);
@@ -268,7 +265,7 @@ static int check_records(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
-/* True where the endings can be parts of names, and no two streams share a file. */
+/* True if the endings are valid in file names and differ. */
 static bool streams_are_sound(const struct hdss_loop *loop)
 {
     for (unsigned i = 0; i < loop->streams; i++) {
@@ -296,7 +293,6 @@ static int check_streams(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
-/* Checks a loop of several steps, whose records are read as they lie in the file. */
 static int params_check_steps(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     if (loop->steps <= 1)
@@ -306,11 +302,11 @@ static int params_check_steps(const struct hdss_kernel *kernel, const struct hds
     return error_set(error, "%s: the kernel describes no time steps it could have", kernel->name);
 }
 
-/* The most bytes of boundary data of a chunk for the next: as much as a message may have is plenty. */
+/* Upper bound of the boundary data of one chunk. */
 #define BOUNDARY_MAX (UINT64_C(1) << 30)
 
-/* True where dependencies can be computed. The last row of a chunk is complete when the first row is N * reach elements
- * ahead: the product must fit 64 bits. */
+/* True if the dependencies can be handled. The last row of a chunk is complete when the first row is N * reach elements
+ * ahead, so this product must fit in 64 bits. */
 static bool dependencies_are_sound(const struct hdss_loop *loop)
 {
     uint64_t behind, bytes;
@@ -343,7 +339,7 @@ int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *va
     return kernel_check_loop(kernel, loop, error);
 }
 
-/* Checks a loop that grows: the size of an output of records is that of the loop. */
+/* Checks a growing loop: its length must not determine the size of the output. */
 static int params_check_growth(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error)
 {
     bool can = kernel->grow != NULL && loop->streams > 0 && loop->steps <= 1 && loop->sync == 0;
@@ -379,12 +375,11 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
 
 /* --- iterations that wait for others --- */
 
-/* Collects what a kernel tells. */
 struct precedence_calls {
-    struct hdss_precedence calls; /* first: what the kernel is given */
+    struct hdss_precedence calls; /* first member: passed to the kernel */
     struct precedence *precedence;
     uint64_t iterations;
-    struct error error; /* empty: nothing was wrong */
+    struct error error; /* empty: no error */
 };
 
 static int note_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t other)
@@ -401,7 +396,7 @@ static int note_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t
     return 0;
 }
 
-/* Names the iterations of a circle, the first few of a long one. */
+/* Names the iterations of a cycle; only the first few of a long one. */
 static int refuse_circle(const struct hdss_kernel *kernel, const uint64_t *circle, int64_t length, struct error *error)
 {
     char text[200] = "";

@@ -14,12 +14,12 @@
 struct reader {
     const unsigned *ranks;
     unsigned workers;
-    double *powers; /* 0: not yet given */
-    unsigned next;  /* place of the worker that the next line is expected to name: files are mostly in order */
+    double *powers; /* 0: not given yet */
+    unsigned next;  /* index of the worker expected on the next line: files are mostly sorted */
     unsigned line;
 };
 
-/* Copies the next field of the line into `field` and returns what follows it; an empty field at the line's end. */
+/* Copies the next field to `field`, empty at the end of the line, and returns the rest. */
 static const char *power_file_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, BLANKS);
@@ -28,7 +28,7 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        field[kept - 1] = '~'; /* cut off, and so no number any more */
+        field[kept - 1] = '~'; /* truncated: makes it an invalid number */
     return text + length;
 }
 
@@ -62,7 +62,6 @@ static int power_file_take_power(struct reader *reader, const char *rank_text, c
     return 0;
 }
 
-/* Reads a line; returns where the next one begins, NULL on an error. */
 static const char *power_file_take_line(struct reader *reader, const char *text, struct error *error)
 {
     char rank[FIELD_MAX], power[FIELD_MAX], rest[FIELD_MAX];
@@ -80,7 +79,7 @@ static const char *power_file_take_line(struct reader *reader, const char *text,
     return *text == '\n' ? text + 1 : text;
 }
 
-/* Names the workers without a power, neighbours as "3-7". */
+/* Names the workers without a power, ranges as "3-7". */
 static int missing(const struct reader *reader, unsigned count, struct error *error)
 {
     char list[ERROR_TEXT_MAX / 2] = "";

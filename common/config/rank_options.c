@@ -142,7 +142,7 @@ static int refuse_master_operand(void *target, const char *word, struct error *e
     return refuse_operand(error, "master", word);
 }
 
-/* Refuses an operand. With --dca the words are a job, and the line-up says what is wrong with it. */
+/* Rejects an operand. With --dca operands belong to the job, and are checked with it. */
 static int refuse_worker_operand(void *target, const char *word, struct error *error)
 {
     return ((struct worker_options *)target)->dca != WORKER_DCA_NONE ? 0 : refuse_operand(error, "worker", word);

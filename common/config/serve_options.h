@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a supermaster that serves a set, which takes jobs while it is up. Its words are shared with the
- * other ranks at the start in the place of a job, so that each knows what it is part of. */
+/* The command line of a supermaster that serves a set, which accepts jobs while it runs. Its words are shared with the
+ * other ranks at the start in place of a job. */
 #pragma once
 
 #include "common/config/address.h"
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define SERVE_NAME_MAX 41 /* the longest name of a set, with the NUL: its socket's name must have room for more */
+#define SERVE_NAME_MAX 41 /* with NUL; shorter than the name of a socket, which includes it */
 #define SERVE_PATH_MAX 1024
 #define SERVE_AT_ONCE  8
 #define SERVE_MOST     64 /* jobs at once */
@@ -25,31 +25,32 @@ struct serve_options {
     bool group_even;                   /* as the job's --group-by: an enum run_group_by */
     struct address http;               /* as the job's --http */
     bool listens;                      /* pods may join */
-    struct address listen;             /* by this port, too; without a host: by a socket of this machine alone */
-    char metrics_file[SERVE_PATH_MAX]; /* as the job's --metrics-file */
+    struct address listen;             /* also at this TCP port; empty host: only by a local socket */
+    char metrics_file[SERVE_PATH_MAX]; /* like --metrics-file of a job */
 };
 
-/* Bounds of --max-chunk-time, as text and as numbers, and what it is unless given. */
+/* Bounds and default of --max-chunk-time. */
 #define SERVE_CHUNK_TIME_TEXT  "a number of seconds from 0.001 to 60"
 #define SERVE_CHUNK_TIME_MIN_S 0.001
 #define SERVE_CHUNK_TIME_MAX_S 60
 #define SERVE_CHUNK_TIME_NS    UINT64_C(10000000)
 
-/* True where the command line is that of a set: its first word is --serve or --serve=NAME. */
+/* True if the command line starts a set: its first word is --serve or --serve=NAME. */
 bool serve_is_asked(int argc, char *const *argv);
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line in `error`. */
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
 
-/* Takes the value of --listen: `local`, or an address. -1 where it is none. */
+/* Parses the value of --listen: `local`, or an address. */
 #define SERVE_LISTEN_TEXT "local, HOST:PORT or PORT"
 int serve_parse_listen(const char *value, struct address *address, struct error *error);
 
-/* Takes the value of --max-chunk-time. -1 where it is none. */
+/* Parses the value of --max-chunk-time. -1: invalid. */
 int serve_parse_chunk_time(const char *value, uint64_t *ns);
 
-/* True for what a set can be called: letters, digits, '.', '_' and '-', no '.' or '-' first, and not as a run. */
+/* True for valid names of sets: letters, digits, '.', '_' and '-', not starting with '.' or '-', and not like the name
+ * of a run. */
 bool serve_is_name(const char *name);
 
-/* The page for --help. The caller frees it; NULL when memory is out. */
+/* The page for --help; freed by the caller. NULL if memory runs out. */
 char *serve_help_text(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as it is given to a set: see submission.h. */
+/* Jobs submitted to a set: see submission.h. */
 #include "common/config/submission.h"
 
 #include <stdlib.h>
