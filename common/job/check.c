@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking before anything is changed: see check.h. */
+/* Checks before anything is changed: see check.h. */
 #include "common/job/check.h"
 
 #include "common/config/job.h"

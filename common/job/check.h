@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Checks that the rank which leads a run makes before it changes anything. They need no ranks: `hdss run` looks at the
- * same before it launches them, so that what is wrong is said before a queue and a launch have been waited for. */
+/* Checks that the leading rank makes before it changes anything. `hdss run` makes the same checks before the launch, so
+ * that errors show before a wait in a queue. */
 #pragma once
 
 #include "common/job/job_setup.h"
@@ -11,14 +11,14 @@
 
 enum checker {
     CHECKED_BY_LEADER,
-    CHECKED_BEFORE_LAUNCH, /* without what a user's kernel would look at, and nothing is made */
+    CHECKED_BEFORE_LAUNCH, /* calls no user code and creates nothing */
 };
 
-/* The earlier run, the kernel's files, and where the output, the journal and the reports go. `keeps`: the run keeps a
- * journal. -1 with one line. `resume` has what resume_look() finds. */
+/* Checks the earlier run, the kernel's files, and the paths of output, journal and reports. `keeps`: the run keeps a
+ * journal. `resume` receives the result of resume_look(). */
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
-/* Says on `err` what is done other than it was asked for, or with the kernel's inputs. `name` stands before each line.
- */
+/* Prints on `err` which requests are not met as asked, and notes about the kernel's inputs. `name` precedes each
+ * line. */
 void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name);

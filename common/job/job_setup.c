@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From a command line to a job that is ready: see job_setup.h. */
+/* Prepares a job from a command line: see job_setup.h. */
 #include "common/job/job_setup.h"
 
 #include "common/config/params.h"
@@ -15,10 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes of a record: MPI counts bytes in an int. */
+/* Limit of a record: MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
-/* --iterations FIRST:COUNT against the loop. */
 static int cut_loop(struct job_setup *setup, struct error *error)
 {
     const struct job *job = &setup->job;
@@ -59,7 +58,7 @@ int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct err
                : 0;
 }
 
-/* A rank that reads another file than the others would do other work. */
+/* All ranks must read the same input files. */
 static int job_setup_check_inputs(const struct job_setup *setup, struct error *error)
 {
     uint64_t inputs;
@@ -75,7 +74,7 @@ static int job_setup_check_inputs(const struct job_setup *setup, struct error *e
                      setup->kernel->name, inputs, setup->job.found.inputs);
 }
 
-/* A rank with another kernel than the others, or with a loop of another shape, would do other work. */
+/* All ranks must have the same kernel and loop. */
 static int job_setup_check_loop(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.found.loop == NULL)
@@ -88,7 +87,7 @@ static int job_setup_check_loop(const struct job_setup *setup, struct error *err
                            setup->kernel->name);
 }
 
-/* A loop that builds upon results that came before begins at iteration 0. The error tells of "`what` KERNEL `does`". */
+/* A loop that builds on earlier results must begin at iteration 0. The error says "`what` KERNEL `does`". */
 static int job_setup_check_first(const struct job_setup *setup, const char *what, const char *does, struct error *error)
 {
     if (setup->first == 0)
@@ -97,7 +96,7 @@ static int job_setup_check_first(const struct job_setup *setup, const char *what
                      setup->count, what, setup->kernel->name, does);
 }
 
-/* Results of a step reach every worker by way of the output. */
+/* The results of a step reach the other workers through the output. */
 static int job_setup_check_steps(struct job_setup *setup, struct error *error)
 {
     setup->step_iterations =
@@ -112,14 +111,14 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True where the kernel says that iterations wait, as its own: those of synthetic sleep in the place of computing. */
+/* True if the kernel's iterations wait. Those of `synthetic` sleep instead of computing and do not count. */
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
 }
 
-/* A loop that grows is all of it, and cut by a technique that does not reckon with its length. None of its iterations
- * may be there yet to be run only to be timed. */
+/* A growing loop cannot be a part of a loop, needs a technique that does not depend on the number of iterations, and is
+ * not probed. */
 static int take_growth(struct job_setup *setup, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -144,8 +143,8 @@ static int take_growth(struct job_setup *setup, struct error *error)
                      spec->technique.technique->name, setup->kernel->name);
 }
 
-/* Iterations that wait or have effects are few, long and uneven: they are handed out one at a time, unless the user
- * says another technique. `auto` learns from finished ones where none may be run only to be timed. */
+/* Iterations that wait or have effects are few, long and uneven: by default they are assigned one at a time. If they
+ * cannot be probed, `auto` chooses from finished iterations. */
 static void take_defaults_of_kernel(struct job_setup *setup)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -155,7 +154,7 @@ static void take_defaults_of_kernel(struct job_setup *setup)
         run_spec_hand_out_singly(spec);
 }
 
-/* An iteration that is not to be run only to be timed is not probed. */
+/* Iterations with effects are not probed. */
 static int check_effects(struct job_setup *setup, struct error *error)
 {
     if (!setup->loop.has_effects)
@@ -170,8 +169,7 @@ static int check_effects(struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* The actions of a kernel with an output of variable length between two iterations is its own business, and so are
- * effects. */
+/* Kernels with variable output or effects may keep state between iterations: they get no threads. */
 static int job_setup_check_threads(const struct job_setup *setup, struct error *error)
 {
     const struct hdss_kernel *kernel = setup->kernel;
@@ -185,7 +183,7 @@ static int job_setup_check_threads(const struct job_setup *setup, struct error *
                      kernel->name);
 }
 
-/* Iterations that are computed a second time yield the same results, and do nothing else. */
+/* Iterations that are computed twice must be independent and without effects. */
 static int check_verify(const struct job_setup *setup, struct error *error)
 {
     if (setup->job.spec.verify == 0)
@@ -203,9 +201,8 @@ static int check_verify(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True where a helper can run the kernel: its iterations wait for nothing that is the worker's, and threads depend on
- * nothing and draw by a closed form, which says the same in two processes. The load of the cores is measured by how
- * long the worker itself waits for them. */
+/* True if a helper can run the kernel: its iterations wait for nothing in the worker, and threads use a closed form,
+ * which gives the same chunks in both processes. The load of the cores is measured in the worker itself. */
 bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -214,7 +211,7 @@ bool job_setup_can_be_isolated(const struct job_setup *setup)
            spec->weighting != SCHED_WEIGHTING_ACP;
 }
 
-/* A server that computes has one thread, whose turns are short. */
+/* A serving rank that computes has one thread and short turns. */
 static int check_masters(const struct job_setup *setup, struct error *error)
 {
     const struct run_spec *spec = &setup->job.spec;
@@ -297,7 +294,7 @@ static int check_isolation(const struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* Only a process of its own can be ended in the middle of an iteration. */
+/* Only a separate process can be killed during an iteration. */
 static int check_timeout(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -335,7 +332,7 @@ static int check_sync_points(const struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* A run of chunks that build upon one another begins at the beginning, or from a recovery point in its journal. */
+/* A loop with dependencies begins at the beginning, or at a recovery point of its journal. */
 static int job_setup_check_dependencies(struct job_setup *setup, struct error *error)
 {
     struct job *job = &setup->job;
@@ -351,8 +348,9 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
-                                               worker after the other can compute */
+        /* a worker that asks ahead would hold consecutive chunks, which only one
+         *                                                worker after the other can compute */
+        job->spec.ask_ahead = ASK_AHEAD_OFF;
     setup->min_chunk_raised = job->spec.min_chunk < setup->loop.distance;
     if (setup->min_chunk_raised)
         job->spec.min_chunk = setup->loop.distance;
@@ -366,7 +364,6 @@ uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers)
     return wanted < setup->loop.sync ? wanted : setup->loop.sync;
 }
 
-/* Loads a technique that is a plug-in, and tries its parameters. -1 with one line. */
 static int load_technique(const struct job_setup *setup, const char *option, const char *text, struct sched_spec *spec,
                           struct error *error)
 {
@@ -376,7 +373,7 @@ static int load_technique(const struct job_setup *setup, const char *option, con
     return job_check_technique(&setup->job, option, spec, error);
 }
 
-/* Parses the words, and loads what is a plug-in among the techniques where this rank is to. As job_parse(). */
+/* job_parse(), and loads plug-in techniques on ranks with a loader for them. */
 static int job_setup_parse(struct job_setup *setup, int argc, char *const *argv, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;
@@ -406,7 +403,6 @@ int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, 
     return kernel_params_parse(setup->kernel, job->kernel_params, job->kernel_param, setup->values, error);
 }
 
-/* All that follows from the job and its loop. */
 static int job_setup_settle(struct job_setup *setup, struct error *error)
 {
     if (cut_loop(setup, error) < 0)
@@ -427,8 +423,8 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
     return check_output(setup, error);
 }
 
-/* A loop to which iterations are added by number is of a kernel that runs iterations beyond those that it describes,
- * and nothing of it depends on how many there are. */
+/* A loop that users extend by a number of iterations needs a kernel that can run iterations beyond its description,
+ * with nothing that depends on the number. */
 static int check_counted(const struct job_setup *setup, struct error *error)
 {
     const char *name = setup->kernel->name;
@@ -448,7 +444,7 @@ static int check_counted(const struct job_setup *setup, struct error *error)
                : error_set(error, "an open job: more than 2^63 - 1 iterations");
 }
 
-/* A loop that grows for the rank that leads does so for all, also for one that finds it complete a moment later. */
+/* If the loop grows for the leading rank it grows for all, even if another rank finds it complete a moment later. */
 static int agree_on_growth(struct job_setup *setup, struct error *error)
 {
     if (!setup->job.found.grows || (setup->kernel->grow == NULL && !setup->job.found.is_counted))

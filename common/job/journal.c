@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal's file: see journal.h. Invariant: the first `size` bytes of the file are a head and whole records, and
- * say what `done` and `digest` say. */
+/* Journal files: see journal.h. Invariant: the first `size` bytes of the file are a head and whole records, whose
+ * content equals `done` and `digest`. */
 #include "common/job/journal.h"
 
 #include "common/os/files.h"
@@ -14,14 +14,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Factor above its least length at which a journal is written anew, if it is longer than a few hundred groups. */
+/* A journal is rewritten after it has grown to GROWN_TIMES its minimum and more than GROWN_BYTES. */
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
 /* --- reading --- */
 
-/* Loads the file, which is opened to be written where that may be, as a network's locks ask for it. 0 with the whole
- * file in memory, or a journal_state. */
+/* Loads the file into memory, opened for writing if possible because locks on network file systems need that. Returns 0
+ * or a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -76,7 +76,7 @@ void journal_file_fini(struct journal_file *file)
     *file = (struct journal_file){.fd = -1};
 }
 
-/* Returns the line at `*text`, which moves on to the next one; "" behind the last. */
+/* Returns the line at `*text` and advances to the next one; "" at the end. */
 static const char *next_line(const char **text, const char *end)
 {
     const char *line = *text;
@@ -106,7 +106,7 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
         if (strcmp(was, is) != 0)
             return journal_refuse(path, was, is, error);
     }
-    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count) /* of the heads alone */
+    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count) /* differs only in the heads */
         return 0;
     return error_set(error, "%.150s: is the journal of another job: its loop is %llu:%llu there and %llu:%llu here",
                      path, (unsigned long long)there->loop.first, (unsigned long long)there->loop.count,
@@ -132,7 +132,7 @@ static int journal_make_room(struct journal *journal, size_t size)
     return 0;
 }
 
-/* Bytes of the records that say all that is known. */
+/* Size of the records that hold the present state. */
 static size_t records_size(const struct journal *journal)
 {
     size_t ranges = ranges_length(&journal->done);
@@ -143,7 +143,7 @@ static size_t records_size(const struct journal *journal)
     return size;
 }
 
-/* Writes the head, the growths, one record of all that is done, the deaths, and the recovery points. */
+/* Writes the head, the growths, one record with all done ranges, the deaths and the recovery points. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
@@ -168,7 +168,7 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
                : 0;
 }
 
-/* Writes the journal under the temporary name and gives it its own. On failure the old file, if any, is as it was. */
+/* Writes the journal to a temporary file and renames it. On failure an old file is unchanged. */
 static int replace(struct journal *journal, struct error *error)
 {
     uint64_t size;
@@ -177,7 +177,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    file_lock(fd); /* the new file is known to nobody else yet */
+    file_lock(fd); /* no other process knows the new file yet */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -206,14 +206,13 @@ static int copy_head(struct journal *journal, const struct journal_head *head)
     return journal->head != NULL ? 0 : -1;
 }
 
-/* Forgets the i-th recovery point. */
 static void drop_point(struct journal *journal, unsigned i)
 {
     free((unsigned char *)journal->points[i].data);
     memmove(&journal->points[i], &journal->points[i + 1], (--journal->point_count - i) * sizeof *journal->points);
 }
 
-/* Forgets the recovery points that the one behind them has made useless: it is not behind what is done. */
+/* Drops recovery points that are superseded: the next point is not beyond the iterations that are done. */
 static void drop_old_points(struct journal *journal)
 {
     const struct range *done = ranges_length(&journal->done) > 0 ? ranges_at(&journal->done, 0) : NULL;
@@ -222,14 +221,13 @@ static void drop_old_points(struct journal *journal)
         drop_point(journal, 0);
 }
 
-/* True where the point is behind those that are kept, and there is room for one more. */
+/* True if the point is beyond the stored ones and there is room. */
 static bool wants_point(const struct journal *journal, const struct journal_point *point)
 {
     return journal->point_count == 0 ||
            (journal->point_count < JOURNAL_POINTS && point->at > journal->points[journal->point_count - 1].at);
 }
 
-/* Keeps a copy of the point, for which there is room. */
 static int keep_point(struct journal *journal, const struct journal_point *point)
 {
     unsigned char *data = malloc(point->bytes);
@@ -275,7 +273,7 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
     return result;
 }
 
-/* Takes back a record that is not whole, or not known to be on the disk: nothing must follow it. */
+/* Truncates a record that is incomplete or perhaps not on the disk: nothing may follow it. */
 static int journal_take_back(struct journal *journal, struct error *error)
 {
     journal_fail(journal, "cannot write", error);
@@ -286,8 +284,8 @@ static int journal_take_back(struct journal *journal, struct error *error)
     return -1;
 }
 
-/* Notes the ranges, for which journal_append() has made room. Where there is none for a split of what is known of their
- * deaths, that stays, and is forgotten by who reads that they are done. */
+/* Adds the ranges, for which journal_append() has reserved room. If memory is missing to split entries of deaths, these
+ * stay: readers ignore deaths of done iterations. */
 static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -305,7 +303,6 @@ static bool has_grown(const struct journal *journal)
     return journal->size > GROWN_BYTES && journal->size / GROWN_TIMES > needed;
 }
 
-/* True where a record of `size` bytes may follow, for which there is room then. */
 static int prepare_record(struct journal *journal, size_t size, struct error *error)
 {
     if (journal->fd < 0)
@@ -313,7 +310,6 @@ static int prepare_record(struct journal *journal, size_t size, struct error *er
     return journal_make_room(journal, size) < 0 ? error_set(error, "%.200s: out of memory", journal->path) : 0;
 }
 
-/* Writes the record of `size` bytes that has been made. As journal_append(). */
 static int write_record(struct journal *journal, size_t size, uint32_t crc, struct error *error)
 {
     if (file_write_at(journal->fd, journal->bytes, size, journal->size) < 0 ||
@@ -340,11 +336,11 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal_note(journal, ranges, count);
     journal->digest += digest;
     if (has_grown(journal))
-        replace(journal, NULL); /* the long journal stays where a second one finds no room */
+        replace(journal, NULL); /* failure keeps the long journal */
     return 0;
 }
 
-/* Keeps every second growth, the last one among them. */
+/* Keeps every second growth, including the last. */
 static void thin_growths(struct journal *journal)
 {
     for (unsigned i = 0; i < JOURNAL_GROWTHS / 2; i++)
@@ -401,7 +397,7 @@ int journal_append_point(struct journal *journal, const struct journal_point *po
         return -1;
     }
     if (has_grown(journal))
-        replace(journal, NULL); /* as behind journal_append() */
+        replace(journal, NULL); /* failure keeps the long journal */
     return 0;
 }
 

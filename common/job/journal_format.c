@@ -13,13 +13,11 @@ static const char magic[8] = {'H', 'D', 'S', 'S', 'J', 'R', 'N', 'L'};
 
 enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT = 32, CRC_BYTES = 4 };
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
-/* Added to the ranges of a record of deaths. */
+/* Flag of a record of deaths, in its number of ranges. */
 #define DEATHS_MARK 0x80000000u
-/* Added to the length of a recovery point, in units of JOURNAL_RANGE_BYTES. */
-#define POINT_MARK 0x40000000u
-/* Added to the one range of a growth. */
-#define GROWTH_MARK (DEATHS_MARK | POINT_MARK)
-/* The first versions that have growths, and an end. */
+/* Flag of a recovery point, whose length is in units of JOURNAL_RANGE_BYTES. */
+#define POINT_MARK     0x40000000u
+#define GROWTH_MARK    (DEATHS_MARK | POINT_MARK)
 #define GROWTH_VERSION 3
 #define END_VERSION    4
 
@@ -38,7 +36,7 @@ uint32_t journal_head_put(const struct journal_head *head, unsigned char *out)
     return crc;
 }
 
-/* Returns the CRC of a record of `size` bytes without the CRC itself. */
+/* CRC of a record of `size` bytes, without its CRC field. */
 static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
 {
     return crc32c(crc32c(before, record, CRC_AT), record + DIGEST_AT, size - DIGEST_AT);
@@ -99,7 +97,6 @@ uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out)
     return journal_record_put(NULL, 0, bytes, before, out);
 }
 
-/* Takes the head; `*crc` receives the value for the first record. */
 static enum journal_decoded take_head(struct journal_content *content, const unsigned char *bytes, size_t size,
                                       uint32_t *crc)
 {
@@ -135,8 +132,8 @@ static bool is_inside(const struct range *loop, const struct range *range)
            range->first - loop->first <= loop->count - range->count;
 }
 
-/* Adds the ranges of a record. 0, or -1 with the reason: a range outside of the loop, or done already, was never
- * written by HDSS. */
+/* Adds the ranges of a record. On failure `reason` is set: a range outside the loop or done already cannot come from
+ * HDSS. */
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -154,7 +151,6 @@ static int add_ranges(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Takes the ranges of a record of deaths. 0, or -1 with the reason. */
 static int add_deaths(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -179,7 +175,6 @@ static int add_deaths(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Takes a recovery point of `count` units. 0, or -1 with the reason. */
 static int add_point(struct journal_content *content, const unsigned char *record, size_t count,
                      enum journal_decoded *reason)
 {
@@ -204,7 +199,6 @@ static int add_point(struct journal_content *content, const unsigned char *recor
     return 0;
 }
 
-/* Takes a growth, by which the loop becomes longer. 0, or -1 with the reason. */
 static int add_growth(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -225,7 +219,7 @@ static int add_growth(struct journal_content *content, const unsigned char *reco
     return 0;
 }
 
-/* Takes the end, which may stand only behind records of the whole loop. 0, or -1 with the reason. */
+/* Reads the end, which is valid only after records of the whole loop. */
 static int add_end(struct journal_content *content, const unsigned char *record, enum journal_decoded *reason)
 {
     content->final_bytes = wire_get64(record + DIGEST_AT);
@@ -235,7 +229,6 @@ static int add_end(struct journal_content *content, const unsigned char *record,
     return content->is_over ? 0 : -1;
 }
 
-/* Forgets the deaths of iterations that are done. */
 static enum journal_decoded forget_done(struct journal_content *content)
 {
     for (size_t i = 0; content->deaths.count > 0 && i < ranges_length(&content->done); i++) {
@@ -246,12 +239,12 @@ static enum journal_decoded forget_done(struct journal_content *content)
     return JOURNAL_GOOD;
 }
 
-/* Takes the record at `record`, of which `left` bytes are there. Returns its size; 0 where the record is torn or
- * `reason` says what is wrong with the whole. */
+/* Reads the record at `record`, of which `left` bytes exist. Returns its size; 0 if it is truncated, or if `reason` is
+ * set. */
 static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t version,
                           uint32_t *crc, enum journal_decoded *reason)
 {
-    /* bits of the first word that say what the record is */
+    /* flags of the first word */
     const uint32_t marks = version > JOURNAL_VERSION_LEAST ? DEATHS_MARK | POINT_MARK : 0;
     if (left < JOURNAL_RECORD_BYTES)
         return 0;
@@ -273,7 +266,7 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         if (version >= GROWTH_VERSION)
             result = add_growth(content, record, count, reason);
         else
-            *reason = JOURNAL_CONTRADICTS; /* no record is both */
+            *reason = JOURNAL_CONTRADICTS; /* no record has both flags */
     }
     if (result < 0)
         return 0;

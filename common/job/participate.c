@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Joins the set, if this rank is to. Returns an exit status; what is wrong has been said. */
+/* Joins the set, if asked to. Returns an exit status; errors are printed. */
 static int join_set(const struct participant *participant, struct runtime *runtime, struct pod **pod)
 {
     struct error error;
@@ -23,7 +23,6 @@ static int join_set(const struct participant *participant, struct runtime *runti
     return EXIT_STATUS_USAGE;
 }
 
-/* Takes the job and runs it. Returns the exit status. */
 static int take_part(const struct participant *participant, struct runtime *runtime, bool leads)
 {
     struct pod *pod = NULL;

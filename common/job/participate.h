@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The common life of master and worker: they join, are given the job, run it, and leave. */
+/* The life of masters and workers: join, receive the job, run it, leave. */
 #pragma once
 
 #include "common/job/startup.h"
@@ -9,14 +9,14 @@
 struct participant {
     enum role role;
     bool has_threads; /* see struct introduction */
-    /* The ticket, borrowed, of the set that a master's launch joins as a pod, and for how long the set is waited for;
-     * NULL: it joins none. */
+    /* ticket of the set that a master's launch joins as a pod, and how long to wait for the set; borrowed; NULL:
+     * none. */
     const char *ticket;
     uint64_t patience_ns;
-    /* Runs the job; the words are its command line. Returns the exit status. */
+    /* Runs the job with command line word[words]. Returns the exit status. */
     int (*run)(void *context, struct runtime *runtime, unsigned words, char *const *word);
     void *context;
 };
 
-/* Returns the exit status; `front` has taken the command line and is released. */
+/* Returns the exit status. `startup` has taken the command line and is released. */
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

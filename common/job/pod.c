@@ -11,26 +11,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* For so long an address is tried before the next one is, or the file is read again. */
+/* Time limit for one address. */
 #define ATTEMPT_NS       UINT64_C(3000000000)
-#define LOCAL_ATTEMPT_NS UINT64_C(500000000) /* a socket of this machine, where there is a port, too */
+#define LOCAL_ATTEMPT_NS UINT64_C(500000000) /* for a local socket, if there is a port as well */
 
-/* The addresses of a set, and the key by which it is joined at a port. */
 struct way_to_set {
     struct ticket ticket;
-    bool has_key; /* else a socket of this machine needs none, and at a port a credential of munge is the key */
+    bool has_key; /* otherwise a local socket needs no key, and a port uses a munge credential */
 };
 
 struct pod {
-    struct streams *streams; /* owned */
+    struct streams *streams;
     struct stream_welcome welcome;
 };
 
-/* Outcome of trying addresses. */
 struct attempts {
-    bool is_absent;     /* at one of them nobody answers */
-    bool is_refused;    /* the set does not want the pod, or cannot be asked */
-    struct error other; /* who answers at one of them is not the set; else empty */
+    bool is_absent;     /* at least one address does not answer */
+    bool is_refused;    /* the set rejects the pod, or the check failed */
+    struct error other; /* one address is answered by something else; empty if not */
 };
 
 #define FROM_ELSEWHERE                                                                                                 \
@@ -50,7 +48,7 @@ static bool is_socket(const char *path)
     return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* -1 with one line where no address of the ticket can lead to its set from this machine. */
+/* Fails if no address of the ticket is reachable from this machine. */
 static int check_way(const struct ticket *ticket, const char *set, struct error *error)
 {
     for (size_t i = 0; i < ticket->count; i++)
@@ -60,7 +58,7 @@ static int check_way(const struct ticket *ticket, const char *set, struct error 
                      ticket->addresses[0].path);
 }
 
-/* `set` is a socket of this machine, a port, or the file of a set. -1 with one line. */
+/* `set` is a local socket, a port, or a ticket file. */
 static int find_way(struct way_to_set *way, const char *set, struct error *error)
 {
     struct stream_address *address = &way->ticket.addresses[0];
@@ -73,7 +71,7 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
     return ticket_read(&way->ticket, set, error) < 0 ? -1 : check_way(&way->ticket, set, error);
 }
 
-/* Says what to do where the file names a socket alone, which is not here: it may be that of another machine. */
+/* Explains what to do if the ticket names only a socket that does not exist here. */
 static void explain_absence(const struct way_to_set *way, const char *set, struct error *error)
 {
     const struct ticket *ticket = &way->ticket;
@@ -100,9 +98,8 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
         attempts->other = *error;
 }
 
-/* Tries one address after the other: one of another machine may be that of somebody else here, as those of bridges and
- * behind NAT are, while a later one leads to the set. False where the set has refused the pod, or is joined, or where
- * all that answer are others. */
+/* Tries the addresses in turn: an address of another machine may belong to something else here (bridges, NAT), while a
+ * later one leads to the set. False if the pod has joined or was rejected, or if all answers came from others. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     struct error unread;
@@ -121,7 +118,7 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
     }
     if (pod->streams != NULL || attempts.is_refused)
         return false;
-    if (attempts.other.text[0] != '\0') /* which tells more than that nobody answers */
+    if (attempts.other.text[0] != '\0') /* says more than that nothing answers */
         *error = attempts.other;
     return attempts.is_absent;
 }

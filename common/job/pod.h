@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch that joins a set: its master's way there. */
+/* A launch that joins a set: connection of its master. */
 #pragma once
 
 #include "common/mpi/runtime.h"
@@ -7,12 +7,10 @@
 
 struct pod;
 
-/* Joins the set whose ticket is in the file `set`, for all ranks of the launch, at the first of its addresses where
- * that one answers, of sockets only on the machine that the ticket names; or the set that listens at the socket `set`
- * of this machine, or at the port `set`, by a credential of munge. Where none answers they are tried again and again,
- * as the file has them then, for `patience_ns`. NULL with one line.
- */
+/* Joins a set for all ranks of the launch. `set` is a ticket file, whose addresses are tried in turn (local sockets
+ * only on the ticket's machine), or a local socket, or a port with a munge credential. If none answers, all are tried
+ * again, with the file read again, for `patience_ns`. */
 struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t patience_ns, struct error *error);
 
-/* Behind the link: leaves the set. NULL is fine. */
+/* Leaves the set after the link is closed. NULL is allowed. */
 void pod_leave(struct pod *pod);

@@ -22,7 +22,6 @@
 
 /* --- the job's name --- */
 
-/* A line of the head: "what=value" and a NUL. */
 static void add_line(struct text *text, const char *what, const char *value)
 {
     text_add(text, "%s=%s\n", what, value);
@@ -51,23 +50,22 @@ static const char *file_name(const char *path)
     return slash != NULL ? slash + 1 : path;
 }
 
-/* True where the list of the loop may have become longer when the run is resumed, and is compared by what it had: it
- * grows, or the kernel can tell of the beginning of its inputs. */
+/* True if the loop may be longer when the run is resumed, and is compared by the part that existed: it grows, or the
+ * kernel can digest the beginning of its inputs. */
 static bool may_become_longer(const struct job_setup *setup)
 {
     return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* The digest of what is read for the first `iterations` of the whole loop, or for all where the kernel tells no other.
- * -1 with one line. */
+/* Digest of the inputs of the first `iterations` of the whole loop, or of all if the kernel provides no other. */
 static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
     return setup->kernel->inputs != NULL ? kernel_inputs(setup->kernel, setup->values, iterations, digest, error) : 0;
 }
 
-/* All that the results depend on, and where they are. The name of the output without its folder: both can be moved. Of
- * a loop that may become longer only what its inputs begin with is named. NULL with one line. */
+/* Writes all that determines the results and their place. The output is named without its folder, so that both can be
+ * moved. Of a loop that may grow only the start of its inputs is included. */
 static char *name_job(const struct job_setup *setup, size_t *bytes, struct error *error)
 {
     uint64_t inputs;
@@ -100,8 +98,8 @@ static char *name_job(const struct job_setup *setup, size_t *bytes, struct error
     return name;
 }
 
-/* The next growth of a loop that is known to have `from` of its iterations: so far ahead that where a loop has changed
- * is known to about one part in JOURNAL_GROWTHS. -1 with one line. */
+/* The next growth after `from` known iterations. The steps are so large that a change in the inputs is located to about
+ * one part in JOURNAL_GROWTHS. */
 static int next_growth(const struct job_setup *setup, uint64_t from, struct journal_growth *growth, struct error *error)
 {
     const uint64_t step = setup->count / JOURNAL_GROWTHS + (setup->count % JOURNAL_GROWTHS != 0);
@@ -109,7 +107,7 @@ static int next_growth(const struct job_setup *setup, uint64_t from, struct jour
     return digest_inputs(setup, setup->first + growth->count, &growth->inputs, error);
 }
 
-/* Notes the loop: as growths of an empty one where it may become longer. -1 with one line. */
+/* Sets the loop of the head; a loop that may grow becomes an empty one with growths. */
 static int note_loop(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_head *head = &resume->head;
@@ -145,7 +143,7 @@ const char *resume_list(const struct job_setup *setup)
     return found;
 }
 
-/* Refuses iterations [first, end) of an earlier run, one of which at least is another by now. */
+/* Rejects a run in which some of the iterations [first, end) have changed. */
 static int refuse_changed(const struct resume *resume, const struct job_setup *setup, uint64_t first, uint64_t end,
                           struct error *error)
 {
@@ -163,7 +161,6 @@ static int refuse_changed(const struct resume *resume, const struct job_setup *s
                      list != NULL ? list : "", list != NULL ? ": " : "", which, resume->path);
 }
 
-/* Compares what the loop of the earlier run had with what it has now. -1 with one line. */
 static int compare_growths(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const struct journal_head *there = &resume->earlier.content.head;
@@ -186,7 +183,6 @@ static int compare_growths(const struct resume *resume, const struct job_setup *
     return 0;
 }
 
-/* Says how much the loop has become longer. */
 static void print_new(const struct resume *resume, const struct job_setup *setup, FILE *err, const char *name)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
@@ -204,14 +200,14 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* True if resuming is worth something: also with a complete journal, as the final file may be missing where something
- * failed, or was killed, at the very end. */
+/* True if resuming is useful: also for a complete journal, because the final file may be missing if the end of the run
+ * failed or was killed. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;
 }
 
-/* A run that begins anew leaves alone what could be resumed, unless it is told otherwise. */
+/* A new run does not destroy a run that could be resumed, except with --overwrite. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
     struct journal_file file;
@@ -239,8 +235,8 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
-/* The run that is resumed is complete, and has variable output. That is in its final files, or in its parts if they
- * were not to be joined or a kill has left them. This run may want the other of the two, or more iterations. */
+/* The earlier run with variable output is complete: its output is in the final files, or still in parts (not joined, or
+ * killed). The present run may want the other form, or more iterations. */
 static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
 {
     const int found = results_look(setup->job.output, &setup->loop, error);
@@ -252,7 +248,7 @@ static int look_at_parts(struct resume *resume, const struct job_setup *setup, b
     return 0;
 }
 
-/* Looks at a run whose journal has an end. If its output has gone since, this run begins anew. -1 with one line. */
+/* Checks a run whose journal has an end. If its output is missing the run begins anew. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count;
@@ -284,7 +280,7 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
     return 0;
 }
 
-/* With --resume but without a journal: nothing is done, unless an output says otherwise. */
+/* --resume without a journal: begins anew unless there is an output. */
 static int check_start(const struct job_setup *setup, const char *path, struct error *error)
 {
     if (!setup->collect || !results_exist(setup->job.output, &setup->loop))
@@ -295,9 +291,9 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds how much of the earlier run can be believed: all, unless parts are missing. Their sizes tell; where nothing
- * is left to be done they are read as well, as the files could not be made of them else. 1: there is less, with it
- * in `sound`. */
+/* Finds the part of the earlier run that can be used: all, unless parts are missing. Sizes are compared; if nothing is
+ * left to compute the parts are also read, because the final files are made from them. Returns 1 if only the ranges in
+ * `sound` can be used. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
                       uint64_t *digest, struct error *error)
 {
@@ -313,8 +309,7 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* A chunk that is called done and is not there, or not as it was written, is done again. Where nothing at all is
- * there, the run is refused later on. */
+/* Computes again the chunks that are missing or damaged. If nothing exists at all, the run is rejected later. */
 static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
                           struct error *error)
 {
@@ -339,7 +334,6 @@ static int forget_missing(struct resume *resume, const struct job_setup *setup, 
     return 0;
 }
 
-/* Iterations that the kernel called failed are done again. */
 static int forget_failed(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
@@ -369,7 +363,7 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
     return results_find_failed(setup->job.output, &setup->loop, done, failed, &digest, error);
 }
 
-/* Iterations that have killed those who ran them are tried again, with care where workers have died of them. */
+/* Iterations that killed their processes are tried again, isolated if workers died. */
 static int forgive_deaths(struct resume *resume, struct error *error)
 {
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
@@ -399,7 +393,7 @@ static int resume_read_earlier(struct resume *resume, const struct job_setup *se
     }
 }
 
-/* The journal that stands beside the output; "" without one. */
+/* Path of the journal next to the output; "" without an output. */
 static const char *path_beside(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
 {
     snprintf(path, JOB_JOURNAL_PATH_MAX, "%s%s", job->output, job->output[0] != '\0' ? JOB_JOURNAL_ENDING : "");
@@ -430,7 +424,7 @@ int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps
                                     : check_old(resume, resume->path, setup, error);
 }
 
-/* Nothing may begin anew where something is said to be done. */
+/* A run whose journal lists done iterations must not begin anew. */
 static int check_absent(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     uint64_t done = ranges_total(&resume->earlier.content.done);
@@ -441,14 +435,14 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
         done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path, setup->job.output);
 }
 
-/* True for a file with something in it; a device has nothing that could be lost. */
+/* True for a non-empty file; devices contain nothing to lose. */
 static bool holds_something(const char *path)
 {
     struct stat found;
     return stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
 }
 
-/* Results of an earlier run are replaced only where that is wanted. */
+/* Results of an earlier run are replaced only on request. */
 static int check_free(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     if (setup->job.earlier != JOB_EARLIER_REFUSE || resume->has_begun)
@@ -477,8 +471,8 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
                : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-/* In a loop with dependencies: keeps of the recovery points the one that the loop goes on from. Where chunks would be
- * shorter than the iterations depend on the journal was none of this loop. */
+/* In a loop with dependencies: selects the recovery point to continue from. If chunks would be shorter than the
+ * distance of the dependencies, the journal belongs to another loop. */
 static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_content *content = &resume->earlier.content;
@@ -539,7 +533,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     char beside[JOB_JOURNAL_PATH_MAX];
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
-        unlink(beside); /* the output that it tells about is made anew: it has been looked at */
+        unlink(beside); /* the output that it describes is replaced */
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
@@ -588,7 +582,7 @@ int resume_record_deaths(struct resume *resume, const struct poison *deaths, str
     return journal_append_deaths(&resume->journal, deaths, error);
 }
 
-/* True if all of the range has seen too many deaths. */
+/* True if all of the range has died too often. */
 static bool has_died_too_often(const struct journal *journal, struct range range, const struct job_setup *setup)
 {
     struct poison known;
@@ -655,7 +649,7 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    resume_end_journal(resume, !is_kept); /* one that cannot get its end is removed: the files are complete */
+    resume_end_journal(resume, !is_kept); /* without its end the journal is removed: the files are complete */
 }
 
 void resume_give_up(struct resume *resume)

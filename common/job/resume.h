@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The journal of a run, as the program sees it that leads: what an earlier run has left, going on from it, and what is
- * left at the end. */
+/* The journal of a run as the leading program uses it: state of an earlier run, resuming it, and recording this one. */
 #pragma once
 
 #include "common/config/job.h"
@@ -12,85 +11,77 @@
 #include <stdio.h>
 
 struct resume {
-    char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal is kept */
+    char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal */
     char *text;                      /* names the job; owned */
     struct journal_head head;
-    struct journal_growth growths[JOURNAL_GROWTHS]; /* of the head, where the loop may become longer */
-    bool grows;                                     /* more iterations may come while it runs */
-    struct journal_file earlier; /* journal of the run that is resumed; its content is empty where none is */
+    struct journal_growth growths[JOURNAL_GROWTHS]; /* of the head, if the loop may grow */
+    bool grows;                                     /* more iterations may follow during the run */
+    struct journal_file earlier;                    /* journal of the resumed run; empty if there is none */
     bool resumed;
-    bool is_over;   /* resumed, and the run is complete: all that is wanted of it is there, and nothing is to begin */
-    bool goes_on;   /* resumed, and the run is complete: its final files are there, and parts are to be made of them */
-    bool has_begun; /* a journal is there that has no end: its run makes the output */
+    bool is_over;   /* resumed and complete: nothing remains to do */
+    bool goes_on;   /* resumed and complete: the final files exist, and parts are made from them */
+    bool has_begun; /* a journal without an end exists: its run makes the output */
     struct journal journal;
-    unsigned char *point; /* [point_bytes] boundary data of the recovery point that is coming; owned */
+    unsigned char *point; /* [point_bytes] boundary data of an incomplete recovery point; owned */
     uint64_t point_bytes;
-    struct error failure; /* the first reason why something was not recorded; empty if there is none */
+    struct error failure; /* first failure to record; empty: none */
 };
 
-/* Before anything else: nothing is kept. */
+/* Initializes without a journal. */
 void resume_init(struct resume *resume);
 
-/* The file that the iterations are read from, where it is clear which; else NULL. Borrowed from the setup. */
+/* The file that lists the iterations, if it is clear which; else NULL. Borrowed from the set-up. */
 const char *resume_list(const struct job_setup *setup);
 
-/* Looks at what is there, and changes nothing: reads the journal with --resume, and refuses to begin anew where that
- * would destroy what could be resumed. `keeps`: this run keeps a journal. -1 with one line, for wrong use. To be ended
- * by resume_end() or resume_give_up() in any case. */
+/* Checks without changing anything: reads the journal for --resume, and rejects a new run that would destroy one that
+ * can be resumed. `keeps`: this run keeps a journal. Must be followed by resume_end() or resume_give_up(). */
 int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
-/* Then, whether the output is there that is gone on with, or can be made. -1 with one line. */
+/* Second step: checks that the output exists, or can be created. */
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Takes of what was found what can be believed and is wanted. `name` stands before a line on `err` about what is
- * dropped. -1 with one line, for wrong use. */
+/* Third step: takes the usable part of the earlier run. `name` precedes notes on `err` about dropped parts. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Finds what the earlier run has done and the kernel called failed, as far as resume_take() has left it done. -1 with
- * one line. */
+/* Finds iterations done by the earlier run that the kernel reported as failed, among those kept by resume_take(). */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
-/* Begins the journal of this run. 0, -1 with one line, or RESULTS_NO_ROOM. */
+/* Creates the journal of this run. Returns 0, -1 or RESULTS_NO_ROOM. */
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Makes or, where the run is resumed, finds the output; `lock` as for results_create(). 0, -1 with one line, or
+/* Creates the output or opens that of the resumed run; `lock` as for results_create(). Returns 0, -1 or
  * RESULTS_NO_ROOM. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
-/* Records how long the loop is by now, if it has become longer, before anything that lies behind what it was. `grows`:
- * it may still become so. -1 with one line. */
+/* Records the present length of the loop before iterations beyond the old length. `grows`: it may grow further. */
 int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error);
 
-/* Records a group of ranges. -1 with one line. */
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Takes the next `bytes` of a recovery point, at `offset` of `all` its data, and records the point when it has all of
- * them. -1 with one line. */
+/* Takes `part`, the bytes from `offset` of `all` in total, and records the recovery point after the last part. */
 int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
                         struct error *error);
 
-/* Records the deaths that iterations have seen so far, as for journal_append_deaths(). -1 with one line. */
+/* Records the deaths of iterations so far, as in journal_append_deaths(). */
 int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);
 
-/* True if what is there can be resumed later; also where all is done, but the kernel calls some of it failed. */
+/* True if the run can be resumed later: also if it is complete but iterations failed. */
 static inline bool resume_is_possible(const struct resume *resume, bool some_failed)
 {
     return resume->path[0] != '\0' && resume->journal.fd >= 0 &&
            (some_failed || resume->grows || !journal_is_complete(&resume->journal));
 }
 
-/* True if nothing is left but what a resumed run would give up before it begins, as deaths are held against it: only
- * --resume failed runs it. Before resume_end(). */
+/* True if only iterations remain that a resumed run would give up at once because of their deaths, so that only
+ * --resume failed runs them. Called before resume_end(). */
 bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
 
-/* Closes the journal. */
 void resume_end(struct resume *resume);
 
-/* All is done, and the final files are made. Writes the end of the journal if the run is right, removes the journal if
- * not, and closes it. */
+/* After the final files are made: completes the journal if the run is right, otherwise removes it, and closes it. */
 void resume_conclude(struct resume *resume, const struct job_setup *setup, bool is_right);
 
-/* The run does not begin: the journal as well, unless it is that of an earlier one. */
+/* The run does not begin: removes its journal unless it is that of an earlier run. */
 void resume_give_up(struct resume *resume);

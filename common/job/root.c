@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An end that is further away than a hundred years is none. */
+/* Estimates beyond a hundred years are not shown. */
 #define LEFT_MAX_S 3e9
 
 void root_init(struct root *root, const char *name, const char *version)
@@ -71,8 +71,7 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    root->grows =
-        root->setup.loop.grows && !root->setup.job.found.is_counted; /* of that it is noted: root_note_added() */
+    root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted; /* root_note_added() counts these */
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
@@ -229,9 +228,8 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
     return result;
 }
 
-/* Makes the final files, and brings them to the disk if that is wanted. If all is done all results have to be there.
- * With --join no the parts stay for another program, which may have removed some: they are searched for failures only.
- */
+/* Makes the final files and syncs them if required. If the run is done all results must exist. With --join no the parts
+ * remain for other programs, which may have removed some: they are only searched for failures. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -245,7 +243,7 @@ static int root_convert(struct root *root, int status)
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
-/* Looks whether all that was written is still there. In a run that ended early nobody else looks for parts. */
+/* Checks that all written results still exist. If the run ended early no other check follows. */
 static int root_look_again(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -280,11 +278,11 @@ static int finish_output(struct root *root, int status)
     return status == EXIT_STATUS_DONE && ranges_total(&root->failed) > 0 ? EXIT_STATUS_TASKS : status;
 }
 
-/* At the very end nobody was told of a journal that could not be written. */
+/* A journal that could not be written is reported here at the latest. */
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
-    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* a run that goes on says what is new to it */
+    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* a resumed run reports its growth */
         root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
         return status;
@@ -292,7 +290,7 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Removes what the final files were made from; with --join no that is the output itself. */
+/* Removes the parts from which the final files were made; with --join no they are the output. */
 static void remove_parts(const struct root *root)
 {
     const struct job_setup *setup = &root->setup;
@@ -314,7 +312,7 @@ int root_finish_output(struct root *root, int status)
     return status;
 }
 
-/* First the journal gets its end: from then on nobody needs what the final files were made from. */
+/* The journal is completed first: afterwards the parts are not needed. */
 void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
@@ -344,7 +342,7 @@ static void complete_report(struct root *root, struct report *report, uint64_t f
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
     reasons_sort(&root->reasons);
     report->reasons = &root->reasons;
-    report->failure = NULL; /* the failure is said on standard error */
+    report->failure = NULL; /* already printed on standard error */
     report_compute(report);
 }
 
@@ -365,7 +363,7 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
-/* `hdss run` prints it where it can be given it: a launcher drops what a rank has printed last where it ends it. */
+/* `hdss run` prints the summary if possible, because a launcher may drop the last output of a rank. */
 static void root_print_summary(struct root *root, const struct report *report)
 {
     const struct job *job = &root->setup.job;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The front of a daemon's program: see startup.h. */
+/* Command-line start of a daemon: see startup.h. */
 #include "common/job/startup.h"
 
 #include "common/config/options.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Telling whoever launched the run how it goes: see status.h. */
+/* Reports to the launcher of a run: see status.h. */
 #include "common/job/status.h"
 
 #include <fcntl.h>
@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* -1 where nothing can be told. */
+/* Opens the pipe named in the environment. -1: none. */
 static int status_open(const char *variable)
 {
     const char *path = getenv(variable);
@@ -20,8 +20,7 @@ static int status_open(const char *variable)
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
 }
 
-/* A line goes whole or not at all, and begins behind whatever somebody else has left without an end. Where nobody reads
- * any more there is nobody to tell. */
+/* Writes a whole line or nothing. The leading newline ends any partial line of another process. */
 static void status_file_tell(const char *line, int length)
 {
     int file = status_open(STATUS_VARIABLE);
@@ -65,14 +64,14 @@ void status_tell_end(const char *role, int status, bool degraded)
                      snprintf(line, sizeof line, "\n" STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }
 
-/* A pipe that is named in the environment; -1: there is none. */
+/* Like status_open(), but only for pipes. */
 static int status_open_pipe(const char *variable)
 {
     struct stat found;
     int file = status_open(variable);
     if (file < 0 || (fstat(file, &found) == 0 && S_ISFIFO(found.st_mode)))
         return file;
-    close(file); /* on another machine the path may name a file of somebody else */
+    close(file); /* on another machine the path may name an unrelated file */
     return -1;
 }
 
@@ -87,7 +86,7 @@ bool status_tell_summary(const char *text)
     return told;
 }
 
-/* A line that finds no room is left out: the next one comes soon. */
+/* Drops a line that does not fit: the next one follows soon. */
 bool status_tell_progress(const char *text)
 {
     int file = status_open_pipe(PROGRESS_VARIABLE);

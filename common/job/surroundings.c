@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Entering the surroundings of a job: see surroundings.h. The folders are descriptors, so that a name that is gone
- * meanwhile has nothing done elsewhere. */
+/* Entering the surroundings of a job: see surroundings.h. Folders are held as descriptors, so that a renamed folder is
+ * still the same one. */
 #include "common/job/surroundings.h"
 
 #include "common/config/job.h"
@@ -23,7 +23,6 @@ static int open_folder(const char *path)
     return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-/* 0 where this process may be in the folder. */
 static int try_folder(int folder)
 {
     return folder < 0 ? -1 : faccessat(folder, ".", X_OK, AT_EACCESS);
@@ -40,7 +39,6 @@ int surroundings_open(struct surroundings *surroundings, const char *folder, mod
     return error_set(error, "cannot enter the job's folder %.200s: %s", folder, strerror(cause));
 }
 
-/* True where pods send their results, by the words of the job. */
 static bool sends_results(const struct announcement *announced)
 {
     struct job job;
@@ -94,7 +92,7 @@ void surroundings_leave(struct surroundings_before *before)
 {
     if (before->folder < 0)
         return;
-    if (fchdir(before->folder) < 0) { /* relative names would mean other files from here on */
+    if (fchdir(before->folder) < 0) { /* relative names would refer to other files */
         perror("hdss: cannot return to the own folder");
         abort();
     }

@@ -16,7 +16,7 @@
 #define TECHNIQUE_SYMBOL "hdss_technique"
 #define PYTHON_SYMBOL    "hdss_python_technique"
 
-/* A technique from the module for Python: the class "module.Class". NULL with one line in `error`. */
+/* Provided by the Python module: makes a technique from "module.Class". NULL with one line in `error`. */
 typedef const struct hdss_technique *python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 static const struct object_kind technique_objects = {
@@ -25,14 +25,13 @@ static const struct object_kind technique_objects = {
     .for_changed = "a file of another name, or another set",
 };
 
-/* A technique that is loaded. */
 struct loaded_technique {
     struct loaded_technique *next;
     struct technique_plugin made;
     char name[SCHED_SPEC_TEXT_MAX];
 };
 
-/* The technique that was made of the plug-in under this name, or is made now. NULL with one line. */
+/* The technique made from the plug-in under this name; made at the first call. */
 static const struct technique *make_technique(const char *name, const struct hdss_technique *plugin,
                                               struct error *error)
 {

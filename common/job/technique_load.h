@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques by name: those that are built in, and a user's shared object. The plug-in runs in the process that loads
- * it, which is the rank that cuts chunks by it, or who only wants to know what these would be. */
+/* Techniques by name: built-in ones and user plug-ins. A plug-in runs in the process that loads it: the rank that cuts
+ * the chunks, or a program that computes them for display. */
 #pragma once
 
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* As sched_spec_parse(), also of a plug-in: "./mine.so:param=value,...", or "python:module.Class:param=value,...". Its
- * technique lives as long as the process. -1 with one line, and `spec` as it was. */
+/* sched_spec_parse() for built-in techniques and plug-ins: "./mine.so:param=value,...",
+ * "python:module.Class:param=value,...". The technique is valid until the process ends. On failure `spec` is
+ * unchanged. */
 int technique_load(struct sched_spec *spec, const char *text, struct error *error);

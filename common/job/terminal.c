@@ -19,8 +19,8 @@
 #define LOOK_MS          200
 #define LOG_LOOK_MS      1000
 
-/* A descriptor of the terminal at which standard output or error, or the launcher's, ends; -1 if it is none. To be
- * closed. mpirun gives its ranks a terminal of its own making for their output, so only the launcher's counts there. */
+/* Descriptor of the terminal of standard output or error, or of the launcher's; to be closed; -1: no terminal. mpirun
+ * gives its ranks a pseudo-terminal for their output, so that only the launcher's stream counts there. */
 static int terminal_open_terminal(int stream)
 {
     char link[64];
@@ -73,7 +73,7 @@ void terminal_init_none(struct terminal *terminal)
     *terminal = (struct terminal){.mode = TERMINAL_NONE, .width = DEFAULT_WIDTH, .utf8 = locale_is_utf8()};
 }
 
-/* Writes what is no whole line. */
+/* Writes an incomplete line. */
 static void terminal_write(const char *text)
 {
     if (!status_tell_progress(text))

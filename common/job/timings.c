@@ -30,7 +30,7 @@ void timings_fini(struct timings *timings)
     *timings = (struct timings){0};
 }
 
-/* The file of all says which worker has computed each chunk, and begins with the names of the columns. */
+/* The joined file names the worker of each chunk and begins with column names. */
 static int timings_write_file(const struct timings *timings, const char *path, bool is_of_all, struct error *error)
 {
     struct text text;
@@ -92,7 +92,6 @@ static void read_part(struct timings *timings, const char *name, unsigned rank)
     free(text);
 }
 
-/* Sorts them and leaves out what another has, too. */
 static void tidy_up(struct timings *timings)
 {
     size_t kept = 0;

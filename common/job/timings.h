@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The times of a run's chunks, for --record-costs: each worker writes those of its own beside the file as it leaves,
- * and the supermaster makes one file of them, sorted, as costs_parse() in worker/kernels/costs reads it. Nothing of
- * this is on the way of a chunk where it is not asked for. */
+/* The times of a run's chunks, for --record-costs. Each worker writes its own times to a file when it leaves, and the
+ * supermaster joins them into one sorted file, which costs_parse() in worker/kernels/costs reads. */
 #pragma once
 
 #include "common/util/error.h"
@@ -12,8 +11,8 @@
 
 struct timing {
     uint64_t first, count;
-    double us;       /* microseconds for each iteration */
-    unsigned worker; /* rank of the worker that computed them; set by timings_join() */
+    double us;       /* microseconds per iteration */
+    unsigned worker; /* rank of the worker; set by timings_join() */
 };
 
 struct timings {
@@ -21,17 +20,15 @@ struct timings {
     size_t length, capacity;
 };
 
-/* Notes a chunk; one for which there is no memory is left out. */
+/* Adds a chunk; drops it if memory runs out. */
 void timings_add(struct timings *timings, uint64_t first, uint64_t count, double us);
 void timings_fini(struct timings *timings);
 
-/* Writes them to the file `path`.`rank`.part. -1 with one line. */
+/* Writes the file `path`.`rank`.part. */
 int timings_write_part(const struct timings *timings, const char *path, unsigned rank, struct error *error);
 
-/* True where that file is here. */
 bool timings_has_part(const char *path, unsigned rank);
 
-/* Makes the file `path` of the parts of these ranks, as far as they are there, and removes them: each line says, too,
- * which rank has computed the chunk. Of iterations that
- * were computed twice the one of the chunk that begins first counts. -1 with one line. */
+/* Joins the existing part files of these ranks into `path` and removes them. Each line names the rank of the worker. If
+ * iterations were computed twice, the chunk that begins first counts. */
 int timings_join(const char *path, const unsigned *ranks, unsigned count, struct error *error);
