@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From numbers to colours: see colour.h. */
+/* Colours for numbers: see colour.h. */
 #include "common/results/colour.h"
 
 #include "common/results/palette.h"
@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bins of unsigned distances from the smallest value: exact below 2^MANTISSA, then 2^MANTISSA bins for each doubling.
- */
+/* Histogram of the unsigned distances from the smallest value: exact below 2^MANTISSA, then 2^MANTISSA bins per
+ * doubling. */
 enum { MANTISSA = 12, BINS = (64 - MANTISSA + 1) << MANTISSA };
 
 static size_t bin_of(uint64_t distance)
@@ -20,7 +20,6 @@ static size_t bin_of(uint64_t distance)
     return ((size_t)(shift + 1) << MANTISSA) + (size_t)((distance >> shift) & ((1u << MANTISSA) - 1));
 }
 
-/* The smallest distance in the bin. */
 static uint64_t bin_start(size_t bin)
 {
     if (bin >> MANTISSA == 0)
@@ -34,13 +33,12 @@ static bool is_real(enum hdss_type type)
     return type == HDSS_FLOAT32 || type == HDSS_FLOAT64;
 }
 
-/* The mask that turns signed values into unsigned ones of the same order, by exclusive or. */
+/* XOR mask that maps signed values to unsigned ones in the same order. */
 static uint64_t sign_shift(enum hdss_type type)
 {
     return type == HDSS_INT32 || type == HDSS_INT64 ? (uint64_t)1 << 63 : 0;
 }
 
-/* Returns the i-th value; signed ones are shifted so that their order is that of unsigned ones. */
 static uint64_t integer_at(enum hdss_type type, const void *row, uint64_t i)
 {
     switch (type) {
@@ -58,8 +56,8 @@ static double colour_real_at(enum hdss_type type, const void *row, uint64_t i)
     return type == HDSS_FLOAT32 ? (double)((const float *)row)[i] : ((const double *)row)[i];
 }
 
-/* Weight of a value's rank among all values in its colour; the rest is the place of the value's logarithm. Rank alone
- * cuts smooth slopes into bands, the logarithm alone leaves most of a picture in a few colours. */
+/* A value's colour mixes its rank among all values with its logarithm. Rank alone cuts smooth slopes into bands; the
+ * logarithm alone leaves most of a picture in few colours. */
 #define RANK_WEIGHT 0.4
 
 int colours_init(struct colours *colours, const struct hdss_loop *loop)
@@ -87,7 +85,7 @@ void colours_fini(struct colours *colours)
     free(colours->bins);
 }
 
-/* True for a value that is drawn black, or as not computed: it has no colour of the map. */
+/* True for values drawn black or as not computed. */
 static bool is_special(const struct colours *colours, uint64_t value)
 {
     return colours->has_full && (value == colours->full || value == colours->nothing);
@@ -126,7 +124,7 @@ void colours_see_counts(struct colours *colours, const void *row, uint64_t count
     }
 }
 
-/* Replaces the count of each bin by its step on the map. */
+/* Replaces the count of each bin by its colour step. */
 void colours_settle(struct colours *colours)
 {
     if (colours->bins == NULL || colours->lowest > colours->highest)

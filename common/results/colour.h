@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* From numbers to colours that a person likes to look at.
+/* Colours for numbers.
  *
- * Integers are spread over the map by how often they occur and by their logarithm, so that detail shows wherever there
- * is some; the value declared full is black, and 0 beside it, "not computed", dark grey. Reals go from the smallest to
- * the largest value over a map of even perceived steps; what is no number is grey.
+ * Integers are mapped by a mixture of their frequency and logarithm, so that detail is visible everywhere; the value
+ * declared full is black, and 0 next to it, "not computed", dark grey. Reals are mapped linearly from smallest to
+ * largest to a map with perceptually even steps; NaN is grey.
  *
- * Pictures of a series, that is of three-dimensional results, are all drawn by one scale of greys, so that they can be
- * compared: white is the smallest value, black the largest, and between them the logarithm of integers and reals as
- * they are. */
+ * Three-dimensional results are a series of pictures that share one grey scale so that they can be compared: white is
+ * the smallest value, black the largest, by logarithm for integers and linearly for reals. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -20,29 +19,29 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* for integers, all of them unsigned after integer_at() */
+    /* integers, in the unsigned order of integer_at() */
     bool has_full;
     double rank_weight;     /* see colours_settle() */
-    uint64_t full, nothing; /* the values drawn black and "not computed" */
+    uint64_t full, nothing; /* drawn black and as "not computed" */
     uint64_t lowest, highest;
-    uint64_t *bins; /* owned: number of values in each bin, later the step of each */
-    /* for reals */
+    uint64_t *bins; /* histogram, after colours_settle() the colour steps; owned */
+    /* reals */
     double from, to;
 };
 
-/* -1 when memory is out. */
+/* -1: out of memory. */
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 
-/* First pass over all rows: the range. */
+/* First pass: range of values. */
 void colours_see_range(struct colours *colours, const void *row, uint64_t count);
 
-/* Second pass over all rows: how often each value occurs. Not needed for reals. */
+/* Second pass: frequencies; not needed for reals. */
 void colours_see_counts(struct colours *colours, const void *row, uint64_t count);
 bool colours_need_counts(const struct colours *colours);
 
-/* To be called between the second pass and the third. */
+/* Called between the second and the third pass. */
 void colours_settle(struct colours *colours);
 
-/* Third pass: three bytes (red, green, blue) for each value. */
+/* Third pass: writes red, green, blue for each value. */
 void colours_paint(const struct colours *colours, const void *row, uint64_t count, uint8_t *rgb);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Results as text. One-dimensional: a header and `iteration,value` lines. Two-dimensional: the rows of the array, comma
- * separated, no header. More dimensions: one line per record. Reals are as short as reading them back exactly allows.
- */
+/* Results as CSV text. One dimension: a header and `iteration,value` lines. Two dimensions: the rows of the array,
+ * without a header. More: one line per record. Reals have the fewest digits that restore them exactly. */
 #include "common/results/formats.h"
 
 #include <inttypes.h>
@@ -10,7 +9,6 @@
 
 #define VALUE_TEXT_MAX 40
 
-/* Writes a real with %g and the fewest digits that give the value back. */
 static size_t csv_file_real_text(double value, int least, int most, char text[VALUE_TEXT_MAX])
 {
     size_t length = 0;
@@ -44,7 +42,6 @@ static size_t signed_text(int64_t value, char *text)
     return 1 + unsigned_text(0 - (uint64_t)value, text + 1);
 }
 
-/* The i-th element of a row, as the type says. */
 #define ELEMENT(type, row, i) ((const type *)(row))[i]
 
 static size_t value_text(enum hdss_type type, const void *row, uint64_t i, char text[VALUE_TEXT_MAX])
@@ -72,7 +69,7 @@ static void put_row(FILE *out, enum hdss_type type, const void *row, uint64_t co
     }
 }
 
-/* Writes the table. The caller finds write errors, on closing. */
+/* Write errors are detected when the caller closes the file. */
 static int csv_convert(FILE *out, const char *path, struct rows *rows, struct error *error)
 {
     (void)path;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The kinds of result files: one constant each, found by the file's extension. Inside common/results only. */
+/* Formats of result files, selected by extension. Internal interface between the files of common/results. */
 #pragma once
 
 #include "common/results/rows.h"
@@ -11,15 +11,15 @@
 #define RESULTS_HEADER_MAX 512
 
 struct results_format {
-    const char *extension; /* with its dot, in lower case */
+    const char *extension; /* with dot, lower case */
 
-    /* Checks whether it can hold such results; `path` is for the message. NULL where it can hold all. */
+    /* Checks that the format can hold the results; `path` is for errors. NULL: all are possible. */
     int (*check)(const char *path, const struct hdss_loop *loop, struct error *error);
 
-    /* Writes what stands before the records and returns its length. NULL for none. */
+    /* Writes the header of a file written in place and returns its length. NULL: none. */
     size_t (*header)(const struct hdss_loop *loop, char header[RESULTS_HEADER_MAX]);
 
-    /* Writes the final file from the array's rows; `path` is for messages. NULL where the file is written in place. */
+    /* Writes the final file from the rows; `path` is for errors. NULL: the file is written in place. */
     int (*convert)(FILE *out, const char *path, struct rows *rows, struct error *error);
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that somebody else may change while a run writes them: see intact.h. */
+/* Detecting changes of output files by others: see intact.h. */
 #include "common/results/intact.h"
 
 #include "common/os/clock.h"

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that a run writes for hours, in which somebody may remove, replace or cut them. Inside common/results only.
+/* Checks that the output of a long run was not removed, replaced or truncated by others. Internal interface between the
+ * files of common/results.
  *
- * Nothing of this makes a write fail: what goes to a file without a name is lost at its end, and a file that was cut is
- * as long as before when the next record is written, with zeros where others were. */
+ * Writes themselves do not fail then: data of a removed file are lost at the end, and a truncated file grows again with
+ * zeros at the next record. */
 #pragma once
 
 #include "common/results/results.h"
@@ -11,14 +12,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Whether the open file still has a name, and the `bytes` that it had. -1 with one line. */
+/* Checks that the open file still has a name and at least `bytes`. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* The same before a write, once a second: a file system of many nodes asks those that write the file how long it is. */
+/* The same before a write, but at most once a second, because a parallel file system asks all writers for the size of a
+ * file. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
-/* At the end: whether the open file is the one of that name. -1 with one line. */
+/* At the end: checks that the name refers to the open file. */
 int intact_check_name(int fd, const char *path, struct error *error);
 
-/* -1 with one line that says what was done to the file, as "was removed". */
+/* Returns -1 with an error that says what happened: "was removed". */
 int intact_refuse(const char *path, const char *what, struct error *error);

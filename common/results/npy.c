@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* NumPy's .npy files, format version 1.0 (NEP 1): magic, version, the header's length, then a Python dictionary padded
- * with spaces to a multiple of 64 bytes. The byte order is this machine's, and the header says which. Also here: raw
- * files, which are the same without a header. */
+/* NumPy's .npy format, version 1.0 (NEP 1): magic, version, length of the header, then a Python dictionary padded with
+ * spaces to a multiple of 64 bytes. The byte order is that of this machine and is stated in the header. Raw files,
+ * which are the same without a header, are also here. */
 #include "common/results/formats.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* And the version, 1.0. */
+/* with version 1.0 */
 static const char npy_magic[8] = "\x93NUMPY\x01\x00";
 
 static const char *type_code(enum hdss_type type)

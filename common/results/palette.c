@@ -38,7 +38,6 @@ static uint8_t byte_of(double linear)
     return (uint8_t)lround(x * 255);
 }
 
-/* out = matrix * in */
 static void palette_multiply(const double matrix[3][3], const double in[3], double out[3])
 {
     for (int i = 0; i < 3; i++)
@@ -78,8 +77,7 @@ static void rgb_of(const struct oklab *lab, uint8_t rgb[3])
         rgb[i] = byte_of(linear[i]);
 }
 
-/* Slope at stop i of one coordinate: between its neighbours, as Catmull and Rom have it, but 0 where the coordinate
- * turns, so that no colour overshoots. */
+/* Slope of a coordinate at stop i: Catmull-Rom, but 0 at local extrema, so that no colour overshoots. */
 static double slope(const struct palette_stop *stops, const struct oklab *labs, size_t count, size_t i, int coordinate)
 {
     if (i == 0 || i + 1 == count)

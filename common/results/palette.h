@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Colour maps, drawn through a few colours of our own by smooth curves in Oklab (Ottosson 2020), a space in which equal
- * distances look equal. */
+/* Colour maps: smooth curves through a few colours in Oklab (Ottosson 2020), in which equal distances look equal. */
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 struct palette_stop {
-    double at; /* 0 .. 1, ascending, the first 0 and the last 1 */
+    double at; /* 0 .. 1, ascending, from 0 to 1 */
     uint8_t rgb[3];
 };
 
@@ -15,11 +14,11 @@ struct palette_stop {
 extern const struct palette_stop palette_counts[];
 extern const size_t palette_counts_stops;
 
-/* For measured values: lightness rises evenly from dark violet to light yellow. */
+/* For measurements: lightness rises evenly from dark violet to light yellow. */
 extern const struct palette_stop palette_values[];
 extern const size_t palette_values_stops;
 
-/* For pictures that are compared: from white to black. */
+/* For comparison of pictures: white to black. */
 extern const struct palette_stop palette_greys[];
 extern const size_t palette_greys_stops;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that take their place by renaming: see partial.h. */
+/* Files that are renamed after completion: see partial.h. */
 #include "common/results/partial.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A file that is made under a temporary name beside it and takes its place by renaming, so that nobody sees half of it.
- * Inside common/results only. */
+/* A file that is written under a temporary name and renamed, so that readers never see a part. Internal interface
+ * between the files of common/results. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,16 +9,15 @@
 #include <stdio.h>
 
 struct partial {
-    char target[PATH_MAX]; /* the file itself, where the path is a link to it */
-    char name[PATH_MAX];   /* name of the file that becomes the target */
+    char target[PATH_MAX]; /* the file itself if the path is a link */
+    char name[PATH_MAX];   /* temporary name */
 };
 
-/* -1 with one line. */
 int partial_init(struct partial *partial, const char *path, struct error *error);
 
-/* A new file in the place of what an earlier run left, never the one that a link there leads to. NULL with errno. */
+/* Creates a new file and replaces leftovers of an earlier run; does not follow links. NULL with errno. */
 FILE *partial_open(const struct partial *partial);
 
-/* 0, or -1 with errno. */
+/* Renames the file. Returns 0, or -1 with errno. */
 int partial_keep(const struct partial *partial);
 void partial_drop(const struct partial *partial);

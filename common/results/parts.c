@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing parts, and the folder that they are in: see parts.h. */
+/* Writing parts, and their folder: see parts.h. */
 #include "common/results/parts.h"
 
 #include "common/os/files.h"
@@ -102,7 +102,7 @@ bool parts_begun(const char *path)
     return access(file_in(path, RUN_FILE, file), F_OK) == 0;
 }
 
-/* True for the name of a part, like "12-0". */
+/* True for names like "12-0". */
 static bool is_part_name(const char *name)
 {
     size_t run = strspn(name, "0123456789"), rank = name[run] == '-' ? strspn(name + run + 1, "0123456789") : 0;
@@ -130,7 +130,7 @@ int parts_list(const char *folder, struct part_file **files, size_t *count)
         result = grown == NULL ? -1 : 0;
         *files = grown != NULL ? grown : *files;
         if (result == 0)
-            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has looked at its length */
+            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has checked the length */
     }
     closedir(dir);
     if (*count > 0)
@@ -161,7 +161,7 @@ static int parts_write_run(const char *path, unsigned streams, uint32_t run, str
     return result < 0 && (errno == ENOSPC || errno == EDQUOT) ? RESULTS_NO_ROOM : result;
 }
 
-/* Reads the number of the run. 0, RESULTS_ABSENT, or -1 with one line. */
+/* Returns 0, RESULTS_ABSENT or -1. */
 static int parts_read_run(const char *path, unsigned streams, uint32_t *run, struct error *error)
 {
     char file[PATH_MAX];
@@ -180,15 +180,15 @@ static int parts_read_run(const char *path, unsigned streams, uint32_t *run, str
     return 0;
 }
 
-/* Opens and locks the file of the run. `*lock` is the caller's to close, -1 if there is none. -1 with one line if
- * another run has it. */
+/* Opens and locks the file `run`. `*lock`, -1 if there is none, is closed by the caller. Fails if another run holds the
+ * lock. */
 static int lock_run(const char *path, int *lock, struct error *error)
 {
     char file[PATH_MAX];
     *lock = file_open_locked(file_in(path, RUN_FILE, file), O_RDWR);
     if (*lock < 0 && errno == EWOULDBLOCK)
         return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
-    return 0; /* one that is absent, or that nobody can go on with, is refused where it is read or made */
+    return 0; /* a missing or unusable file is reported when it is read or created */
 }
 
 static void parts_unlock(int lock)
@@ -197,7 +197,6 @@ static void parts_unlock(int lock)
         close(lock);
 }
 
-/* Keeps the lock of the run that begins for the caller, where it is wanted. */
 static int parts_keep(const char *path, int *lock, struct error *error)
 {
     return lock == NULL ? 0 : lock_run(path, lock, error);
@@ -217,7 +216,6 @@ int parts_check_place(const char *path, struct error *error)
     return file_check_folder(path, error);
 }
 
-/* Makes the folder anew. */
 static int make_folder(const char *path, const struct hdss_loop *loop, struct error *error)
 {
     char folder[PATH_MAX];
@@ -242,7 +240,6 @@ int parts_create(const char *path, const struct hdss_loop *loop, int *lock, stru
     return result;
 }
 
-/* Goes on with what is there, as the run behind it, where `goes_on`. */
 static int find_run(const char *path, const struct hdss_loop *loop, bool goes_on, int *lock, struct error *error)
 {
     uint32_t run;
@@ -268,7 +265,7 @@ int parts_find(const char *path, const struct hdss_loop *loop, int *lock, struct
     return find_run(path, loop, true, lock, error);
 }
 
-/* Parts that are missing are found where they are joined. */
+/* Missing parts are detected when they are joined. */
 int parts_look_again(const char *path, int lock, struct error *error)
 {
     char file[PATH_MAX];
@@ -309,7 +306,7 @@ static int parts_refuse_write(const struct results_sink *sink, struct error *err
     return error_set(error, "%.200s: cannot write: %s", sink->path, strerror(errno));
 }
 
-/* Appends head and block, in one call where the system takes them so. */
+/* Writes head and block in one call if possible. */
 static int parts_append(struct results_sink *sink, unsigned char *head, const void *bytes, uint64_t size)
 {
     const struct iovec both[] = {{head, PART_HEAD_BYTES}, {(void *)bytes, size}};

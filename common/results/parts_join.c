@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Joining parts: the streams of all iterations, in their order, each into its file. */
+/* Joining parts: writes the streams of all iterations in order. */
 #include "common/metrics/reasons.h"
 #include "common/metrics/task_log.h"
 #include "common/results/parts.h"
@@ -12,21 +12,20 @@
 #include <string.h>
 
 #define BUFFER_BYTES (1u << 20)
-/* The state of a stream's file. */
 struct stream {
     struct partial partial;
-    FILE *file;   /* NULL: not open */
+    FILE *file;   /* NULL: closed */
     char *buffer; /* owned */
 };
 
 struct join {
     const char *path;
     const struct hdss_loop *loop;
-    struct range whole; /* iterations that must be there; count 0: all that are there */
-    uint64_t next;      /* behind the part of `whole` that has been joined */
+    struct range whole; /* iterations that must exist; count 0: any */
+    uint64_t next;      /* end of the part of `whole` joined so far */
     struct ranges *failed;
     struct reasons *reasons; /* NULL: not wanted */
-    unsigned log;            /* stream of the task log */
+    unsigned log;            /* stream with the task log */
     struct stream stream[HDSS_STREAMS_MAX];
 };
 
@@ -56,7 +55,7 @@ static int open_stream(struct join *join, unsigned s, struct error *error)
     return 0;
 }
 
-/* Bytes of a stream that are of `count` iterations from the `from`-th on. */
+/* Total length in a stream of `count` iterations from index `from` on. */
 static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from, uint32_t count)
 {
     uint64_t sum = 0;
@@ -67,7 +66,7 @@ static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from
     return sum;
 }
 
-/* The stream of a task log, whose lines tell why a task has failed; none: the number of the streams. */
+/* The stream of the task log, which contains the reasons of failures; the number of streams if there is none. */
 static unsigned find_log(const struct hdss_loop *loop)
 {
     for (unsigned s = 0; loop->are_tasks && s < loop->streams; s++) {
@@ -79,13 +78,11 @@ static unsigned find_log(const struct hdss_loop *loop)
     return loop->streams;
 }
 
-/* Bytes of a stream. */
 struct piece_of {
     const char *at;
     uint32_t length;
 };
 
-/* Counts why a task has failed. */
 static void note_reason(const struct join *join, struct piece_of line, struct piece_of errors)
 {
     struct task_row row;
@@ -135,7 +132,7 @@ static int refuse_gap(const struct join *join, struct error *error)
                      join->next);
 }
 
-/* Looks whether nothing is missing before these iterations, and which of them have failed. */
+/* Checks for gaps before these iterations, and collects failed ones. */
 static int review(struct join *join, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                   struct error *error)
 {
@@ -177,7 +174,7 @@ static int close_stream(struct join *join, unsigned s, struct error *error)
     return result;
 }
 
-/* Ends the joining: the files take their places when all of them are made. */
+/* Closes the files and, if all are complete, renames them. */
 static int parts_join_end(struct join *join, int result, struct error *error)
 {
     for (unsigned s = 0; s < join->loop->streams; s++)
@@ -194,7 +191,7 @@ static int parts_join_end(struct join *join, int result, struct error *error)
     return result;
 }
 
-/* Hands over all parts. */
+/* Processes all parts and checks for a gap at the end. */
 static int sweep_all(struct join *join, parts_taker *take, struct error *error)
 {
     if (parts_sweep(join->path, join->loop, false, take, join, error) < 0)

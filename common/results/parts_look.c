@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking through the parts that an earlier run has left, before it is resumed: for the iterations that are called done
- * and are not there, and for those that failed. */
+/* Searching the parts of an earlier run before it is resumed: for iterations recorded as done that are missing or
+ * failed. */
 #include "common/results/parts.h"
 #include "common/util/digest.h"
 
 struct look {
     const struct hdss_loop *loop;
-    const struct ranges *done; /* iterations to look at */
+    const struct ranges *done;
     enum parts_wanted wanted;
     struct ranges *found;
-    uint64_t digest; /* sum over what is found and sound */
+    uint64_t digest; /* sum over the sound iterations found */
 };
 
-/* Takes the streams of iteration `i` of the block, which begin at `at`: goes on behind them, and returns the digest of
- * the streams that are part of the checksum. */
+/* Advances `at` past the streams of iteration `i` of the block, and returns the digest of those that the checksum
+ * includes. */
 static uint64_t parts_look_take_streams(const struct look *look, uint64_t iteration, const struct block *block,
                                         uint32_t i, const unsigned char *at[HDSS_STREAMS_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading the files of parts: see parts_read.h. */
+/* Reading part files: see parts_read.h. */
 #include "common/results/parts_read.h"
 
 #include "common/os/files.h"
@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* More room than this is given back before another block is loaded. */
+/* Larger buffers are freed before the next block. */
 #define ROOM_KEPT (4u << 20)
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams)
@@ -47,7 +47,6 @@ static bool is_known(const struct parts_reader *reader, size_t known, const char
     return false;
 }
 
-/* Adds those of the files that are not known. */
 static int add_files(struct parts_reader *reader, const struct part_file *files, size_t count, struct error *error)
 {
     const size_t known = reader->file_count;

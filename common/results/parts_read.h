@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the files of parts, an entry at a time: its head, then its block. See parts.h for what is in them. Inside
- * common/results only. */
+/* Reads the entries of part files, head and block: see parts.h. Internal interface between the files of
+ * common/results. */
 #pragma once
 
 #include "common/results/parts.h"
 
-/* Part files that are open at once. */
+/* Limit of open files. */
 #define PARTS_OPEN_MAX 64
 
 struct parts_reader {
@@ -13,33 +13,30 @@ struct parts_reader {
     char folder[PATH_MAX];
     struct part_file *files; /* owned */
     size_t file_count, file_capacity;
-    int fd[PARTS_OPEN_MAX]; /* [file modulo PARTS_OPEN_MAX], -1: none */
+    int fd[PARTS_OPEN_MAX]; /* [file modulo PARTS_OPEN_MAX]; -1: none */
     uint32_t fd_of[PARTS_OPEN_MAX];
-    struct block block;   /* the block that was loaded last */
-    unsigned char *bytes; /* its bytes; owned */
+    struct block block;   /* the loaded block */
+    unsigned char *bytes; /* of the loaded block; owned */
     uint64_t room;
     bool is_loaded;
-    uint32_t loaded_file; /* where it is from */
+    uint32_t loaded_file; /* its origin */
     uint64_t loaded_at;
 };
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams);
 void parts_reader_fini(struct parts_reader *reader);
 
-/* Finds the files that are there by now: those that are known keep their places, others follow. Without a folder there
- * are none. -1 with one line. */
+/* Lists the files; known ones keep their indices, new ones are appended. A missing folder is empty. */
 int parts_reader_list(struct parts_reader *reader, struct error *error);
 
-/* -1 with one line. */
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);
 
-/* Reads the head at `at` of a file that has `size` bytes. 1; 0 where no whole entry begins there, or not yet; -1 with
- * one line. */
+/* Reads the head at `at` of a file of `size` bytes. Returns 1, 0 if there is no whole entry (yet), or -1. */
 int parts_reader_head(struct parts_reader *reader, uint32_t file, uint64_t at, uint64_t size, struct part_head *head,
                       struct error *error);
 
-/* Loads the block of the entry at `at` into reader->block, where it stays until the next one is loaded. 1; 0 where it
- * is not what its head says; -1 with one line. */
+/* Loads the block of the entry at `at` into reader->block, valid until the next load. Returns 1, 0 if the block does
+ * not match its head, or -1. */
 int parts_reader_load(struct parts_reader *reader, uint32_t file, uint64_t at, const struct part_head *head,
                       struct error *error);
 

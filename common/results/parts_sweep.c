@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading parts, in the order of the iterations: see parts.h.
+/* Reading parts in order of iterations: see parts.h.
  *
- * The heads of all entries are read first. Nearly always no two entries have an iteration in common, and each is read
- * once, when its turn comes. Where some overlap, those of the latest run come first, of a writer its latest, and of the
- * others what is left. */
+ * All heads are read first. Almost always entries do not overlap, and each block is read once, in order. If some
+ * overlap, those of the latest run have priority, then the later entries of a file. */
 #include "common/results/parts.h"
 
 #include "common/results/parts_read.h"
@@ -14,10 +13,9 @@
 struct entry {
     struct part_head head;
     uint32_t file;
-    uint64_t at; /* place of the entry in the file */
+    uint64_t at;
 };
 
-/* Iterations of an entry that count. */
 struct piece {
     const struct entry *entry;
     uint64_t first, count;
@@ -28,9 +26,9 @@ struct sweep {
     struct parts_reader reader;
     struct entry *entries; /* owned */
     size_t count, capacity;
-    struct piece *pieces; /* pieces of the group that is looked at; owned */
+    struct piece *pieces; /* of the present group; owned */
     size_t piece_count, piece_capacity;
-    bool by_heads; /* hand over entries whose blocks are not what their heads say, too */
+    bool by_heads; /* also pass entries with invalid blocks */
     parts_taker *take;
     void *context;
 };
@@ -39,8 +37,6 @@ static int parts_sweep_no_memory(struct error *error)
 {
     return error_set(error, "out of memory for the parts of the output");
 }
-
-/* --- the heads --- */
 
 static int add_entry(struct sweep *sweep, const struct entry *entry)
 {
@@ -52,7 +48,7 @@ static int add_entry(struct sweep *sweep, const struct entry *entry)
     return 0;
 }
 
-/* Reads the heads of entries up to the first that is torn. Entries beyond the loop are left out. */
+/* Reads heads up to the first incomplete entry; ignores entries beyond the loop. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
     struct entry entry = {.file = file};
@@ -86,9 +82,7 @@ static int read_all_heads(struct sweep *sweep, struct error *error)
     return 0;
 }
 
-/* --- blocks --- */
-
-/* Loads the entry's block. 1, 0 where it is not what its head says, -1 with one line. */
+/* Returns 1, 0 if the block does not match its head, or -1. */
 static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, struct error *error)
 {
     return parts_reader_load(&sweep->reader, entry->file, entry->at, &entry->head, error);
@@ -103,8 +97,6 @@ static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece,
                        (uint32_t)(piece->first - piece->entry->head.first), (uint32_t)piece->count, error);
 }
 
-/* --- entries that overlap --- */
-
 static int add_piece(struct sweep *sweep, const struct piece *piece)
 {
     struct piece *grown = grow(sweep->pieces, sweep->piece_count, &sweep->piece_capacity, sizeof *grown);
@@ -115,7 +107,7 @@ static int add_piece(struct sweep *sweep, const struct piece *piece)
     return 0;
 }
 
-/* The first range of the set that ends behind `iteration`; its length where there is none. */
+/* Index of the first range that ends after `iteration`. */
 static size_t range_behind(const struct ranges *set, uint64_t iteration)
 {
     size_t low = 0, high = ranges_length(set);
@@ -130,7 +122,7 @@ static size_t range_behind(const struct ranges *set, uint64_t iteration)
     return low;
 }
 
-/* Notes the iterations of the entry that no other has covered yet. */
+/* Adds the iterations of the entry that are not covered yet. */
 static int add_uncovered(struct sweep *sweep, const struct entry *entry, struct ranges *covered)
 {
     const uint64_t end = entry->head.first + entry->head.count;
@@ -161,7 +153,7 @@ static int by_place(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Finds which iterations of a group of entries come from which of them. */
+/* Decides which entries of a group provide which iterations. */
 static int cut_group(struct sweep *sweep, struct entry *group, size_t count, struct error *error)
 {
     struct ranges covered;
@@ -183,7 +175,7 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     return good < 0 ? -1 : 0;
 }
 
-/* Returns the number of entries that overlap, be it by way of others, from the i-th on. */
+/* Number of entries from index i on that overlap, directly or through others. */
 static size_t group_size(const struct sweep *sweep, size_t i)
 {
     uint64_t end = 0;
@@ -227,8 +219,6 @@ int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, p
     parts_sweep_end(&sweep);
     return result;
 }
-
-/* --- what there is --- */
 
 static bool covers_all(const struct ranges *there, const struct ranges *wanted)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Makes the parts of a complete run again from its final files. These do not tell where the bytes of one iteration end.
- * Nobody needs to know: the parts are joined in order again, and none of the iterations has failed. So the first
- * iterations get a piece of each file, and the others nothing. */
+/* Recreates the parts of a complete run from its final files. These do not show where the bytes of an iteration end,
+ * but this is not needed: the parts are joined in order, and no iteration has failed. So the first iterations get a
+ * piece of each file, and the others nothing. */
 #include "common/os/files.h"
 #include "common/results/parts.h"
 
@@ -12,9 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of a piece; more if there are not enough iterations for all pieces. */
+/* Size of a piece; larger if there are too few iterations. */
 #define PIECE_BYTES (UINT64_C(16) << 20)
-/* Iterations without bytes that one entry has at most. */
+/* Limit of empty iterations in one entry. */
 #define EMPTY_MAX UINT64_C(65536)
 
 struct taken_file {
@@ -22,7 +22,7 @@ struct taken_file {
     uint64_t at, end, piece;
 };
 
-/* Opens the file of a stream, behind its heading, to be dealt out to `count` iterations. -1 with one line. */
+/* Opens the file of a stream after its heading and divides it among `count` iterations. */
 static int open_file(struct taken_file *file, const char *path, const struct hdss_stream *stream, uint64_t count,
                      struct error *error)
 {
@@ -41,7 +41,7 @@ static int open_file(struct taken_file *file, const char *path, const struct hds
     return 0;
 }
 
-/* Writes an entry of `count` iterations, the first of which has the next piece of each file. -1 with one line. */
+/* Writes an entry of `count` iterations; the first gets the next piece of each file. */
 static int write_entry(struct results_sink *sink, struct taken_file *files, uint64_t first, uint64_t count,
                        struct error *error)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures of two-dimensional results, and contact sheets of three-dimensional ones (sheet.h): 8-bit RGB, coloured by
- * colour.h, row by row through libpng. Two-dimensional results of zeros and ones that are said to be black and white
- * have one bit for each pixel. Without libpng the kind is known all the same, and refused with a line that says
- * why. */
+/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional ones (sheet.h): 8-bit RGB coloured
+ * by colour.h, row by row with libpng. Two-dimensional results declared black and white have one bit per pixel. Without
+ * libpng the format is rejected with an explanation. */
 #include "common/results/colour.h"
 #include "common/results/formats.h"
 #include "common/results/sheet.h"
@@ -39,14 +38,14 @@ static int png_check(const char *path, const struct hdss_loop *loop, struct erro
 
 #ifdef HDSS_HAVE_PNG
 
-/* The state of the picture being written; `png` jumps to its own handler on a failure. */
+/* libpng jumps to `failed` on errors. */
 struct painter {
     png_structp png;
     png_infop info;
     struct colours colours;
     struct sheet sheet;
-    uint8_t *rgb; /* row of the picture; in a contact sheet a row of pictures */
-    char *pixels; /* row of a picture's elements, in a contact sheet */
+    uint8_t *rgb;
+    char *pixels;
     struct rows *rows;
     struct error *error;
     jmp_buf failed;
@@ -65,8 +64,7 @@ static void png_writer_on_warning(png_structp png, png_const_charp text)
     (void)text;
 }
 
-/* Writes bytes to the stream. A full disk shows in its error flag, which the caller looks at; the picture is not worth
- * a second message. */
+/* The caller checks the stream for write errors. */
 static void on_write(png_structp png, png_bytep bytes, size_t length)
 {
     fwrite(bytes, 1, length, png_get_io_ptr(png));
@@ -90,7 +88,6 @@ static int see_rows(struct painter *painter, void (*see)(struct colours *, const
     return 0;
 }
 
-/* True for a picture in black and white, as the elements are. */
 static bool is_bilevel(const struct hdss_loop *loop)
 {
     return loop->is_bilevel && loop->type == HDSS_UINT8 && loop->dims == 2;
@@ -110,7 +107,7 @@ static int png_writer_choose_colours(struct painter *painter)
 
 static void png_writer_write_head(struct painter *painter, FILE *out)
 {
-    enum { LEVEL = 4 }; /* a quarter more bytes than level 9, in a tenth of the time */
+    enum { LEVEL = 4 }; /* a quarter more bytes than level 9 in a tenth of the time */
     bool bits = is_bilevel(&painter->rows->loop);
     png_set_user_limits(painter->png, PNG_SIDE_MAX, PNG_SIDE_MAX);
     png_set_write_fn(painter->png, out, on_write, on_flush);
@@ -148,7 +145,7 @@ static int paint_rows(struct painter *painter, FILE *out)
     return 0;
 }
 
-/* Paints a row of pictures, `count` of them, into the buffer. A record need not hold a picture. */
+/* Paints a row of `count` pictures into the buffer. Pictures and records need not coincide. */
 static int paint_pictures(struct painter *painter, struct sheet_source *source, uint64_t count)
 {
     const struct sheet *sheet = &painter->sheet;

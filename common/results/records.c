@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sink of fixed records: see records.h. Nothing that writes seeks or locks: each range has its place, so that any
- * number of ranks of a run write one file at once. The rank that leads locks it against other runs. */
+/* Output of fixed-size records: see records.h. Writers neither seek nor lock: each range has its place, so any number
+ * of ranks write one file at the same time. The leading rank locks it against other runs. */
 #include "common/results/records.h"
 
 #include "common/os/files.h"
@@ -36,14 +36,13 @@ static const struct results_format *format_of(const char *path)
     return NULL;
 }
 
-/* Makes the name of the written file: FILE, or FILE.records where the final file is made at the end. */
+/* Name of the written file: FILE, or FILE.records if the final file is made at the end. */
 static void written_path(const char *path, const struct results_format *format, char written[PATH_MAX])
 {
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
-/* Returns O_NOFOLLOW where links are not followed. A link that the user names is followed; one that stands where HDSS
- * chose the name was not put there by the user. */
+/* O_NOFOLLOW for names chosen by HDSS. A link that the user names is followed. */
 static int link_flag(const struct results_format *format)
 {
     return format->convert != NULL ? O_NOFOLLOW : 0;
@@ -82,8 +81,8 @@ static int records_refuse_write(const char *path, uint64_t bytes, struct error *
                      (double)bytes / 0x1p20);
 }
 
-/* Gives the file its size, and the blocks for it where the file system can say so at once: a disk that is too small is
- * better found now than hours later. */
+/* Sets the size and allocates the blocks if the file system supports that, so that a full disk is detected at the
+ * start. */
 static int records_reserve(int fd, uint64_t bytes)
 {
     if (ftruncate(fd, (off_t)bytes) < 0)
@@ -99,7 +98,7 @@ static bool is_regular(int fd)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Locks the open file; closes it where another run has it, with one line. */
+/* Locks the open file, or closes it and fails if another run has the lock. */
 static int records_lock(int fd, const char *written, struct error *error)
 {
     if (!is_regular(fd) || file_lock(fd))
@@ -108,7 +107,7 @@ static int records_lock(int fd, const char *written, struct error *error)
     return error_set(error, "%.200s: another run is writing it", written);
 }
 
-/* Keeps the lock for the caller, where it is wanted. */
+/* Passes the locked descriptor to the caller if wanted. */
 static int records_keep(int fd, int *lock)
 {
     if (lock == NULL)
@@ -117,7 +116,7 @@ static int records_keep(int fd, int *lock)
     return 0;
 }
 
-/* Looks whether a run is writing the file that is there. */
+/* Fails if a run is writing the existing file. */
 static int look_for_lock(const char *written, const struct results_format *format, struct error *error)
 {
     struct stat status;
@@ -125,7 +124,7 @@ static int look_for_lock(const char *written, const struct results_format *forma
         return 0;
     int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
     if (fd < 0)
-        return 0; /* refused when it is made */
+        return 0; /* reported when the file is created */
     if (records_lock(fd, written, error) < 0)
         return -1;
     close(fd);
@@ -155,7 +154,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, file_write_error(errno));
-    if (records_lock(fd, written, error) < 0) /* before anything of the file is gone */
+    if (records_lock(fd, written, error) < 0) /* before truncating the file */
         return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     if ((is_regular(fd) && ftruncate(fd, 0) < 0) || file_write_at(fd, header, header_bytes, 0) < 0 ||
@@ -170,7 +169,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     return records_keep(fd, lock) < 0 ? records_refuse_write(written, bytes, error) : 0;
 }
 
-/* True if the open file is as records_create() makes it. */
+/* True if the open file has the size and header of records_create(). */
 static bool records_is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
 {
     char there[RESULTS_HEADER_MAX];
@@ -210,7 +209,8 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format)); /* a network asks its server then */
+    /* opening makes a network file system ask its server */
+    int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)
         result = intact_check(lock, written, bytes, error);
@@ -231,7 +231,7 @@ bool records_exist(const char *path)
     return access(path, F_OK) == 0 || access(written, F_OK) == 0;
 }
 
-/* Opens the written file and checks that it is the one records_create() made. */
+/* Opens the written file and checks that records_create() made it. */
 static int open_written(const char *path, int flags, uint64_t bytes, struct error *error)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
@@ -270,7 +270,7 @@ int records_open(struct results_sink *sink, const char *path, const struct hdss_
     return -1;
 }
 
-/* Writes tiles first .. first + count - 1, all of one row of tiles: line after line, so that a line is one write. */
+/* Writes tiles first .. first + count - 1 of one row of tiles, with one write per line. */
 static int write_tiles(struct results_sink *sink, uint64_t first, uint64_t count, const char *records)
 {
     const struct hdss_loop *loop = &sink->loop;
@@ -321,7 +321,7 @@ int records_write(struct results_sink *sink, uint64_t first, uint64_t count, con
     return status < 0 ? records_refuse_write(sink->path, sink->header_bytes + array_bytes(&sink->loop), error) : 0;
 }
 
-/* Reads records. The file is opened each time: over a network that makes another node's writes seen. */
+/* Opens the file each time, so that writes of other nodes are visible on network file systems. */
 int records_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
                  struct error *error)
 {
@@ -358,9 +358,8 @@ int records_close(struct results_sink *sink, struct error *error)
     return status;
 }
 
-/* The state of a conversion. */
 struct conversion {
-    const char *path; /* path as the user wrote it */
+    const char *path;
     const struct results_format *format;
     struct partial partial;
     char records[PATH_MAX];
@@ -383,7 +382,7 @@ static int convert_to(FILE *out, const struct conversion *conversion, struct row
     return status;
 }
 
-/* Makes `partial` from the records, and the final file by renaming it. */
+/* Writes `partial` from the records and renames it. */
 static int records_convert_all(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
     FILE *out = partial_open(&conversion->partial);

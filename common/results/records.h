@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Fixed records: one file, written in place by whoever collects. Inside common/results only.
+/* Fixed-size records: one file, written in place by all collecting ranks. Internal interface between the files of
+ * common/results.
  *
- * A record's place follows from its iteration alone, so nobody has to agree on anything. The file's extension says its
- * kind: see results.h, whose calls these are for records. */
+ * The place of a record follows from its iteration. The file's extension selects the format. The functions correspond
+ * to those in results.h. */
 #pragma once
 
 #include "common/results/results.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a file of records: see rows.h. A block is read with one call, or, where the file holds columns, with one call
- * for each column, and turned in memory; so a file larger than the memory is read once in any case. */
+/* Rows of a file of records: see rows.h. A block is read with one call or, if the file contains columns, with one call
+ * per column and a transposition. Each pass reads the file only once, even if it is larger than the memory. */
 #include "common/results/rows.h"
 
 #include "common/os/files.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads a file of records back as the lines of a table, from the first to the last, in blocks.
+/* Reads a file of records as the rows of a table, in blocks.
  *
- * Two-dimensional results are rows of the array, whatever layout the records have; others are one line per record, and
- * one-dimensional ones one line per element. */
+ * For two-dimensional results these are the rows of the array in any layout; otherwise one row per record, and for
+ * one-dimensional results one row per element. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,23 +13,21 @@
 
 struct rows {
     int fd;
-    const char *path; /* borrowed, for messages */
+    const char *path; /* for errors; borrowed */
     struct hdss_loop loop;
     uint64_t rows, columns;
-    bool transposed;             /* the file holds column after column */
+    bool transposed;             /* the file is stored by columns */
     size_t element;              /* bytes */
-    uint64_t next;               /* the row that rows_next() returns */
-    uint64_t first, count, room; /* rows in the block, and how many it can hold */
+    uint64_t next;               /* index of the next row */
+    uint64_t first, count, room; /* rows in the block, and its capacity */
     char *block, *column;        /* owned */
 };
 
-/* -1 with one line, and nothing is open. */
+/* On failure nothing is open. */
 int rows_open(struct rows *rows, const char *path, const struct hdss_loop *loop, struct error *error);
 void rows_close(struct rows *rows);
 
-/* Starts again at the first row. */
 void rows_rewind(struct rows *rows);
 
-/* The next row's `columns` elements, valid until the next call; `*row` is NULL behind the last one. -1 with one line.
- */
+/* The next row of `columns` elements, valid until the next call; NULL after the last one. */
 int rows_next(struct rows *rows, const void **row, struct error *error);

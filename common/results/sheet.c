@@ -5,7 +5,6 @@
 #include <math.h>
 #include <string.h>
 
-/* The number of pictures in a row for which the sheet is about as wide as it is high. */
 static uint64_t pictures_across(const struct sheet *sheet)
 {
     double cell_width = (double)sheet->picture_width + SHEET_GAP,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Contact sheets: the pictures of a three-dimensional result, one for each value of its first index, side by side in
- * rows, with thin gaps, so that the whole is as square as it can be. Inside common/results only. */
+/* Contact sheets: the pictures of a three-dimensional result, one per value of the first index, arranged in an almost
+ * square grid with thin gaps. Internal interface between the files of common/results. */
 #pragma once
 
 #include "common/results/rows.h"
@@ -10,23 +10,23 @@
 #include <stdint.h>
 
 #define SHEET_GAP       2   /* pixels */
-#define SHEET_GAP_SHADE 172 /* a grey of its own among white pictures and black ones */
+#define SHEET_GAP_SHADE 172 /* grey, distinct from white and black pictures */
 
-/* For a two-dimensional result: a picture. */
+/* A two-dimensional result has one picture. */
 struct sheet {
     uint64_t pictures, picture_width, picture_height;
-    uint64_t across;        /* pictures in a row */
-    uint64_t width, height; /* pixels of the whole sheet */
-    uint64_t row_height;    /* pixels of a row of pictures, with the gap below */
+    uint64_t across;        /* pictures per row */
+    uint64_t width, height; /* pixels of the sheet */
+    uint64_t row_height;    /* pixels of a row of pictures with the gap below */
 };
 
 void sheet_init(struct sheet *sheet, const struct hdss_loop *loop);
 
-/* A place in the rows of a file: that of the next element; begins as 0, with rewound rows. */
+/* Position in the rows of a file; starts with 0 and rewound rows. */
 struct sheet_source {
     const char *row;
-    uint64_t left; /* elements of the row */
+    uint64_t left; /* elements in the row */
 };
 
-/* Copies the next `count` elements, whatever the rows that they stand in. -1 with one line. */
+/* Copies the next `count` elements across row boundaries. */
 int sheet_take(struct sheet_source *source, struct rows *rows, uint64_t count, char *elements, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Following parts as they grow: see tail.h. */
+/* Reading growing parts: see tail.h. */
 #include "common/results/tail.h"
 
 #include "common/os/files.h"
@@ -13,18 +13,18 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A smaller block is kept on the disk: to make a hole takes time, and frees whole pages only. */
+/* Smaller blocks are not freed: punching holes takes time and frees only whole pages. */
 #define RELEASE_BYTES (64u << 10)
 
 struct results_tail {
     struct parts_reader reader;
-    uint64_t *ends; /* [count] of the reader's files: end of what was handed over */
+    uint64_t *ends; /* [count] for the reader's files: end of the entries returned so far */
     size_t count, capacity;
-    bool looks;    /* a look through the files is under way, */
-    uint32_t file; /* and is at this one, */
-    uint64_t size; /* which is as long */
+    bool looks;    /* a pass through the files is in progress */
+    uint32_t file; /* the present file, */
+    uint64_t size; /* and its size */
     uint64_t first, corrupted;
-    int stale; /* folder of an earlier run, which does not count; -1: none */
+    int stale; /* descriptor of the folder of an earlier run, which is ignored; -1: none */
 };
 
 static int tail_no_memory(struct error *error)
@@ -32,9 +32,6 @@ static int tail_no_memory(struct error *error)
     return error_set(error, "out of memory for the parts of the output");
 }
 
-/* --- the folder --- */
-
-/* Finds the files that are there by now. */
 static int tail_list(struct results_tail *tail, struct error *error)
 {
     if (parts_reader_list(&tail->reader, error) < 0)
@@ -58,7 +55,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* as long as it is open here no other folder has its number */
+    if (!resumes) /* while it is open its inode number is not reused */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }
@@ -86,9 +83,6 @@ static bool is_stale(struct results_tail *tail)
     return false;
 }
 
-/* --- entries --- */
-
-/* Takes the next entry of the file that is looked at. */
 static int take_next(struct results_tail *tail, bool last, struct results_entry *entry, struct error *error)
 {
     uint64_t *end = &tail->ends[tail->file];
@@ -99,7 +93,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
-        if (good < 0 || (good == 0 && !last)) /* over a network its bytes may come a moment later */
+        if (good < 0 || (good == 0 && !last)) /* on a network file system the bytes may arrive a moment later */
             return good;
         *end = part_end(place.at, &head);
         tail->corrupted += good == 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The end of variable output that is still being collected: entries of its parts as they are added, by several ranks
- * and in several runs of a job that is resumed.
+/* Reads variable output while it is being collected: entries of its parts as they are added, by several ranks and, if
+ * the job is resumed, in several runs.
  *
- * Each entry is handed over once, whole, in the order in which it is found. Iterations may be in several of them: see
+ * Each complete entry is returned once, in the order found. Several entries may contain the same iteration: see
  * parts.h. */
 #pragma once
 
@@ -14,7 +14,6 @@
 
 struct results_tail;
 
-/* Where an entry is. */
 struct results_place {
     uint32_t file;
     uint64_t at;
@@ -22,30 +21,30 @@ struct results_place {
 
 struct results_entry {
     struct results_place place;
-    uint64_t first; /* its first iteration */
+    uint64_t first;
 };
 
-/* Goes to the beginning of what there is. Unless the run `resumes`, parts that lie there now are of an earlier one, and
- * count for nothing: the run makes them anew. NULL with one line. */
+/* Starts at the beginning. Unless the run `resumes`, existing parts are of an earlier run and ignored: the run creates
+ * them anew. */
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error);
 void results_tail_end(struct results_tail *tail);
 
-/* Takes the next entry, and loads its block. 1; 0 where there is none by now; -1 with one line. In the `last` look,
- * when nobody writes any more, an entry that is corrupted is left out. */
+/* Returns 1 with the next entry and its block loaded, 0 if there is none yet, or -1. `last`: writing has finished, so
+ * damaged entries are skipped. */
 int results_tail_next(struct results_tail *tail, bool last, struct results_entry *entry, struct error *error);
 
-/* Loads the block of an entry that has been handed over. -1 with one line. */
+/* Loads the block of an earlier entry. */
 int results_tail_load(struct results_tail *tail, struct results_place place, uint64_t *first, struct error *error);
 
-/* The block that was loaded last, and stays until the next one is. */
+/* The loaded block, valid until the next load. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
-/* Frees the disk space of the block that was loaded last, if it is large and the file system can. The block cannot be
- * loaded again. Its head stays, so that the entries after it are found. */
+/* Frees the disk space of the loaded block if it is large and the file system supports that. The block cannot be loaded
+ * again; its head remains. */
 void results_tail_release(struct results_tail *tail);
 
-/* Entries that were left out. */
+/* Number of skipped entries. */
 uint64_t results_tail_corrupted(const struct results_tail *tail);
 
-/* Removes the parts, which is for the reader where the run was told not to join them. */
+/* Removes the parts; for readers of runs that do not join them. */
 void results_tail_remove(const char *path);
