@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of streams as text: see address.h. A port is read as that of --http is, but a host must be given: what
- * listens for pods at a port is there for other machines. */
+/* Addresses of streams as text: see address.h. Ports are parsed like those of --http, but a host is required, because a
+ * port for pods is meant for other machines. */
 #include "common/stream/address.h"
 
 #include "common/config/address.h"

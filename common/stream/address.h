@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of streams: a socket in a folder of this machine, or a port of any. */
+/* Addresses of streams: a Unix socket of this machine, or a TCP port. */
 #pragma once
 
 #include "common/config/address.h"
@@ -7,21 +7,20 @@
 
 #include <stdbool.h>
 
-/* The room for the path of a socket, with the NUL: that of sun_path. */
-#define STREAM_PATH_MAX 108
-/* The room for an address as text. */
+/* With NUL: size of sun_path. */
+#define STREAM_PATH_MAX         108
 #define STREAM_ADDRESS_TEXT_MAX (ADDRESS_TEXT_MAX + sizeof "unix:")
 
 struct stream_address {
-    char path[STREAM_PATH_MAX]; /* of the socket; empty: a port */
-    struct address port;        /* where the path is empty */
+    char path[STREAM_PATH_MAX]; /* of the socket; empty: TCP */
+    struct address port;        /* if `path` is empty */
 };
 
-/* Reads unix:PATH, /PATH, or HOST:PORT with or without tcp: before it, the host in brackets where it is one of IPv6. -1
- * with one line. No name is looked up. */
+/* Parses unix:PATH, /PATH, or HOST:PORT, optionally with tcp: before and an IPv6 host in brackets. Names are not
+ * resolved. */
 int stream_address_parse(struct stream_address *address, const char *text, struct error *error);
 
 bool stream_address_is_tcp(const struct stream_address *address);
 
-/* Writes the address as stream_address_parse() reads it. */
+/* Inverse of stream_address_parse(). */
 void stream_address_print(const struct stream_address *address, char text[STREAM_ADDRESS_TEXT_MAX]);

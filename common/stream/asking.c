@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The thread of an asking: see asking.h. Whoever asks and the thread have the asking together; whoever leaves it last
- * frees it. The thread writes the answer and then its descriptor, which is what makes it the asker's. */
+/* Threads that query munge: see asking.h. Caller and thread share the struct; the last one to release it frees it. The
+ * thread writes the answer first and the eventfd afterwards, which passes the answer to the caller. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>
@@ -25,7 +25,7 @@ struct asking {
     struct error error;
 };
 
-/* Threads that ask at present, of all ends of this process: some may have been left alone by theirs. */
+/* Running threads of this process, including those whose caller has left. */
 static atomic_uint askings;
 
 static void leave_asking(struct asking *asking)
@@ -44,7 +44,7 @@ static void *run_asking(void *context)
     asking->result = asking->makes ? credential_make(asking->key, asking->text, &asking->error)
                                    : credential_open(asking->text, asking->key, &asking->error);
     const ssize_t written = write(asking->over, &one, sizeof one);
-    (void)written; /* an eventfd that was just made takes it */
+    (void)written; /* cannot fail on a new eventfd */
     leave_asking(asking);
     atomic_fetch_sub(&askings, 1);
     return NULL;
@@ -59,7 +59,7 @@ static int start_asking(struct asking *asking)
         return -1;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, ASKING_STACK_BYTES);
-    sigfillset(&all); /* signals are the rank's own */
+    sigfillset(&all); /* signals are handled by the main thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int result = pthread_create(&thread, &attributes, run_asking, asking);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A connected socket that never blocks, with TLS or without. */
+/* A connected non-blocking socket, with or without TLS. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,47 +13,47 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* The results of a call that has moved no byte. */
+/* Results of calls that transferred nothing. */
 enum channel_result {
-    CHANNEL_READS = -1,  /* to be called again when the socket can be read */
-    CHANNEL_WRITES = -2, /* when it can be written */
-    CHANNEL_BROKEN = -3, /* the other end has closed the connection, or the network has */
-    CHANNEL_FAILED = -4, /* the other end broke the rules of TLS, or has another key */
-    CHANNEL_WAITS = -5,  /* when channel_awaits() can be read; of a handshake alone */
+    CHANNEL_READS = -1,  /* call again when the socket is readable */
+    CHANNEL_WRITES = -2, /* call again when the socket is writable */
+    CHANNEL_BROKEN = -3, /* closed by the peer or the network */
+    CHANNEL_FAILED = -4, /* the peer violated TLS or has another key */
+    CHANNEL_WAITS = -5,  /* call again when channel_awaits() is readable; handshake only */
 };
 
 struct channel {
     const struct stream_world_ops *ops;
     int fd;                    /* owned */
-    struct tls_session *tls;   /* owned; NULL: bare */
-    struct greeting *greeting; /* owned; NULL: none, or the handshake is over */
+    struct tls_session *tls;   /* owned; NULL: plain */
+    struct greeting *greeting; /* owned; NULL: none, or after the handshake */
 };
 
-/* Takes the socket. With `tls` not NULL it speaks TLS, as the end that listens or connects, by what that is for. -1
- * when memory is out: then the socket is still the caller's. */
+/* Takes over the socket. With `tls` it speaks TLS, as server or client depending on `tls`. -1: out of memory; then the
+ * caller keeps the socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
-/* Has a greeting, which it takes, go before TLS. */
+/* Adds a greeting, which it owns, before TLS. */
 void channel_greet(struct channel *channel, struct greeting *greeting);
 
-/* Goes on with the greeting, and with the handshake of TLS. 0 when it is over, as it is at once without TLS; else a
- * channel_result, with one line where that is CHANNEL_FAILED. */
+/* Continues greeting and TLS handshake. Returns 0 after both (at once without TLS), or a channel_result, with an error
+ * for CHANNEL_FAILED. */
 int channel_handshake(struct channel *channel, struct error *error);
 
-/* The descriptor for CHANNEL_WAITS. */
+/* Descriptor for CHANNEL_WAITS. */
 int channel_awaits(const struct channel *channel);
 
-/* Bytes that were read or written, at least 1, of `size`, at least 1; else a channel_result. TLS may still have some of
- * those that were written: channel_flush(). */
+/* Return the number of bytes transferred, at least 1, or a channel_result; `size` >= 1. TLS may still buffer written
+ * bytes: channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 
-/* Has the socket take all that was written. 0 when it has, else a channel_result. */
+/* Returns 0 after the socket has taken all written bytes, else a channel_result. */
 int channel_flush(struct channel *channel);
 
-/* True where the last channel_read() has received something of the other end, be it less than it could give. */
+/* True if the last channel_read() received any bytes, even without returning some. */
 bool channel_has_heard(const struct channel *channel);
 
-/* True where there are bytes to read of which the socket shows nothing. */
+/* True if bytes can be read without the socket becoming readable. */
 bool channel_has_more(const struct channel *channel);

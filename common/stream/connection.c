@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection and its two watches: see connection.h. Input is read into one block and taken from there frame by frame.
- * Output is written from where it lies: first frames that are no part of the session, then the session's own memory, so
- * that nothing waits in a second place. A connection that is closed while one of its functions runs is freed when that
- * returns. */
+/* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output is
+ * written without copying: first frames outside of the session, then the session's memory. If a connection is closed
+ * while one of its functions runs it is freed when that returns. */
 #include "common/stream/connection.h"
 
 #include "common/stream/channel.h"
@@ -49,13 +48,13 @@ void connection_close(struct connection *connection)
     watch_off(connection, connection->readable);
     watch_off(connection, connection->writable);
     if (connection->awaited != NULL)
-        watch_off(connection, connection->awaited); /* its descriptor is the channel's */
+        watch_off(connection, connection->awaited); /* its descriptor belongs to the channel */
     channel_fini(&connection->channel);
     if (!connection->is_busy)
         connection_free(connection);
 }
 
-/* Keeps the connection for as long as a function of it runs. Returns whether an outer one does already. */
+/* Delays connection_free() while a function runs. Returns true if an outer function does so already. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -89,7 +88,7 @@ static void wait_to_write(struct connection *connection, bool waits)
     connection->waits = waits;
 }
 
-/* Writes once. 0 where nothing is left, else as channel_write(). TLS may keep some of what was written last. */
+/* Returns 0 if nothing is left, else like channel_write(). TLS may buffer the last bytes. */
 static ssize_t write_some(struct connection *connection)
 {
     struct fifo *output = &connection->output;
@@ -160,7 +159,7 @@ void connection_beat(struct connection *connection)
 
 /* --- reading --- */
 
-/* Takes the next frame of the input. False where it is not whole, or the connection is over. */
+/* False if the frame is incomplete or the connection is over. */
 static bool take_frame(struct connection *connection)
 {
     const size_t size = connection->input_end - connection->input_begin;
@@ -194,7 +193,6 @@ static void take_frames(struct connection *connection)
         connection_beat(connection);
 }
 
-/* Moves what is left of the input to the front. */
 static void pack_input(struct connection *connection)
 {
     const size_t size = connection->input_end - connection->input_begin;
@@ -210,7 +208,7 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
-        if (count > 0 || channel_has_heard(&connection->channel)) /* a part of a record of TLS may take long to come */
+        if (count > 0 || channel_has_heard(&connection->channel)) /* the rest of a TLS record may take long to arrive */
             connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
             return;
@@ -242,7 +240,7 @@ static void on_awaited(void *context)
     end_work(connection, was_busy);
 }
 
-/* Nothing is read of the socket meanwhile. */
+/* The socket is not read meanwhile. */
 static void await(struct connection *connection)
 {
     watch_off(connection, connection->readable);
@@ -312,7 +310,7 @@ static void on_writable(void *context)
     else if (connection->state == CONNECTION_OPEN)
         pump(connection);
     if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-        read_all(connection); /* TLS may have had to write before it could read on */
+        read_all(connection); /* TLS may have waited to write before it could read */
     end_work(connection, was_busy);
 }
 
@@ -361,7 +359,7 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS it is writable at once, and then open: so no user is called before this has returned. */
+    /* Without TLS the socket is writable and open at once, but the user is not called before this returns. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

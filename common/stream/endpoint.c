@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets: see endpoint.h. One in a folder is bound under another name, listens, and then gets its own: so a name whose
- * socket refuses is one that nobody will listen to any more, and it is taken over. Its mode is set before it has a name
- * at all, which Linux permits: nobody else can connect at any moment. */
+/* Sockets: see endpoint.h. A Unix socket is bound under a temporary name, listens, and is then linked to its own name.
+ * So a name whose socket refuses connections is abandoned and can be taken over. The mode is set before the socket has
+ * a name, which Linux permits, so that other users can never connect. */
 #include "common/stream/endpoint.h"
 
 #include "common/control/tcp.h"
@@ -20,14 +20,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Connections that may wait to be accepted. */
 #define STREAM_BACKLOG 128
-/* Times that a name is tried to be had, where others take it and leave it. */
+/* Attempts to take a name that others take and release meanwhile. */
 #define NAME_TRIES_MAX 5
 
 _Static_assert(STREAM_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
-
-/* --- listening in a folder --- */
 
 static void fill_path(struct sockaddr_un *name, const char *path)
 {
@@ -46,7 +43,6 @@ static bool is_listened_to(const char *path)
     return is_alive;
 }
 
-/* Gives the socket at `made` the path. */
 static int take_path(const char *made, const char *path, struct error *error)
 {
     struct stat status;
@@ -64,8 +60,7 @@ static int take_path(const char *made, const char *path, struct error *error)
     return error_set(error, "cannot listen at %s: others take the name again and again", path);
 }
 
-/* Binds the socket beside the path, under a name that nobody looks for. Its path is short, however long the folder's
- * is. */
+/* Binds the socket to a temporary name in the folder, by a path that is short even if that of the folder is long. */
 static int bind_beside(int fd, int folder, char made[STREAM_PATH_MAX])
 {
     struct sockaddr_un name;
@@ -122,8 +117,6 @@ void endpoint_unlink(const struct stream_address *address, const struct endpoint
         unlink(address->path);
 }
 
-/* --- connecting --- */
-
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error)
 {
     struct addrinfo *found;
@@ -168,8 +161,6 @@ int endpoint_connected(int fd)
     socklen_t size = sizeof reason;
     return getsockopt(fd, SOL_SOCKET, SO_ERROR, &reason, &size) < 0 ? errno : reason;
 }
-
-/* --- the other end --- */
 
 bool endpoint_is_own(int fd, uid_t *user)
 {

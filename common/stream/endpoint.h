@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sockets at the addresses of streams: listening, connecting, and who is at the other end. */
+/* Sockets of streams: listening, connecting, and identification of the peer. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -9,20 +9,19 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* The file of a socket, by which it is known again. */
+/* Identifies the file of a socket. */
 struct endpoint_file {
     dev_t device;
     ino_t inode; /* 0: none */
 };
 
-/* Listens, and never blocks. The port of the address is the one that was found afterwards. Returns the socket, which is
- * the caller's, and whose file is `file`; -1 with one line. */
+/* Listens without blocking and sets the actual port. Returns the socket, owned by the caller, and its `file`, or -1. */
 int endpoint_listen(struct stream_address *address, struct endpoint_file *file, struct error *error);
 
-/* Removes the file, if it is still that one. */
+/* Removes the file unless it was replaced. */
 void endpoint_unlink(const struct stream_address *address, const struct endpoint_file *file);
 
-/* Addresses of a name that are tried one after another. */
+/* Addresses of a name, to be tried in turn. */
 #define ENDPOINT_TARGETS_MAX 8
 
 struct endpoint_target {
@@ -31,19 +30,19 @@ struct endpoint_target {
     unsigned count, next;
 };
 
-/* Looks the address up, which may take long. -1 with one line. */
+/* Resolves the address, which may take long. */
 int endpoint_resolve(struct endpoint_target *target, const struct stream_address *address, struct error *error);
 
-/* Begins to connect to the next of them, without waiting. Returns the socket, which is the caller's and can be written
- * once it is connected; -1 with errno. */
+/* Begins to connect to the next address. Returns the socket, owned by the caller and writable after it is connected, or
+ * -1 with errno. */
 int endpoint_connect(struct endpoint_target *target);
 
-/* 0, or the errno with which it could not connect. */
+/* Returns 0, or the errno of the failed connection. */
 int endpoint_connected(int fd);
 
-/* True where the other end of a socket in a folder is a process of this user; else `user` is whose. */
+/* True if the peer of a Unix socket belongs to this user; sets `user`. */
 bool endpoint_is_own(int fd, uid_t *user);
 
-/* Makes a connected socket send without delay, and writes the other end's name. */
+/* Sets a connected socket to send without delay, and writes the peer's name. */
 #define ENDPOINT_NAME_MAX 64
 void endpoint_prepare(int fd, bool is_tcp, char name[ENDPOINT_NAME_MAX]);

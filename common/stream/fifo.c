@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A block of memory with what is in use somewhere in it: see fifo.h. Where there is no room behind it, it moves to the
- * front if that makes half of the block free, else the block doubles. So each byte is moved once at most on average,
- * and what is in use always lies in one piece, which can be written to a socket as it is. */
+/* See fifo.h. If there is no room at the end, the used part is moved to the front if that frees half of the block;
+ * otherwise the block is doubled. So each byte is moved at most once on average, and the used part is always contiguous
+ * and can be written to a socket. */
 #include "common/stream/fifo.h"
 
 #include <assert.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define FIFO_LEAST 4096
-/* A block that is empty is kept up to this size. */
+/* Larger empty blocks are freed. */
 #define FIFO_KEPT (4u << 20)
 
 void fifo_init(struct fifo *fifo)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading and writing greetings: see greeting.h. No byte of TLS is read here: what follows is for OpenSSL. */
+/* Greetings: see greeting.h. Reads no byte beyond the greeting, because the rest is for OpenSSL. */
 #include "common/stream/greeting.h"
 
 #include "common/stream/channel.h"
@@ -32,7 +32,6 @@ struct greeting *greeting_new(bool brings)
     return greeting;
 }
 
-/* True where munge has answered. */
 static bool has_answer(const struct greeting *greeting)
 {
     uint64_t count;
@@ -44,8 +43,6 @@ static void end_asking(struct greeting *greeting)
     asking_free(greeting->asking);
     greeting->asking = NULL;
 }
-
-/* --- bringing --- */
 
 static int greeting_write(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
@@ -59,7 +56,7 @@ static int greeting_write(struct greeting *greeting, const struct stream_world_o
     return 0;
 }
 
-/* Has munge make a credential, and puts it behind the head. */
+/* Requests a credential from munge and puts it after the head. */
 static int get_credential(struct greeting *greeting, struct error *error)
 {
     char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;
@@ -78,9 +75,6 @@ static int get_credential(struct greeting *greeting, struct error *error)
     return 0;
 }
 
-/* --- taking --- */
-
-/* Reads up to `size` bytes. */
 static int greeting_read(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     while (greeting->done < greeting->size) {
@@ -92,7 +86,7 @@ static int greeting_read(struct greeting *greeting, const struct stream_world_op
     return 0;
 }
 
-/* Looks at the first byte, and leaves it there. */
+/* Peeks at the first byte. */
 static int tell_kind(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     unsigned char first;
@@ -103,7 +97,6 @@ static int tell_kind(struct greeting *greeting, const struct stream_world_ops *o
     return 0;
 }
 
-/* The head is there: says how long the credential is. */
 static int take_head(struct greeting *greeting, struct error *error)
 {
     uint32_t size;
@@ -115,7 +108,7 @@ static int take_head(struct greeting *greeting, struct error *error)
     return 0;
 }
 
-/* Has munge open the credential. One that is refused leaves the greeting without a key. */
+/* Opens the credential with munge. If it is refused the greeting has no key. */
 static int open_credential(struct greeting *greeting)
 {
     char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;

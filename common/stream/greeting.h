@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The greeting before TLS, by which a pod that has no key of the set brings a credential of munge: see PROTOCOL.md,
- * "Who may connect". The end that listens tells a greeting from TLS by the first byte. A credential that is refused is
- * not answered: TLS goes on without its key, and fails as with any other key. */
+/* The greeting before TLS, in which a pod without the key of the set sends a munge credential: see PROTOCOL.md, "Who
+ * may connect". The listening end distinguishes a greeting from TLS by the first byte. It does not answer a bad
+ * credential: TLS continues without its key and fails as for any wrong key. */
 #pragma once
 
 #include "common/stream/asking.h"
@@ -16,22 +16,22 @@
 struct stream_world_ops;
 
 struct greeting {
-    bool brings; /* the end that connects; the other one takes it */
+    bool brings; /* this end connects and sends it; else receives it */
     bool is_over;
     bool has_key;
     unsigned char key[STREAM_KEY_BYTES];
-    struct error refusal;  /* what is to be said where TLS fails; empty: nothing but that */
-    struct asking *asking; /* owned; NULL: munge is not asked */
-    size_t done, size;     /* bytes that were read or written, and all that are to be */
+    struct error refusal;  /* error if TLS fails; empty: a general one */
+    struct asking *asking; /* owned; NULL: no query */
+    size_t done, size;     /* bytes transferred, and their total */
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];
 };
 
-/* For the end that connects, which brings one, or for the other, which takes it. NULL when memory is out. */
+/* `brings`: for the connecting end, which sends it; else for the listening end. NULL if memory runs out. */
 struct greeting *greeting_new(bool brings);
 
-/* Goes on with it. 0 when it is over; else a channel_result, with one line where that is CHANNEL_FAILED. With
- * CHANNEL_WAITS it is to be called again when the descriptor of `asking` can be read. */
+/* Continues. Returns 0 after the end, or a channel_result, with an error for CHANNEL_FAILED. After CHANNEL_WAITS call
+ * again when the descriptor of `asking` is readable. */
 int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void greeting_free(struct greeting *greeting);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The end that joins: it tries to connect until it is welcomed, refused, or out of patience; and again, with the token
- * of its session, when its connection has broken. Attempts are some time apart, as whoever listens may be gone for
- * longer. */
+/* The joining end: tries to connect until it is welcomed or refused or the time is over, and reconnects with the token
+ * of its session after its connection has broken. Attempts are spaced because the listening end may be away for some
+ * time. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -18,10 +18,10 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* Beats without any of which the other end is silent. */
+/* Number of missed beats after which the peer counts as silent. */
 #define BEATS_OF_SILENCE 4
 
-/* The peer that it has joined; NULL: it is to join for the first time. */
+/* The joined peer; NULL: not joined yet. */
 static struct peer *joined_peer(const struct streams *streams)
 {
     return streams->peer_count > 0 ? streams->peers[0] : NULL;
@@ -77,7 +77,7 @@ static void send_hello(struct connection *connection, void *context)
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
     } else
-        joiner->deadline_ns = STREAM_NEVER; /* the answer takes as long as it takes, up to the end of patience */
+        joiner->deadline_ns = STREAM_NEVER; /* the answer may take until the end of the patience */
     frame_hello_encode(&hello, body);
     joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
@@ -85,7 +85,6 @@ static void send_hello(struct connection *connection, void *context)
         error_set(&joiner->reason, "out of memory");
 }
 
-/* Welcomed for the first time. */
 static enum connection_verdict take_welcome(struct streams *streams, struct connection *connection,
                                             const struct frame_welcome *welcome)
 {
@@ -135,7 +134,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
     struct frame_welcome welcome;
     char line[TEXT_MAX + 1];
     switch (head->type) {
-    case FRAME_BEAT: return FRAME_IS_GOOD; /* the answer takes its time */
+    case FRAME_BEAT: return FRAME_IS_GOOD; /* the set needs time to answer */
     case FRAME_REFUSED:
         if (frame_refused_decode(line, body, head->size, error) < 0)
             return FRAME_IS_BAD;
@@ -225,9 +224,9 @@ void joiner_lost(struct streams *streams)
         try_later(streams);
 }
 
-/* Sends BEATs while a new pod waits for the answer to its HELLO. Returns when the next one is due. A pod that comes
- * back sends none: it is answered as soon as the set turns, and a BEAT without a session acknowledges nothing of what
- * the pod has received, which its set would take for a breach of the protocol. */
+/* Sends BEATs while a new pod waits for the answer to its HELLO, and returns when the next one is due. A returning pod
+ * sends none: its answer comes in the next turn of the set, and a BEAT without a session acknowledges no frames, which
+ * would violate the protocol. */
 static uint64_t beat_while_waiting(struct streams *streams, uint64_t now)
 {
     struct joiner *joiner = streams->joiner;
@@ -276,7 +275,7 @@ void joiner_free(struct joiner *joiner)
 
 /* --- joining --- */
 
-/* -1 with one line where the other end would take its HELLO for none. */
+/* Fails if the peer would reject the HELLO. */
 static int check_lineup(const struct stream_lineup *lineup, struct error *error)
 {
     struct frame_hello hello;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The end that listens. Whoever connects is a stranger until its HELLO has come; a stranger that sends none is not
- * answered. There are few strangers at a time, each with little memory and little time. If all places are taken, a new
- * one gets the place of the oldest that has sent no HELLO: so strangers cannot keep pods out by saying nothing. */
+/* The listening end. A connection is a stranger until its HELLO has arrived; strangers without a HELLO get no answer.
+ * Their number, memory and time are limited. If all places are taken a new stranger replaces the oldest one without a
+ * HELLO, so that silent strangers cannot keep pods out. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -18,7 +18,7 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* Time without new connections after there was no descriptor for one. */
+/* Pause after the descriptors were exhausted. */
 #define LISTEN_AGAIN_NS UINT64_C(1000000000)
 
 /* --- strangers --- */
@@ -50,14 +50,14 @@ void stranger_free(struct stranger *stranger)
     free(stranger);
 }
 
-/* Its connection is somebody else's from here on. */
+/* The connection now has another owner. */
 static void stranger_release(struct stranger *stranger)
 {
     stranger->connection = NULL;
     stranger_free(stranger);
 }
 
-/* --- those who are sent away: a connection that was closed with bytes unread would take back the last ones sent --- */
+/* --- refused peers: closing a connection with unread input would discard the last output --- */
 
 static enum connection_verdict receive_nothing(struct connection *connection, void *context,
                                                const struct frame_head *head, const unsigned char *body,
@@ -100,14 +100,13 @@ static struct peer *find_by_token(const struct streams *streams, const unsigned 
     return NULL;
 }
 
-/* True where the peer has come back since by a connection that was faster. A peer has one attempt at a time. */
+/* True if the peer has already returned by a faster connection; a peer makes one attempt at a time. */
 static bool is_out_of_date(const struct peer *peer, const struct connection *connection,
                            const struct frame_hello *hello)
 {
     return hello->received < peer->session.acknowledged || connection->number < peer->newest;
 }
 
-/* A peer comes back over a connection that a stranger has opened. */
 static enum connection_verdict take_returning(struct streams *streams, struct connection *connection,
                                               const struct frame_hello *hello)
 {
@@ -194,7 +193,6 @@ static const struct connection_user stranger_user = {.receive = receive_hello, .
 
 /* --- listening --- */
 
-/* Makes room for another stranger, if that can be. */
 static void drop_oldest_mute(struct streams *streams)
 {
     struct stranger *oldest = NULL;
@@ -234,7 +232,6 @@ static void accept_one(struct listener *listener, int fd)
     channel_greet(&stranger->connection->channel, greeting);
 }
 
-/* There is no descriptor for a connection. */
 static void pause_listening(struct streams *streams)
 {
     for (size_t i = 0; i < streams->listener_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The real machine of an end: see world.h. */
+/* The real implementation of world.h, with libevent. */
 #include "common/os/clock.h"
 #include "common/stream/endpoint.h"
 #include "common/stream/world.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Credentials by libmunge: see credential.h. The payload is the key behind a word that says what it is for, so that no
- * credential that this user has made for another purpose is taken for one, and the other way round. Cipher and MAC are
- * not left to the configuration of munged, which may be to encrypt nothing. */
+/* Credentials with libmunge: see credential.h. The payload contains a purpose before the key, so that credentials for
+ * other purposes are not accepted. Cipher and MAC are set explicitly, because munged may be configured to encrypt
+ * nothing. */
 #include "common/stream/credential.h"
 
 #include <munge.h>
@@ -23,7 +23,7 @@ static int refuse_credential(munge_err_t reason, munge_ctx_t context, struct err
     return error_set(error, "munge: %.150s", text != NULL ? text : munge_strerror(reason));
 }
 
-/* A context for the daemon's answers, which is the caller's; NULL with one line. */
+/* A context for munged, owned by the caller. */
 static munge_ctx_t new_context(struct error *error)
 {
     const char *socket = getenv("HDSS_MUNGE_SOCKET");
@@ -36,7 +36,7 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
-/* The same for who wants to join: there is another way. */
+/* The same for the joining end, which has an alternative. */
 static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
 {
     struct error why;
@@ -88,7 +88,7 @@ int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struc
     gid_t group;
     if (context == NULL)
         return -1;
-    /* munge gives the payload of a credential that was opened before, or is too old, all the same. */
+    /* munge returns the payload even if the credential was opened before or has expired */
     const munge_err_t reason = munge_decode(text, context, &bytes, &size, &user, &group);
     const struct credential_payload *payload = bytes;
     if (reason != EMUNGE_SUCCESS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without munge: -Dmunge=disabled, or no libmunge. */
+/* Stubs for builds without munge: -Dmunge=disabled, or no libmunge. */
 #include "common/stream/credential.h"
 
 #define NO_MUNGE                                                                                                       \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without TLS: -Dtls=disabled, or no OpenSSL. */
+/* Stubs for builds without TLS: -Dtls=disabled, or no OpenSSL. */
 #include "common/stream/tls.h"
 
 #include "common/stream/channel.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The life of a peer: it asks, stays while connections come and go, and is gone. Its session outlives its connections.
- * What is to be told of a peer is noted here, and told by streams_poll() behind the messages that came of it before:
- * it does not wait for those of others. Invariant: no message comes of a peer once something is due. */
+/* The life of a peer: it asks, stays while connections come and go, and ends. Its session survives its connections.
+ * Events of a peer are recorded here and returned by streams_poll() after the earlier messages of this peer, but
+ * independently of other peers. Invariant: after an event is recorded no message comes from the peer. */
 #include "common/stream/peer.h"
 
 #include "common/stream/connection.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes that are read at once of a peer, at least those of the longest frame. */
+/* Size of one read, at least that of the longest frame. */
 #define PEER_INPUT_BYTES (256u << 10)
 _Static_assert(PEER_INPUT_BYTES >= FRAME_DATA_MAX, "any frame can be taken");
 
@@ -76,7 +76,7 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
         return;
     if (peer->state == PEER_ASKS) {
         peer->streams->waiting--;
-        if (peer->is_due) { /* nobody has heard of it yet */
+        if (peer->is_due) { /* the user does not know the peer yet */
             peer_tell_nothing(peer);
             is_told = false;
         }
@@ -89,8 +89,6 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
     if (is_told && !peer->is_parted && !peer->has_left)
         note_due(peer, told);
 }
-
-/* --- frames --- */
 
 static void receive_bye(struct peer *peer)
 {
@@ -140,7 +138,8 @@ static void end_peers_connection(struct connection *connection, void *context, c
         return;
     }
     const uint64_t now = streams_now(streams);
-    const bool has_patience = peer->is_silent || streams_have_stood(streams, now); /* it was closed for that, maybe */
+    /* perhaps closed because this end was silent */
+    const bool has_patience = peer->is_silent || streams_have_stood(streams, now);
     peer->gone_ns = now + (has_patience ? streams->setup.grace_ns : streams->setup.closed_ns);
     peer->is_silent = false;
     streams_wake(streams, peer->gone_ns);
@@ -164,7 +163,7 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
     peer_greet(peer, connection);
     session_resume(&peer->session, received);
     connection->session = &peer->session;
-    if (connection_widen(connection, PEER_INPUT_BYTES) < 0) { /* the other end tries again */
+    if (connection_widen(connection, PEER_INPUT_BYTES) < 0) { /* the peer will retry */
         end_peers_connection(connection, peer, NULL);
         connection_close(connection);
         return;
@@ -175,8 +174,6 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
     else
         connection_pump(connection);
 }
-
-/* --- asking --- */
 
 static enum connection_verdict receive_while_asking(struct connection *connection, void *context,
                                                     const struct frame_head *head, const unsigned char *body,
@@ -209,8 +206,6 @@ void peer_take(struct peer *peer, struct connection *connection)
     streams_wake(peer->streams, 0);
 }
 
-/* --- time --- */
-
 static uint64_t earlier_ns(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -221,14 +216,14 @@ static uint64_t later_ns(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-/* The peer is connected: sends a BEAT where nothing was sent for long, and ends the connection where nothing came. */
+/* For a connected peer: sends a BEAT after a pause in output, and ends the connection after a pause in input. */
 static uint64_t keep_alive(struct peer *peer, uint64_t now)
 {
     const struct stream_times *times = &peer->streams->times;
     struct connection *connection = peer->connection;
-    if (connection->is_paused) /* what it says waits to be read */
+    if (connection->is_paused) /* its input waits in the socket */
         connection->heard_ns = now;
-    if (now >= connection->heard_ns + times->silence_ns) { /* or what it says has not been read: others came first */
+    if (now >= connection->heard_ns + times->silence_ns) { /* or unread input is waiting behind other peers */
         connection_look(connection);
         if (peer->connection != connection)
             return now;
@@ -253,7 +248,7 @@ void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns)
 {
     if (peer->connection != NULL)
         peer->connection->heard_ns = earlier_ns(peer->connection->heard_ns + stood_ns, now);
-    else if (peer->state != PEER_IS_GONE) /* it could not be taken back */
+    else if (peer->state != PEER_IS_GONE) /* it could not reconnect meanwhile */
         peer->gone_ns = later_ns(peer->gone_ns, now + peer->streams->setup.closed_ns);
 }
 
@@ -263,7 +258,7 @@ uint64_t peer_tick(struct peer *peer, uint64_t now)
         return STREAM_NEVER;
     if (peer->connection != NULL)
         return keep_alive(peer, now);
-    if (now < peer->gone_ns) /* a look now and then notices whether this end stands still */
+    if (now < peer->gone_ns) /* regular ticks detect whether this end was stopped */
         return earlier_ns(peer->gone_ns, now + peer->streams->times.beat_ns);
     peer_end(peer, true, STREAM_LOST);
     return STREAM_NEVER;

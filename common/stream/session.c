@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames that are kept until they are acknowledged: see session.h. They are kept as they go over the wire, in one piece
- * of memory, from which they are written; only the acknowledgement in their heads is put in when they are about to be
- * written. */
+/* Unacknowledged frames: see session.h. Frames are stored in one piece of memory as they are sent; the acknowledgement
+ * in a head is filled in when the frame is about to be written. */
 #include "common/stream/session.h"
 
 #include "common/stream/fifo.h"
@@ -14,7 +13,6 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Bytes that are made ready for one call that writes. */
 #define SESSION_WRITE_MAX ((size_t)256 << 10)
 #define HEAD_AT_RECEIVED  4
 
@@ -65,7 +63,7 @@ void session_wrote(struct session *session, size_t size)
     session->written_to += size;
     assert(session->written_to <= fifo_size(&session->kept));
     if (size > 0 && session->unbegun_from > session->written_to - size && session->unbegun_from <= session->written_to)
-        session->whole++; /* the end of a frame that was begun earlier */
+        session->whole++; /* the end of a partly written frame */
     while (session->unbegun_from < session->written_to) {
         session->unbegun_from += kept_frame_bytes(session, session->unbegun_from);
         session->whole += session->unbegun_from <= session->written_to;
@@ -98,7 +96,6 @@ bool session_owes(const struct session *session)
     return session->untold_bytes >= SESSION_ACK_BYTES;
 }
 
-/* Drops the first `count` frames, which were all written. */
 static void drop_acknowledged(struct session *session, uint64_t count)
 {
     size_t bytes = 0;
@@ -127,7 +124,7 @@ bool session_can_resume(const struct session *session, uint64_t received)
 void session_resume(struct session *session, uint64_t received)
 {
     assert(session_can_resume(session, received));
-    session->written_to = session->unbegun_from = fifo_size(&session->kept); /* whatever is dropped */
+    session->written_to = session->unbegun_from = fifo_size(&session->kept); /* for any value dropped below */
     drop_acknowledged(session, received - session->acknowledged);
     session->written_to = session->unbegun_from = 0;
     session->whole = session->acknowledged;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams: the protocol's messages between launches of their own, over sockets. One end listens, the supermaster's; the
- * others join it, each for the master of a pod. What has come is taken by streams_poll(), in its order: nothing here
- * calls back. A peer whose connection breaks may come back within the grace time: then nothing is lost and nothing
- * comes twice, and nobody but these files knows of it. PROTOCOL.md, "Streams", has each byte.
+/* Streams: messages of the protocol between separate launches, over sockets. The supermaster listens; the masters of
+ * pods join. streams_poll() returns events in order; there are no callbacks. A peer whose connection breaks may return
+ * within the grace time: then no message is lost or duplicated, and the user does not notice. PROTOCOL.md, "Streams",
+ * defines the bytes.
  *
- * All goes on while the event base is turned: an end that does not turn it for a second is silent, and is cut off until
- * it does. What it could not hear meanwhile it takes for nobody's silence. */
+ * Progress needs turns of the event base. An end without turns for a second counts as silent and is disconnected until
+ * it turns again; silence of peers during that time is ignored. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -24,119 +24,115 @@ struct streams;
 #define STREAM_WORDS_MAX 65536
 #define STREAM_DATA_MAX  65528
 
-/* The times of grace between a set and its pods, at both ends: see struct streams_setup. */
+/* Default grace times between a set and its pods, at both ends: see struct streams_setup. */
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
 #define STREAM_CLOSED_NS UINT64_C(2000000000)
 
-/* What a pod says of itself when it joins. */
+/* Description of a pod that joins. */
 struct stream_lineup {
     uint32_t workers;           /* 1 to 2^20 */
-    uint32_t cores;             /* that its ranks may run on */
-    char name[STREAM_NAME_MAX]; /* of its node, as far as the first dot: graphic ASCII characters, at least one */
+    uint32_t cores;             /* usable by its ranks */
+    char name[STREAM_NAME_MAX]; /* of its node up to the first dot: one or more graphic ASCII characters */
 };
 
-/* What it is told. */
+/* Answer to a pod. */
 struct stream_welcome {
-    uint32_t first_rank; /* of its master; its workers have the numbers that follow */
-    const char *words;   /* those that its ranks are to run with, each with its '\0' */
+    uint32_t first_rank; /* of its master; its workers follow */
+    const char *words;   /* command line for its ranks, each word with '\0' */
     size_t words_bytes;  /* at most STREAM_WORDS_MAX */
-    bool is_near;        /* told to a pod: it has joined by a socket in a folder, so the set is on its node */
+    bool is_near;        /* set for a pod that joined by a Unix socket: the set is on its node */
 };
 
 enum stream_event_type {
-    STREAM_JOINS,   /* a pod wants to join: streams_welcome() or streams_refuse() follow, now or later */
-    STREAM_MESSAGE, /* from a peer that was welcomed */
-    STREAM_DATA,    /* likewise, to the end that listens: bytes that belong to a message before them */
-    STREAM_LEFT,    /* a peer has left in order: nothing more comes from it, and nothing goes to it */
-    STREAM_LOST, /* a peer has not come back within the grace time, or has broken the protocol: the same. Also one that
-                    has gone before it was answered. Not of a peer from which this end has parted */
+    STREAM_JOINS,   /* a pod wants to join: answer with streams_welcome() or streams_refuse(), now or later */
+    STREAM_MESSAGE, /* from a welcomed peer */
+    STREAM_DATA,    /* at the listening end: data of a preceding message */
+    STREAM_LEFT,    /* a peer has left in order: no further messages in either direction */
+    /* a peer has not returned within the grace time, violated the protocol, or left before the
+     *                     answer: no further messages in either direction. Not after streams_part() */
+    STREAM_LOST,
 };
 
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* MESSAGE, DATA: until the next call */
+    const unsigned char *bytes; /* MESSAGE, DATA; valid until the next call */
     size_t size;
-    struct stream_lineup lineup; /* JOINS */
+    struct stream_lineup lineup;
 };
 
-/* Common to both ends. */
 struct streams_setup {
     struct event_base *base;    /* borrowed */
-    struct stream_world *world; /* borrowed; NULL: this machine, by way of the base. Tests have another one: world.h */
-    const unsigned char *key;   /* [STREAM_KEY_BYTES] pre-shared key; NULL: nothing listens at a port, and a port is
-                                   joined by a credential of munge */
-    uint64_t grace_ns;          /* how long a peer that has fallen silent may take to come back */
-    uint64_t closed_ns;         /* the same of one whose connection was closed, as that of a process that ends is */
-    void (*warn)(void *context, const char *line); /* NULL: nobody hears of strangers that were sent away */
+    struct stream_world *world; /* borrowed; NULL: the real one. Tests use others: world.h */
+    /* [STREAM_KEY_BYTES] pre-shared key; NULL: no listening at ports, and joining at ports needs
+     *                                    a munge credential */
+    const unsigned char *key;
+    uint64_t grace_ns;  /* grace time of a silent peer */
+    uint64_t closed_ns; /* grace time after a connection was closed, as when a process ends */
+    void (*warn)(void *context, const char *line); /* for refused strangers; may be NULL */
     void *context;
 };
 
-/* Opens the listening end, at one or more addresses. A socket in a folder is of mode 0600, and takes peers of the own
- * uid alone. `error` says which address cannot be used, and why. NULL then. */
+/* Opens the listening end at one or more addresses. A Unix socket has mode 0600 and accepts only peers of this user.
+ * The error names the failing address. */
 struct streams *streams_listen(const struct streams_setup *setup, const struct stream_address *addresses, size_t count,
                                struct error *error);
 
-/* The address at which it listens at `index`: with the port that the kernel has chosen where that was 0. */
+/* The address with this index, with its actual port. */
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
-/* Joins as a pod: blocks until it is welcomed, serving the base meanwhile, at most `patience_ns`. The welcome's words
- * are the streams'. NULL with one line where it is refused, errno being 0; where who answers is not the set, as it has
- * another key, is of another user or speaks otherwise, EACCES; or where nobody answers, ETIMEDOUT. The only peer has
- * number 0. */
+/* Joins as a pod: serves the base until it is welcomed, at most `patience_ns`. The words of the welcome belong to the
+ * streams. On failure errno is 0 if the pod was refused, EACCES if the peer is not the set (other key, user or
+ * protocol), ETIMEDOUT if there was no answer. The only peer has number 0. */
 struct streams *streams_join(const struct streams_setup *setup, const struct stream_address *address,
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* The next thing that has happened, of any peer; false where there is none. A number of a peer is never given again: a
- * call for one that has gone does nothing. */
+/* Returns the next event of any peer; false if there is none. Numbers of peers are not reused, and calls for ended
+ * peers do nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
-/* Reads what has come by now, at the cost of one call of the system where nothing has. The base is turned only where
- * there are many peers: an end that calls this must turn the base now and then as well, for all else. */
+/* Reads available input, with one system call if there is none. It turns the base only if there are many peers, so the
+ * caller must still turn the base from time to time. */
 void streams_look(struct streams *streams);
 
-/* Answers a pod that wants to join. The welcome is copied; a line of a refusal is shown to whoever has started the pod.
- * -1 when memory is out: the pod is refused. */
+/* Answer a pod that wants to join. The welcome is copied; the line of a refusal is shown to the pod's user.
+ * -1: out of memory; then the pod is refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
-/* Sends a message of 1 to MESSAGE_MAX bytes, which is copied: at once, as far as the socket takes it. Nothing where the
- * peer is not open. -1 when memory is out, or a peer that is cut off has left 1 GiB unacknowledged. */
+/* Sends a message of 1 to MESSAGE_MAX bytes, which is copied, as soon as the socket accepts it. Does nothing if the
+ * peer is not open. -1 if memory runs out, or a disconnected peer has 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* Sends 1 to STREAM_DATA_MAX bytes of data as streams_send() does a message, in order with these, from an end that has
- * joined. */
+/* The same for 1 to STREAM_DATA_MAX bytes of data, in order with messages, at the joining end. */
 int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* Has streams_send() keep what it is given until streams_flush(), so that what is sent in one go takes one call of the
- * system. */
+/* Hold back output until streams_flush(), to save system calls. */
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Bytes of messages and data, with 8 for each, that the peer has not acknowledged; it does so with all that it sends,
- * after 64 KiB at once, and after a quarter of a second at the latest. */
+/* Unacknowledged bytes of messages and data, 8 more for each. The peer acknowledges with all its output, after 64 KiB,
+ * and after a quarter of a second. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
-/* True where data may be sent to the peer: little waits for the socket to take it, and at most
- * STREAM_UNACKNOWLEDGED_MAX bytes are not acknowledged. So what is sent is still in a cache when the socket takes it,
- * and neither end has to keep much of it. */
+/* True if data may be sent: little output waits for the socket and at most STREAM_UNACKNOWLEDGED_MAX bytes are
+ * unacknowledged. This keeps the data in the cache and limits the memory of both ends. */
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
 
-/* True while messages can be sent to the peer, though they may wait for it to come back. */
+/* True while messages can be sent, even if the peer is disconnected for the moment. */
 bool streams_is_open(const struct streams *streams, unsigned peer);
 
-/* Tells the peer that this end leaves in order, behind all that was sent. What comes from it is still told, but for its
- * loss; nothing more can be sent. When it has acknowledged all its connection is closed. */
+/* Leaves the peer in order after all output. Its messages are still returned, but not its loss. The connection is
+ * closed when all output is acknowledged. */
 void streams_part(struct streams *streams, unsigned peer);
 
-/* Cuts the peer off: nothing more comes from it, nothing is told of it, and it is not taken back. */
+/* Cuts the peer off: no more events, and no return. */
 void streams_drop(struct streams *streams, unsigned peer);
 
-/* True where every peer has acknowledged all that was sent to it, or has gone. */
+/* True if each peer has acknowledged all output or has ended. */
 bool streams_are_flushed(const struct streams *streams);
 
-/* Closes all, and removes sockets from their folders; peers that were not parted from find their connection broken.
- * NULL is fine. */
+/* Closes everything and removes Unix sockets; other peers see a broken connection. NULL is allowed. */
 void streams_free(struct streams *streams);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What both ends do: see stream.h. Functions that libevent calls put messages into the inbox and note what is to be
- * told; streams_poll() takes both. The inbox is two blocks: one is filled while the other is taken from, so that a
- * message that was returned stays where it is. */
+/* Code common to both ends: see stream.h. Callbacks of libevent put messages into the inbox and record events, which
+ * streams_poll() returns. The inbox has two blocks: one is filled while the other is read, so that a returned message
+ * stays valid. */
 #include "common/stream/stream.h"
 
 #include "common/stream/connection.h"
@@ -20,15 +20,13 @@
 #include <sys/random.h>
 
 #define NS_PER_MS 1000000
-/* A time that is longer than any run, and to which another can be added. */
-#define LONGEST_NS (UINT64_C(1) << 62)
-/* Strangers are told of at most once in this time. */
+/* Longer than any run, without overflow in sums. */
+#define LONGEST_NS    (UINT64_C(1) << 62)
 #define WARN_EVERY_NS UINT64_C(200000000)
 
 _Static_assert(STREAM_NAME_MAX == FRAME_NAME_BYTES && STREAM_WORDS_MAX == FRAME_WORDS_MAX, "as in frames");
 _Static_assert(STREAM_DATA_MAX == FRAME_DATA_MAX, "as in frames");
 
-/* The head of a message, or data, in the inbox. */
 struct kept_message {
     enum stream_event_type type;
     unsigned peer;
@@ -48,13 +46,13 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     if (at_ns >= streams->wakes_ns)
         return;
     const uint64_t due_ns = at_ns > now ? at_ns : now;
-    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* one that is late already stays so */
+    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* keeps a time that is overdue */
         streams->due_ns = due_ns;
     streams->wakes_ns = at_ns;
     streams->world->ops->watch_at(streams->timer, due_ns - now);
 }
 
-/* True where the timer is so late that this end has stood still: others take it for silent soon, or do already. */
+/* True if the timer is so late that this end must have been stopped and others may consider it silent. */
 static bool is_so_late(const struct streams *streams, uint64_t now)
 {
     return now >= streams->due_ns + streams->times.silence_ns / 2;
@@ -67,7 +65,7 @@ bool streams_have_stood(const struct streams *streams, uint64_t now)
            (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
 }
 
-/* Takes nobody for silent for the time in which this end stood still. */
+/* Adds the time for which this end was stopped to the limits of all peers. */
 static void forgive_silence(struct streams *streams, uint64_t now)
 {
     if (!is_so_late(streams, now))
@@ -83,7 +81,7 @@ static void on_streams_time(void *context)
     const uint64_t now = streams_now(streams);
     uint64_t next = STREAM_NEVER, at;
     forgive_silence(streams, now);
-    streams->wakes_ns = 0; /* nobody sets the timer meanwhile */
+    streams->wakes_ns = 0; /* the timer is set below */
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
         after = stranger->next;
         if (now >= stranger->deadline_ns)
@@ -186,7 +184,7 @@ int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_t
     return 0;
 }
 
-/* Takes from what has come meanwhile, and has all connections go on. */
+/* Swaps the inbox and resumes all connections. */
 static void turn_inbox(struct streams *streams)
 {
     const struct fifo polled = streams->polled;
@@ -199,7 +197,7 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-/* Takes the next message. Its peer, which is there as long as anything of it is kept; NULL: there is no message. */
+/* Takes the next message. Returns its peer, which exists while any of its messages are stored; NULL: no message. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;
@@ -220,8 +218,7 @@ static struct peer *poll_message(struct streams *streams, struct stream_event *e
     return peer;
 }
 
-/* Forgets the peers that have gone and of which all has been told. The end that joins keeps its only peer, by which it
- * knows that it has joined. */
+/* Frees ended peers without remaining events. The joining end keeps its only peer as the sign that it has joined. */
 static void forget_gone(struct streams *streams)
 {
     size_t kept = 0;
@@ -239,7 +236,7 @@ static void forget_gone(struct streams *streams)
     streams->peer_count = kept;
 }
 
-/* Tells of a peer of which no message waits. */
+/* Returns the event of a peer without waiting messages. */
 static bool poll_peer(struct streams *streams, struct stream_event *event)
 {
     if (streams->due == 0)
@@ -254,7 +251,7 @@ static bool poll_peer(struct streams *streams, struct stream_event *event)
     return true;
 }
 
-/* Peers come first: while some send more than is taken, there is always a message. */
+/* Events of peers come first, because messages may never end. */
 bool streams_poll(struct streams *streams, struct stream_event *event)
 {
     const struct peer *peer;
@@ -269,13 +266,11 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
     return false;
 }
 
-/* Peers whose sockets are read without asking which of them have anything to read: a look at the base takes about as
- * many calls of the system, with the one that sets its timer. */
+/* Limit of sockets that are read directly: a turn of the base costs about as many system calls. */
 #define LOOK_CONNECTED_MAX 3
-/* Peers among which these are looked for. */
-#define LOOK_PEERS_MAX 64
+#define LOOK_PEERS_MAX     64
 
-/* Lists the connections of all peers. False where there are too many of either. */
+/* False if there are too many of either. */
 static bool list_few_connections(struct streams *streams, struct connection *few[LOOK_CONNECTED_MAX], unsigned *count)
 {
     *count = 0;
@@ -413,7 +408,7 @@ size_t streams_unsent(const struct streams *streams, unsigned number)
     return peer != NULL ? session_unacknowledged(&peer->session) : 0;
 }
 
-/* Bytes that wait for a socket from which on data wait elsewhere. */
+/* Output waiting for the socket above which no data are accepted. */
 #define UNWRITTEN_MAX ((size_t)256 << 10)
 
 bool streams_has_room(const struct streams *streams, unsigned number)

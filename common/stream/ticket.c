@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The file of a set by which pods join it: see ticket.h. Lines of text, of which the first names the form:
- *
+/* The file by which pods join a set: see ticket.h. Lines of text; the first one names the format:
  *     hdss-pods 1
  *     address unix:/run/user/1000/hdss/main.pods
  *     address 10.0.0.1:7100
@@ -8,8 +7,8 @@
  *     key 64 digits, hexadecimal
  *     sum 8 digits, hexadecimal
  *
- * The machine is the one on which the sockets among the addresses are: the boot_id of its kernel, or its host name. One
- * that is written by hand can do without, and without the sum, which is the CRC of all lines before it. */
+ * `machine` is the one with the Unix sockets: the boot_id of its kernel or its host name. `sum` is the CRC of all lines
+ * before it. Tickets written by hand may omit both. */
 #include "common/stream/ticket.h"
 
 #include "common/os/boot.h"
@@ -44,7 +43,7 @@ bool ticket_may_name_port(void)
 #endif
 }
 
-/* True where the name is not empty, and may stand in the line. */
+/* True for a non-empty name that fits in the line. */
 static bool is_machine(const char *name)
 {
     size_t length = 0;
@@ -118,8 +117,6 @@ int ticket_write(const struct ticket *ticket, const char *path, struct error *er
     return result;
 }
 
-/* --- reading --- */
-
 static int parse_key(struct ticket *ticket, const char *digits, struct error *error)
 {
     static const char hexadecimal[] = "0123456789abcdef";
@@ -139,7 +136,7 @@ static int parse_machine(struct ticket *ticket, const char *name, struct error *
     return 0;
 }
 
-/* Compares the sum with that of the lines before it, and refuses to have others behind it. */
+/* Checks the sum, which must be the last line. */
 static int check_sum(const char *text, struct error *error)
 {
     char sum[sizeof SUM + 9];
@@ -147,7 +144,7 @@ static int check_sum(const char *text, struct error *error)
     if (line == NULL)
         return 0;
     snprintf(sum, sizeof sum, SUM "%08" PRIx32 "\n", crc32c(0, text, (size_t)(line + 1 - text)));
-    const char *rest = line + 1 + strlen(sum); /* an empty line ends one that is handed over */
+    const char *rest = line + 1 + strlen(sum); /* empty lines may follow */
     return strncmp(line + 1, sum, strlen(sum)) == 0 && rest[strspn(rest, "\n")] == '\0'
                ? 0
                : error_set(error, "it is damaged; if it was changed by hand, remove its line 'sum'");
@@ -162,7 +159,7 @@ static int parse_line(struct ticket *ticket, const char *line, bool *has_key, st
     if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
         return parse_machine(ticket, line + strlen(MACHINE), error);
     if (strncmp(line, SUM, strlen(SUM)) == 0)
-        return 0; /* checked already */
+        return 0; /* already checked */
     if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
         return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
     return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);
@@ -190,7 +187,7 @@ int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
     return result;
 }
 
-/* Reads no more than the first line. True of a file that cannot be read: of that there is more to say. */
+/* Reads only the first line. True if the file cannot be read, which is reported later. */
 static bool may_be_ticket(const char *path)
 {
     char line[sizeof HEAD + 1] = "";
@@ -203,8 +200,8 @@ static bool may_be_ticket(const char *path)
     return has_line && strcmp(line, HEAD "\n") == 0;
 }
 
-/* Checks that it is a ticket, and this user's alone, in that order: no other file is to be made so. -1 with one line.
- */
+/* Checks first that the file is a ticket and then that only this user can access it: the error tells how to change the
+ * mode, which must not be applied to other files. */
 static int check_file(const char *path, struct error *error)
 {
     struct stat status;

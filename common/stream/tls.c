@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* TLS by OpenSSL: see tls.h. RFC 8446, 2.2: an external pre-shared key, which the client offers under a name that is
- * the same for all, and whose possession both prove by a binder and by Finished; with a Diffie-Hellman exchange
- * (psk_dhe_ke), so that each connection has keys of its own. There are no certificates on either side: whoever has no
- * key gets no further than the handshake. No tickets are sent, nothing is resumed, and nothing is sent early.
+/* TLS with OpenSSL: see tls.h. RFC 8446, 2.2: an external pre-shared key with a fixed identity, proven by binder and
+ * Finished, with a Diffie-Hellman exchange (psk_dhe_ke), so that each connection has its own keys. There are no
+ * certificates: without the key the handshake fails. No session tickets, resumption or early data.
  *
- * OpenSSL makes and opens a record of 16 KiB at a time, and would write and read each by a call of the system. So the
- * records that it makes are gathered and sent together, and what comes is received in large pieces, from which it
- * takes its records. */
+ * OpenSSL processes one record of 16 KiB at a time, with one system call each. Therefore outgoing records are gathered
+ * and sent together, and input is received in large pieces. */
 #include "common/stream/tls.h"
 
 #include "common/os/modules.h"
@@ -25,42 +23,42 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define KEY_NAME     "hdss"  /* of the common key */
-#define OWN_KEY_NAME "munge" /* of one that a credential has brought */
+#define KEY_NAME     "hdss"  /* identity of the common key */
+#define OWN_KEY_NAME "munge" /* identity of a key from a credential */
 #define CIPHER_NAME  "TLS_AES_128_GCM_SHA256"
-/* Bytes that are received by one call of the system at most: they fit a core's cache twice, as they come and opened. */
+/* Size of one receive: twice this, encrypted and decrypted, fits in a core's cache. */
 #define TLS_INPUT_BYTES ((size_t)128 << 10)
-/* Bytes of which the records are sent by one call. */
+/* Plain bytes whose records are sent with one call. */
 #define TLS_OUTPUT_BYTES ((size_t)256 << 10)
 
 struct tls {
     SSL_CTX *context;
-    SSL_SESSION *key; /* the common pre-shared key as OpenSSL takes it; NULL: none */
+    SSL_SESSION *key; /* the common key for OpenSSL; NULL: none */
     BIO_METHOD *socket;
     bool listens;
 };
 
 struct tls_session {
     SSL *ssl;
-    SSL_SESSION *key; /* of this connection alone; owned; NULL: it uses the key of `struct tls` */
+    SSL_SESSION *key; /* key of this connection only; owned; NULL: the common one */
     const struct stream_world_ops *ops;
     int fd;                        /* borrowed */
-    struct fifo output;            /* records that the socket has not taken */
+    struct fifo output;            /* records not sent yet */
     unsigned char *input;          /* [TLS_INPUT_BYTES] owned */
-    size_t input_begin, input_end; /* the bytes of the input that OpenSSL has not taken */
-    bool may_receive;              /* the socket has not been read since the caller asked for it */
-    bool has_heard;                /* the last read has received something */
-    bool has_more;                 /* the last read has ended before all was opened that had been received */
+    size_t input_begin, input_end; /* bytes not yet taken by OpenSSL */
+    bool may_receive;              /* the socket was not read in this call */
+    bool has_heard;                /* the last read has received bytes */
+    bool has_more;                 /* the last read has left received bytes undecrypted */
 };
 
 /* --- the key --- */
 
-static const unsigned char cipher_id[2] = {0x13, 0x01}; /* of CIPHER_NAME, RFC 8446, B.4 */
+static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446, B.4 */
 
 static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 {
     SSL_SESSION *session = SSL_SESSION_new();
-    SSL *ssl = SSL_new(context); /* finds the cipher, and no more */
+    SSL *ssl = SSL_new(context); /* only for finding the cipher */
     const SSL_CIPHER *cipher = ssl != NULL ? SSL_CIPHER_find(ssl, cipher_id) : NULL;
     const bool is_good =
         session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, STREAM_KEY_BYTES) == 1 &&
@@ -72,7 +70,7 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* The listening end: who offers a key of another name is as one who offers none. */
+/* Listening end: an unknown identity counts as no key. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -86,7 +84,6 @@ static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, S
     return 1;
 }
 
-/* The connecting end. */
 static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char **name, size_t *length,
                             SSL_SESSION **offered)
 {
@@ -103,7 +100,7 @@ static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char 
 
 /* --- the socket, as OpenSSL sees it --- */
 
-/* Sends the records that wait. 0 when none is left, else a channel_result. */
+/* Returns 0 if all records are sent, else a channel_result. */
 static int send_records(struct tls_session *session)
 {
     struct fifo *output = &session->output;
@@ -116,7 +113,7 @@ static int send_records(struct tls_session *session)
     return 0;
 }
 
-/* Takes a record; tls_write() makes few before it sends them. */
+/* Stores a record; tls_write() limits their number. */
 static int socket_write(BIO *bio, const char *bytes, int size)
 {
     struct tls_session *session = BIO_get_data(bio);
@@ -128,8 +125,7 @@ static int socket_write(BIO *bio, const char *bytes, int size)
     return size;
 }
 
-/* Receives what the socket has, once for each time that the caller asks: another call of the system would mostly find
- * nothing. As recv(). */
+/* Like recv(), but at most one system call per call of the user, because another one would mostly receive nothing. */
 static ssize_t receive_block(struct tls_session *session)
 {
     if (!session->may_receive) {
@@ -161,7 +157,6 @@ static int socket_read(BIO *bio, char *bytes, int size)
     return (int)count;
 }
 
-/* The end of a flight of the handshake is to be sent. */
 static long flush_socket(BIO *bio)
 {
     const int result = send_records(BIO_get_data(bio));
@@ -192,7 +187,7 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
-    if (is_one_file()) /* the configuration of the machine is for its own OpenSSL, and may name modules */
+    if (is_one_file()) /* the machine's configuration is for its own OpenSSL and may name modules */
         OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
     if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
@@ -201,7 +196,7 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     SSL_CTX_set_app_data(context, tls);
     SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    /* Without any authority that it would believe no certificate passes. */
+    /* without trusted authorities no certificate is valid */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
@@ -283,7 +278,7 @@ int tls_session_take_key(struct tls_session *session, const unsigned char *key)
     return session->key != NULL ? 0 : -1;
 }
 
-/* The meaning of a call that returned `returned`, of which no byte was moved. */
+/* Converts the result `returned` of a call that transferred nothing. */
 static enum channel_result result_of(const struct tls_session *session, int returned)
 {
     switch (SSL_get_error(session->ssl, returned)) {
@@ -322,7 +317,7 @@ static int size_for_openssl(size_t size)
     return size < INT32_MAX ? (int)size : INT32_MAX;
 }
 
-/* True where there may be a record of which the socket shows nothing: OpenSSL itself takes no more than one. */
+/* True if a record may be available without the socket becoming readable: OpenSSL itself reads at most one. */
 static bool has_input(const struct tls_session *session)
 {
     return session->input_begin < session->input_end || SSL_pending(session->ssl) > 0;
@@ -354,7 +349,7 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
         SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
     if (count <= 0)
         return result_of(session, count);
-    send_records(session); /* what the socket does not take, or why, comes to light at the next call */
+    send_records(session); /* failures show at the next call */
     return count;
 }
 

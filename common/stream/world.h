@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine that an end of streams runs on: its clock, its sockets, and what wakes the end. machine.c is the real
- * one, over libevent. Tests have another, in which time passes and bytes come as they say: tests/unit/stream/net.h.
- * Everything that an end does to the world goes through here, except that it looks names up and asks munge. */
+/* The environment of an end of streams: clock, sockets and wake-ups. machine.c is the real one, with libevent. Tests
+ * simulate time and transmission: tests/unit/stream/net.h. All effects of an end go through this interface, except name
+ * resolution and munge. */
 #pragma once
 
 #include "common/stream/address.h"
@@ -16,27 +16,27 @@
 struct event_base;
 struct stream_world;
 
-/* Calls an end when it is time, or while a socket can be read or written. */
+/* Calls back at a time, or while a socket is readable or writable. */
 struct stream_watch;
 
 enum stream_watch_kind { STREAM_WATCH_TIME, STREAM_WATCH_READ, STREAM_WATCH_WRITE };
 
 struct stream_world_ops {
-    uint64_t (*now)(struct stream_world *world); /* ns of a clock that never goes back */
+    uint64_t (*now)(struct stream_world *world); /* monotonic, in ns */
 
-    /* --- what wakes the end --- */
-    /* A watch that is off. `fd` is -1 where the kind is STREAM_WATCH_TIME. NULL when memory is out. */
+    /* --- watches --- */
+    /* Creates an inactive watch. `fd` is -1 for STREAM_WATCH_TIME. NULL if memory runs out. */
     struct stream_watch *(*watch_new)(struct stream_world *world, enum stream_watch_kind kind, int fd,
                                       void (*call)(void *context), void *context);
     void (*watch_free)(struct stream_watch *watch);
-    void (*watch_on)(struct stream_watch *watch);                    /* for a socket: until it is off */
-    void (*watch_off)(struct stream_watch *watch);                   /* fine where it is off */
-    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* for a time: once, in place of an earlier wish */
-    void (*watch_call)(struct stream_watch *watch);                  /* calls it once at the next turn, on or off */
-    /* Calls the watches that are due, and waits for one where `waits`. False where the world is to end. */
+    void (*watch_on)(struct stream_watch *watch);                    /* for a socket */
+    void (*watch_off)(struct stream_watch *watch);                   /* also if already off */
+    void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* for a time: once, replaces an earlier time */
+    void (*watch_call)(struct stream_watch *watch); /* calls back once in the next turn, whether active or not */
+    /* Runs due watches, and waits for one if `waits`. False if the world is to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
-    /* --- sockets, none of which ever blocks: endpoint.h, and the calls of the system of the same names --- */
+    /* --- non-blocking sockets: endpoint.h, and the system calls of these names --- */
     int (*listen)(struct stream_address *address, struct endpoint_file *file, struct error *error);
     void (*unlink)(const struct stream_address *address, const struct endpoint_file *file);
     int (*accept)(int fd);
@@ -51,7 +51,7 @@ struct stream_world_ops {
 
 struct stream_world {
     const struct stream_world_ops *ops;
-    struct event_base *base; /* borrowed; of the real one */
+    struct event_base *base; /* borrowed; real world only */
 };
 
 extern const struct stream_world_ops stream_machine_ops;
