@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-/* For how long a connection that jobs are attached to may be quiet: for ever. */
+/* Idle limit of a connection with attached jobs: practically none. */
 #define QUIET_MAX_S 1000000000
 
 struct attachment {
-    struct evhttp_connection *connection; /* borrowed, as long as it lives */
+    struct evhttp_connection *connection; /* borrowed while it exists */
     uint64_t job;
     struct attachment *next;
 };

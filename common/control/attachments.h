@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs that belong to a client: they are cancelled when its connection, by which they were submitted, ends. */
+/* Jobs that belong to a client: they are cancelled when the connection that submitted them ends. */
 #pragma once
 
 #include <event2/http.h>
@@ -8,12 +8,12 @@
 
 struct attachments;
 
-/* Cancels jobs by `cancel`. NULL when memory is out. */
+/* `cancel` is called for each job to cancel. NULL if memory runs out. */
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context);
 
-/* Attaches the job to the connection of the request, which may be quiet for as long as it likes from now on. False when
- * memory is out, or where the client has gone. */
+/* Attaches the job to the connection of the request, which has no idle limit from now on. False if memory runs out or
+ * the client is gone. */
 bool attachments_add(struct attachments *attachments, struct evhttp_request *request, uint64_t job);
 
-/* Forgets all of it, and cancels nothing; NULL is fine. */
+/* Cancels no jobs. NULL is allowed. */
 void attachments_free(struct attachments *attachments);

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new token. False where the kernel has none. */
+/* False if the kernel provides no random bytes. */
 static bool draw_token(char token[BEARER_LENGTH + 1])
 {
     unsigned char bytes[BEARER_LENGTH / 2];
@@ -28,7 +28,8 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* The socket is ours, so what has this name is left over. A folder of that name, or a link, is not written to. */
+/* An existing file is left over, because the socket belongs to this process. Existing folders and links are not written
+ * to. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

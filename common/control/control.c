@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The control socket of a run or of a set: HTTP over a Unix socket, by libevent's evhttp, in the event base that the
- * rank waits in. docs/CONTROL.md has what is asked and answered.
+/* The control socket of a run or a set: HTTP over a Unix socket, with libevent's evhttp, in the event base of the rank.
+ * docs/CONTROL.md describes requests and answers.
  *
- * Nothing here runs unless a client has sent something, so that a run of which nobody asks pays for one descriptor in
- * the base. A client never delays a chunk by more than some hundred microseconds: the machine is only read, never
- * stepped; an answer is small, and goes out as its reader takes it; and clients get no more than a turn's share of the
- * time (door.c). A list of jobs, and jobs that are submitted, are long: they are worked off job by job, within that
- * share. What was submitted meanwhile, by whomever, is on disk before any of it is answered: with one write for all.
+ * Nothing runs here unless a client has sent something: the cost of an unused control socket is one descriptor in the
+ * base. A client delays a chunk by at most some hundred microseconds, because the machine is only read and never
+ * stepped, answers are small and sent as the client reads them, and clients get a limited share of each turn (door.c).
+ * Lists of jobs and submissions are long and are processed job by job within that share. All submissions of that time
+ * are committed to disk with one write before any of them is answered.
  *
- * Who may ask: the folder and the socket are the user's alone (socket.c), and so is whoever is at the other end. With
- * --http the same is served at a port, where a request has to show the token (bearer.c) before its path is looked at;
- * and, where only this machine can connect, to name it so: a page that somebody else's name server has led here, and
- * that the user's browser runs, is not answered. */
+ * Access: folder and socket are accessible to the user only (socket.c), and the peer's user is checked. With
+ * --http the same service is available at a TCP port, where each request must have the token (bearer.c). If only this
+ * machine can connect, the Host header must name it, so that a web page cannot reach the port through the user's
+ * browser by DNS rebinding. */
 #include "common/control/control.h"
 
 #include "common/control/attachments.h"
@@ -36,19 +36,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Bytes of output in one answer. */
-#define OUTPUT_MAX 1048576
-/* Ranks in one list, unless its client wants more. */
+#define OUTPUT_MAX  1048576
 #define RANKS_USUAL 1000
-/* Ranges of iterations in one list of what is given up. It is made at once, as whoever waits for it is answered. */
+/* Limit of a list of failures, which is made in one step. */
 #define FAILURES_LISTED 100
-/* Requests that wait for a change at a time. */
-#define WAITERS_MAX 4096
-/* Time between two looks whether there is a change, while a request waits for it. */
+#define WAITERS_MAX     4096
+/* Period of checks for changes while requests wait. */
 #define LOOK_US 100000
-/* Time between two looks whether the socket has its name still. */
-#define KEEP_US 1000000
-/* The longest time that the last answers have to go out. */
+/* Period of checks that the socket still has its name. */
+#define KEEP_US         1000000
 #define LAST_ANSWERS_US 100000
 
 #define STATUS_OK          200
@@ -66,70 +62,68 @@
 #define JSON_TYPE "application/json"
 #define NO_JOB    "there is no such job, or it ended long ago"
 
-/* A request that waits for another state of the job, or for what is given up of it. */
+/* A request that waits for a change of the job's state or for failures. */
 struct waiter {
-    struct evhttp_request *request; /* evhttp frees it with its answer, also where its client has gone */
+    struct evhttp_request *request; /* freed by evhttp with its answer, even if the client is gone */
     uint64_t job;
     enum control_state state;
-    bool wants_failures; /* those from the place `from` on */
+    bool wants_failures; /* failures from index `from` on */
     uint64_t from;
     uint64_t until_ns;
     struct waiter *next;
 };
 
-/* A request whose answer is made job by job. */
 struct task {
-    struct evhttp_request *request; /* as a waiter's */
-    struct evbuffer *body;          /* the answer, as far as it is made; owned */
+    struct evhttp_request *request; /* as for a waiter */
+    struct evbuffer *body;          /* the answer so far; owned */
     int status;
-    /* Adds one job. False where there is none left. */
+    /* Adds one job. False after the last one. */
     bool (*step)(struct control *control, struct task *task);
-    uint64_t at;                /* of a list: number of the job before the next one, or place of the next rank */
-    uint64_t job;               /* whose ranks are listed */
-    uint64_t limit;             /* of a list: the most that it has */
-    uint64_t looked;            /* jobs that were looked at for a list */
-    enum control_wanted wanted; /* of a list of jobs */
-    json_t *submissions;        /* an array, or NULL; owned */
-    bool is_array;              /* the client has sent one */
-    struct items *items;        /* to be added to the job `at`, or NULL; owned */
-    bool has_added;             /* they are */
-    size_t count;               /* jobs that have been added */
-    uint64_t *ids;              /* [submissions] jobs that were taken; owned */
+    uint64_t at; /* lists: number of the last job, or index of the next rank */
+    uint64_t job;
+    uint64_t limit;  /* lists: limit of entries */
+    uint64_t looked; /* jobs examined for a list */
+    enum control_wanted wanted;
+    json_t *submissions; /* an array, or NULL; owned */
+    bool is_array;
+    struct items *items; /* for job `at`, or NULL; owned */
+    bool has_added;
+    size_t count;
+    uint64_t *ids; /* [submissions] accepted jobs; owned */
     size_t id_count;
     struct task *next;
 };
 
 struct control {
-    struct event_base *base; /* borrowed */
+    struct event_base *base;
     const struct control_source *source;
     struct control_session session;
     char name[CONTROL_NAME_MAX];
     char folder[1024];
     struct door_share share;
     struct control_socket socket;
-    struct events *events;           /* owned */
-    struct attachments *attachments; /* owned */
-    struct door *own, *tcp;          /* the doors of the socket and of --http, NULL without it; owned */
-    struct address address;          /* of --http, with the port that was found */
+    struct events *events;
+    struct attachments *attachments;
+    struct door *own, *tcp; /* for the socket and for --http (NULL: none); owned */
+    struct address address;
     struct bearer bearer;
-    char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: there is none */
-    struct event *look;              /* a timer; owned */
-    struct event *keep;              /* a timer; owned */
-    struct event *work;              /* there are tasks; owned */
+    char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: none */
+    struct event *look;              /* timer; owned */
+    struct event *keep;              /* timer; owned */
+    struct event *work;              /* active while there are tasks; owned */
     struct task *tasks, **tasks_end; /* owned */
-    struct task *made, **made_end;   /* answers that go out once all that was submitted is on disk; owned */
+    struct task *made, **made_end;   /* complete answers, sent after the commit of submissions; owned */
     struct waiter *waiters;          /* owned */
     unsigned waiting;
-    unsigned unsent;    /* last answers that have not gone out */
-    bool was_asked;     /* somebody has ever asked */
+    unsigned unsent;    /* last answers in transit */
+    bool was_asked;     /* a request has ever come */
     bool was_cancelled; /* the run, by a client */
-    bool is_over;       /* control_free() */
-    bool late;          /* the last answers have had their time */
+    bool is_over;
+    bool late; /* the last answers have timed out */
 };
 
 /* --- answers --- */
 
-/* Sends the answer; the body stays the caller's. */
 static void send_body(struct evhttp_request *request, int status, const char *type, struct evbuffer *body)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
@@ -144,7 +138,7 @@ static void send_body(struct evhttp_request *request, int status, const char *ty
     evhttp_send_reply(request, status, NULL, body);
 }
 
-/* Adds the object, which it takes. False when memory is out. */
+/* Adds and releases `object`. False if memory runs out. */
 static bool add_json(struct evbuffer *body, json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -154,7 +148,6 @@ static bool add_json(struct evbuffer *body, json_t *object)
     return added;
 }
 
-/* Sends the object, which it takes. */
 static void send_json(struct evhttp_request *request, int status, json_t *object)
 {
     struct evbuffer *body = evbuffer_new();
@@ -182,7 +175,6 @@ static bool is_set(const struct control *control)
     return control->source->set != NULL;
 }
 
-/* False where there is no such job. */
 static bool look_at_job(struct control *control, uint64_t id, struct control_job *job)
 {
     if (!control_source_tell(control->source, &control->session, id, job))
@@ -244,14 +236,13 @@ static void free_task(struct task *task)
     free(task);
 }
 
-/* Adds a job, or an error, to those that are there. */
 static void add_to_answer(struct task *task, json_t *object)
 {
     if ((task->count++ > 0 && evbuffer_add(task->body, ",", 1) < 0) || !add_json(task->body, object))
         task->status = STATUS_BROKEN;
 }
 
-/* Ends a list, of which `next` is what the next one begins with; NULL: nothing is left. Returns false. */
+/* Ends a list; `next` (NULL: none) is where the next list begins. Returns false. */
 static bool end_list(struct task *task, const uint64_t *next)
 {
     evbuffer_add_printf(task->body, "],\"next\":");
@@ -260,7 +251,7 @@ static bool end_list(struct task *task, const uint64_t *next)
     return false;
 }
 
-/* The first job behind `at` that runs; 0: there is none. All that run are known at once, however many wait. */
+/* The first running job after `at`; 0: none. Does not iterate over waiting jobs. */
 static uint64_t next_running(struct control *control, uint64_t at)
 {
     struct metrics_counts counts;
@@ -272,7 +263,7 @@ static uint64_t next_running(struct control *control, uint64_t at)
     return first;
 }
 
-/* The first job behind `at` that may be wanted; 0: there is none. */
+/* The first job after `at` that may be wanted; 0: none. */
 static uint64_t next_job(struct control *control, uint64_t at, enum control_wanted wanted)
 {
     if (wanted == CONTROL_THAT_RUN && is_set(control))
@@ -319,7 +310,6 @@ static bool list_next_rank(struct control *control, struct task *task)
     return true;
 }
 
-/* The client that a job belonged to has gone. */
 static void cancel_attached(void *context, uint64_t job)
 {
     const struct control *control = context;
@@ -331,7 +321,7 @@ static const int status_of_refusal[] = {
     [REFUSAL_CONFLICT] = STATUS_CONFLICT, [REFUSAL_BROKEN] = STATUS_BROKEN, [REFUSAL_FULL] = STATUS_UNAVAILABLE,
 };
 
-/* Has the set take one of the jobs that the client has sent. The status of one that comes alone is the answer's. */
+/* Submits the next job of the client. A single job determines the status of the answer. */
 static bool submit_next_job(struct control *control, struct task *task)
 {
     struct submission submission;
@@ -350,7 +340,7 @@ static bool submit_next_job(struct control *control, struct task *task)
         submission_fini(&submission);
     }
     if (refusal == REFUSAL_NONE && is_attached && !attachments_add(control->attachments, task->request, id))
-        cancel_attached(control, id); /* its client has gone */
+        cancel_attached(control, id);
     if (refusal == REFUSAL_NONE)
         task->ids[task->id_count++] = id;
     else if (!task->is_array)
@@ -360,7 +350,7 @@ static bool submit_next_job(struct control *control, struct task *task)
     return true;
 }
 
-/* Adds all that the client has sent for a job: it is one step, as all of it is taken or nothing. */
+/* Adds all items in one step: all of them are accepted or none. */
 static bool add_all_items(struct control *control, struct task *task)
 {
     struct error error = {0};
@@ -383,13 +373,13 @@ static bool add_all_items(struct control *control, struct task *task)
     return false;
 }
 
-/* True where the answer of the task says that something is on disk. */
+/* True if the answer confirms something that must be on disk. */
 static bool keeps(const struct task *task)
 {
     return task->id_count > 0 || task->has_added;
 }
 
-/* Jobs that are not on disk must not run: whoever sent them is told that they are not taken. */
+/* Cancels jobs that are not on disk; their client receives an error. */
 static void undo(struct control *control, struct task *task, const struct error *error)
 {
     for (size_t i = 0; i < task->id_count; i++)
@@ -400,7 +390,7 @@ static void undo(struct control *control, struct task *task, const struct error 
     task->status = STATUS_BROKEN;
 }
 
-/* Sends what is made, once it is on disk. */
+/* Commits to disk, then sends the complete answers. */
 static void send_made(struct control *control)
 {
     struct error error = {0};
@@ -446,7 +436,6 @@ static void on_work(evutil_socket_t unused, short what, void *context)
         door_set_timer(control->work, 0);
 }
 
-/* Begins to make an answer, behind what is ready now. */
 static struct task *new_task(struct control *control, struct evhttp_request *request)
 {
     struct task *task = calloc(1, sizeof *task);
@@ -499,7 +488,6 @@ static void answer_ranks(struct control *control, struct evhttp_request *request
     evbuffer_add_printf(task->body, ",\"ranks\":[");
 }
 
-/* The body of the request, in an array where it is none. NULL with one line. */
 static json_t *read_body(struct evhttp_request *request, bool *is_array, struct error *error)
 {
     struct evbuffer *input = evhttp_request_get_input_buffer(request);
@@ -563,7 +551,7 @@ static void answer_items(struct control *control, struct evhttp_request *request
     task->items = items;
 }
 
-/* The answer with what is given up of the job, from that place on. The caller's reference; NULL when memory is out. */
+/* List of failures from index `from` on, owned by the caller. NULL if memory runs out. */
 static json_t *failures_json(struct control *control, const struct control_job *job, uint64_t from)
 {
     const struct control_source *source = control->source;
@@ -602,15 +590,13 @@ static void answer_waiter(struct control *control, const struct waiter *waiter, 
         send_json(waiter->request, STATUS_OK, control_job_json(job));
 }
 
-/* True where a list of what is given up of the job, from that place on, has something. */
 static bool has_failure(const struct control *control, uint64_t job, uint64_t from)
 {
     struct failure_figures failure;
     return control->source->failure(control->source->context, job, from, &failure);
 }
 
-/* Answers those that wait for another state than this one, or for a failure that is there, and those whose time is
- * over. */
+/* Answers requests whose state has changed, whose failures exist, or whose time is over. */
 static void answer_waiters(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -684,7 +670,7 @@ static void answer_failures(struct control *control, struct evhttp_request *requ
         send_json(request, STATUS_OK, failures_json(control, &job, route->from));
 }
 
-/* Adds what the file has from there on, as far as it belongs into one answer. It is read as its client takes it. */
+/* Adds the file from `from` on, up to the limit. It is read as the client takes it. */
 static void add_output(struct evbuffer *body, int fd, uint64_t from)
 {
     struct stat status;
@@ -693,7 +679,7 @@ static void add_output(struct evbuffer *body, int fd, uint64_t from)
         return;
     }
     const uint64_t left = (uint64_t)status.st_size - from;
-    evbuffer_add_file(body, fd, (ev_off_t)from, (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* closes it */
+    evbuffer_add_file(body, fd, (ev_off_t)from, (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* closes fd */
 }
 
 static void answer_output(struct control *control, struct evhttp_request *request, const struct control_route *route)
@@ -731,7 +717,7 @@ static void answer_metrics(struct control *control, struct evhttp_request *reque
     free(text);
 }
 
-/* A set has few pods, so that all are told of at once. */
+/* A set has few pods, so the list is not divided. */
 static void answer_pods(struct control *control, struct evhttp_request *request)
 {
     const struct control_source *source = control->source;
@@ -764,7 +750,7 @@ static void answer_get(struct control *control, struct evhttp_request *request, 
     }
 }
 
-/* A job that is over cannot be cancelled any more, which its state says. A run drains whatever is asked for. */
+/* A finished job cannot be cancelled, as its state shows. A run always drains. */
 static void answer_delete(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
     const uint64_t id = route->job;
@@ -849,7 +835,6 @@ static void on_request(struct evhttp_request *request, void *context)
                    "accepted: GET, POST of jobs, items or an end, and DELETE of a job or a pod");
 }
 
-/* A request that has come by the port. */
 static void on_request_of_stranger(struct evhttp_request *request, void *context)
 {
     struct control *control = context;
@@ -863,7 +848,6 @@ static void on_request_of_stranger(struct evhttp_request *request, void *context
 
 /* --- beginning and end --- */
 
-/* Serves at the port, too. -1 with one line. */
 static int open_port(struct control *control, struct error *error)
 {
     char text[ADDRESS_TEXT_MAX];
@@ -881,8 +865,8 @@ static int open_port(struct control *control, struct error *error)
     return 0;
 }
 
-/* Makes the socket's name anew, and the token's, where somebody has cleared the folder away: nobody could reach or end
- * a set that stayed without. A name that another set has taken meanwhile is tried again later. */
+/* Recreates the names of socket and token if they were removed: otherwise the set could neither be reached nor ended.
+ * If another set has taken the name meanwhile, this is tried again later. */
 static void on_keep(evutil_socket_t unused, short what, void *context)
 {
     struct control *control = context;
@@ -903,7 +887,6 @@ static void on_keep(evutil_socket_t unused, short what, void *context)
     door_set_timer(control->keep, KEEP_US);
 }
 
-/* Makes the socket, and what else there is to be for its clients. -1 with one line. */
 static int control_open(struct control *control, struct error *error)
 {
     if (control_listen(&control->socket, control->name, error) < 0)
@@ -915,7 +898,7 @@ static int control_open(struct control *control, struct error *error)
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
     control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
-    control->socket.fd = -1; /* it is the door's now */
+    control->socket.fd = -1; /* now owned by the door */
     if (control->look == NULL || control->work == NULL || control->keep == NULL || control->events == NULL ||
         control->attachments == NULL || control->own == NULL)
         return error_set(error, "out of memory for the control socket");
@@ -926,7 +909,7 @@ static int control_open(struct control *control, struct error *error)
 static void remove_names(struct control *control)
 {
     bearer_unlink(&control->bearer);
-    control_unlink(&control->socket); /* and the folder, which is empty then */
+    control_unlink(&control->socket); /* also removes an empty folder */
 }
 
 static void release(struct control *control)
@@ -976,7 +959,7 @@ static void on_late(evutil_socket_t unused, short what, void *context)
     event_base_loopbreak(control->base);
 }
 
-/* Serves clients until nothing more comes of any, but for LAST_ANSWERS_US at most, which begin anew. */
+/* Serves clients until no more input arrives, for at most LAST_ANSWERS_US. */
 static void serve_all_that_comes(struct control *control, struct event *timer)
 {
     control->late = false;
@@ -984,7 +967,7 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Tells whoever waits; and whoever has asked in this moment, as one that waits asks again and again. */
+/* Answers waiting clients, and those whose requests are arriving, as clients that wait repeat their requests. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The control socket of a run or of a set, which answers what there is to know of its jobs, lets them be cancelled, and
- * takes those of a set: see control.c. */
+/* The control socket of a run or set, which answers queries about jobs, cancels jobs, and accepts jobs for a set: see
+ * control.c. */
 #pragma once
 
 #include "common/control/source.h"
@@ -8,17 +8,16 @@
 struct control;
 struct event_base;
 
-/* Makes the socket run-PID, or that of the set, and has what comes there answered whenever the base is looked at.
- * `version` and `source` are borrowed. NULL where there can be none, be it as no folder can have it: a run goes on
- * without. */
+/* Creates the socket run-PID, or that of the set, and serves it in `base`. `version` and `source` are borrowed. NULL if
+ * there can be none, for example for lack of a folder: a run continues without. */
 struct control *control_new(struct event_base *base, const char *version, const struct control_source *source);
 
-/* Says on standard error where it is served at a port, if it is, for a program of this name. */
+/* Prints on standard error the address of the TCP port, if any, in the name of `program`. */
 void control_tell_port(const struct control *control, const char *program);
 
-/* The state of a job of the set is another one now: whoever waits for that is told in the next turn. NULL is fine. */
+/* A job of the set has changed its state: waiting clients are answered in the next turn. NULL is allowed. */
 void control_note_change(struct control *control);
 
-/* The run, with this exit status, or the set is over: whoever waits is told. Then the socket is gone. NULL is fine.
- * Before the base is freed. */
+/* The run, with this exit status, or the set is over: answers waiting clients and removes the socket. Called before the
+ * base is freed. NULL is allowed. */
 void control_free(struct control *control, int status);

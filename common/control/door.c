@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Doors of the control socket: see door.h.
  *
- * Clients are accepted a few at a time, and as long as descriptors are there that the run does not need. Where many
- * have sent something, the loop over what is ready is broken off after a turn's share, and goes on in a later one.
+ * Clients are accepted a few at a time, while there are descriptors that the run does not need. If many clients have
+ * sent something, the event loop is interrupted after their share of the turn and continues in a later one.
  *
- * Of the user's own socket the kernel says who is at the other end before any byte of a client's is read as HTTP. At a
- * port evhttp reads a request as a whole before anybody can look at its token: so that strangers cannot fill the memory
- * there are few places for clients, and nobody is accepted while all are taken. As evhttp does not say when a
- * connection is over, a place remembers its descriptor and inode: it is free once that descriptor is another file, or
- * none. */
+ * At the user's own socket the kernel identifies the peer before a byte is parsed as HTTP. At a TCP port evhttp reads a
+ * whole request before its token can be checked. The number of such clients is limited so that strangers cannot exhaust
+ * the memory; no client is accepted while all places are taken. Since evhttp does not report the end of a connection, a
+ * place stores descriptor and inode of its connection and is free when the descriptor is closed or refers to another
+ * file. */
 #include "common/control/door.h"
 
 #include "common/control/socket.h"
@@ -26,47 +26,41 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Limits of a request. */
 #define HEADERS_MAX 8192
 #define BODY_MAX    1048576
-/* A client that sends or takes nothing for so long is let go. */
-#define IDLE_MAX_S 60
-/* Bytes that are taken of a client that has asked, and stays. */
+#define IDLE_MAX_S  60
+/* Limit of unread input from a client with an open answer. */
 #define STAYING_INPUT_MAX 4096
-/* The part of a turn that clients get, and the time from which on they get it anew. */
-#define SHARE_NS 200000u
-#define TURN_NS  1000000u
-/* Clients that are accepted at once, and the pause behind them. */
+/* Time for clients in each turn, and length of a turn. */
+#define SHARE_NS        200000u
+#define TURN_NS         1000000u
 #define ACCEPTS_MAX     8
 #define ACCEPT_PAUSE_US 1000
-/* Pause of accepting while descriptors or places are short. */
-#define SHORT_PAUSE_US 200000
-/* Descriptors that are left to the run, and those that clients may have beside them where the system permits. */
+#define SHORT_PAUSE_US  200000
+/* Descriptors reserved for the run, and additional ones for clients if the system permits. */
 #define DESCRIPTORS_KEPT 128
 #define DESCRIPTORS_MORE 2048
-/* Clients of a port at a time. */
-#define PLACES_MAX 64
+#define PLACES_MAX       64
 
 #define STATUS_NO_TOKEN   401
 #define STATUS_WRONG_HOST 403
 
 struct place {
-    int fd;      /* of the connection that has it; -1: it is free */
-    ino_t inode; /* of the same */
+    int fd; /* -1: free */
+    ino_t inode;
 };
 
 struct door {
     enum door_kind kind;
-    struct door_share *share;        /* borrowed */
-    struct evhttp *http;             /* owned, with its listener */
-    struct evconnlistener *listener; /* of `http`, as `bound` */
+    struct door_share *share;
+    struct evhttp *http; /* with its listener; owned */
+    struct evconnlistener *listener;
     struct evhttp_bound_socket *bound;
-    struct event *accept_soon; /* a timer; owned */
+    struct event *accept_soon; /* timer; owned */
     unsigned accepted;
-    /* of DOOR_TCP */
     struct place places[PLACES_MAX];
-    struct event *place_newest; /* to be active; owned */
-    struct bufferevent *newest; /* a client that was just accepted, and has no place yet; a reference; NULL: none */
+    struct event *place_newest; /* activated for `newest`; owned */
+    struct bufferevent *newest; /* accepted client without a place; holds a reference; NULL: none */
 };
 
 void door_set_timer(struct event *timer, long us)
@@ -91,7 +85,7 @@ bool door_rest(struct door_share *share)
 
 /* --- who may send --- */
 
-/* Called before evhttp reads what has come of a client: somebody else's is dropped unread. */
+/* Runs before evhttp reads input: drops input of other users. */
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
 {
     struct bufferevent *client = context;
@@ -102,7 +96,7 @@ static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info
     shutdown(fd, SHUT_RDWR);
 }
 
-/* Called for bytes that have come, and for those that have gone out. */
+/* Runs for input and output. */
 static void on_traffic(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
     (void)buffer, (void)info;
@@ -171,25 +165,24 @@ void door_let_go(struct evhttp_request *request)
 
 /* --- who is let in --- */
 
-/* True where a further client leaves the run the descriptors that it may need. */
+/* True if accepting another client leaves enough descriptors. */
 static bool has_descriptors(void)
 {
     struct rlimit limit;
-    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0); /* the lowest that is free */
+    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0); /* the lowest free one */
     if (next < 0)
         return false;
     close(next);
     return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)next + DESCRIPTORS_KEPT < limit.rlim_cur;
 }
 
-/* 0: the descriptor is not open. */
+/* 0: not open */
 static ino_t inode_of(int fd)
 {
     struct stat status;
     return fstat(fd, &status) == 0 ? status.st_ino : 0;
 }
 
-/* A place that no connection has any more; NULL: there is none. */
 static struct place *find_place(struct door *door)
 {
     for (struct place *place = door->places; place < door->places + PLACES_MAX; place++)
@@ -231,7 +224,7 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
     pause_accepting(door, SHORT_PAUSE_US);
 }
 
-/* Called behind evhttp, which gives a client its descriptor only when it is made. */
+/* Runs after evhttp, which sets the descriptor only after this callback's client was created. */
 static void on_place_newest(evutil_socket_t unused, short what, void *context)
 {
     struct door *door = context;
@@ -245,7 +238,6 @@ static void on_place_newest(evutil_socket_t unused, short what, void *context)
     door->newest = NULL;
 }
 
-/* Has the client get a place, before another one is accepted. */
 static void place_soon(struct door *door, struct bufferevent *client)
 {
     bufferevent_incref(client);
@@ -254,7 +246,6 @@ static void place_soon(struct door *door, struct bufferevent *client)
     pause_accepting(door, ACCEPT_PAUSE_US);
 }
 
-/* Makes what carries a client that was just accepted. */
 static struct bufferevent *new_client(struct event_base *base, void *context)
 {
     struct door *door = context;
@@ -313,7 +304,6 @@ bool door_move(struct door *door, int fd)
     return true;
 }
 
-/* Has evhttp serve at the socket. False when memory is out. */
 static bool serve(struct door *door, int fd, void (*on_request)(struct evhttp_request *request, void *context),
                   void *context)
 {

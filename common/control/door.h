@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A way in for clients of the control socket: somebody who listens, evhttp behind it, and how many are let in. The
- * socket of the user is one, a port that --http asks for another; both have the limits of docs/CONTROL.md. */
+/* An entrance of the control socket: a listener with evhttp and limits for clients. One door is the user's socket,
+ * another the TCP port of --http; docs/CONTROL.md lists the limits. */
 #pragma once
 
 #include "common/config/address.h"
@@ -14,71 +14,68 @@ struct event;
 struct event_base;
 struct evhttp_request;
 
-/* The time that clients get, of whatever door: a part of each turn. */
+/* The share of each turn for clients of all doors. */
 struct door_share {
     struct event_base *base; /* borrowed */
     uint64_t began_ns;
     bool is_whole; /* the run is over: clients get all of the time */
 };
 
-/* Has the timer expire after so many microseconds, once. */
 void door_set_timer(struct event *timer, long us);
 
-/* Breaks the loop off where clients have had their share of this turn; what is ready then stays so. True where it has.
- */
+/* True if clients have used their share of this turn; the event loop is interrupted and remaining events stay
+ * pending. */
 bool door_rest(struct door_share *share);
 
-/* Seconds after which a client that takes nothing of a long answer is let go. */
+/* A client that reads nothing of a long answer for this time is disconnected. */
 #define DOOR_STUCK_S 10
 
 enum door_kind {
-    DOOR_OWN, /* a Unix socket: clients are this user's or root's, or are not listened to */
-    DOOR_TCP, /* a port: anybody can connect, and few may send at a time */
+    DOOR_OWN, /* Unix socket: only clients of this user or root */
+    DOOR_TCP, /* TCP port: anyone can connect, so places are limited */
 };
 
 struct door;
 
-/* Serves at the socket, which listens and is the door's from then on, also where this fails. `share` is borrowed. NULL
- * when memory is out. */
+/* Serves at the listening socket `fd`, which the door owns from then on, even on failure. `share` is borrowed. NULL if
+ * memory runs out. */
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
-/* Serves at this socket from then on, in the place of the one before. It is the door's, also where this fails: then the
- * door serves at the one before. False when memory is out. */
+/* Replaces the listening socket. The door owns `fd` in any case; on failure it keeps the old socket. False if memory
+ * runs out. */
 bool door_move(struct door *door, int fd);
 
-/* The status of the answer, 401 or 403 with one line, to a request that has come by the port at this address and does
- * not name this machine where nobody else can connect, or does not show the token. 0 where it may ask. */
+/* Checks a request over TCP: the token, and the Host header if only this machine can connect. Returns 0, or the status
+ * 401 or 403 with a text. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
-/* A client that stays, as the last look has found it. Zeros: it was not looked at yet. */
+/* State of a client with an open answer at the last check; initially 0. */
 struct door_stay {
-    size_t untaken;   /* bytes of its answer */
-    unsigned idle_ms; /* for which it has taken none of these */
+    size_t untaken;   /* unread bytes of its answer */
+    unsigned idle_ms; /* time without reading */
 };
 
-/* Lets the client of the request, whose answer is sent in pieces, stay connected until door_end(), or door_let_go()
- * where door_takes() says that it is stuck. What it sends meanwhile is not taken. */
+/* Keeps the client connected while its answer is sent in pieces, until door_end() or, after door_takes() returns false,
+ * door_let_go(). Its input is not read. */
 void door_let_stay(struct evhttp_request *request);
 
-/* Looks at a client that stays, which is to be done every `turn_ms`. False where it has gone, or some of the answer is
- * there and it has taken nothing for DOOR_STUCK_S. A look that comes late counts as any other: where the server itself
- * stood still its clients were not stuck. */
+/* Checks such a client, every `turn_ms`. False if it is gone, or if part of the answer is pending and it has read
+ * nothing for DOOR_STUCK_S. A late check counts only once: if the server itself stopped, its clients were not stuck. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
-/* Ends the answer of a client that stays. What is there goes out, unless it takes nothing for DOOR_STUCK_S; then it may
- * ask again, as any other. */
+/* Ends the answer. Pending data are sent, within the limit of DOOR_STUCK_S; then the client may send further
+ * requests. */
 void door_end(struct evhttp_request *request);
 
-/* Ends the connection at once, and frees the request. */
+/* Ends the connection immediately and frees the request. */
 void door_let_go(struct evhttp_request *request);
 
-/* Accepts whoever has connected, without a pause, where the share is whole. NULL is fine. */
+/* Accepts all pending clients without a pause, when the share is whole. NULL is allowed. */
 void door_admit_all(struct door *door);
 
-/* Ends all connections. NULL is fine. */
+/* Ends all connections. NULL is allowed. */
 void door_free(struct door *door);
 
-/* Has clients find descriptors that the run does not need. */
 void door_raise_limit(void);

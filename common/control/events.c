@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Server-sent events: see events.h.
  *
- * While somebody has subscribed, an event is made ten times a second, once for all: job by job, within the share of a
- * turn that clients get, so that 64 jobs delay no chunk. It is sent where it differs from the one before. A subscriber
- * has one event at most that it has not taken yet: as long as it has not, it is left out, and gets the newest one
- * afterwards. So a slow subscriber costs no memory beyond one event, and sees the present rather than the past. One
- * that takes nothing at all is let go. */
+ * While there are subscribers, one event is composed ten times a second for all of them, job by job within the share of
+ * clients, so that 64 jobs delay no chunk. It is sent if it differs from the previous one. A subscriber has at most one
+ * unread event: until it has read that it is skipped, and then gets the latest one. So a slow subscriber costs no
+ * memory beyond one event and always sees the present state. A subscriber that reads nothing is disconnected. */
 #include "common/control/events.h"
 
 #include "common/os/clock.h"
@@ -18,40 +17,36 @@
 #include <string.h>
 
 #define SUBSCRIBERS_MAX 16
-/* Jobs are left out of an event, and counted, where it would be longer. */
-#define EVENT_MAX 196608u
-/* Time from one event to the next. */
+/* If the event would be longer, further jobs are omitted and counted. */
+#define EVENT_MAX   196608u
 #define INTERVAL_NS UINT64_C(100000000)
-/* A subscriber to whom nothing was sent for so long gets a comment, which shows that the connection is alive. */
+/* After this time without an event a comment is sent, which shows that the connection is alive. */
 #define QUIET_NS UINT64_C(15000000000)
 
 #define STATUS_OK 200
 
 struct subscriber {
-    struct evhttp_request *request; /* evhttp frees it with the end of its answer */
-    uint64_t version;               /* of the event that it was sent last; 0: none */
-    uint64_t sent_ns;               /* when something was sent to it last */
+    struct evhttp_request *request; /* freed by evhttp after its answer */
+    uint64_t version;               /* of the last event sent; 0: none */
+    uint64_t sent_ns;
     struct door_stay stay;
 };
 
 struct events {
-    struct door_share *share; /* borrowed */
+    struct door_share *share;
     struct events_source source;
-    struct event *tick; /* a timer, which runs while there are subscribers; owned */
+    struct event *tick; /* timer, active while there are subscribers; owned */
     struct subscriber subscribers[SUBSCRIBERS_MAX];
     unsigned subscriber_count;
-    struct evbuffer *latest; /* the event that is sent: its line of data; owned. NULL: none was made yet */
-    uint64_t version;        /* of `latest` */
-    struct evbuffer *made;   /* the event that is being made; owned. NULL: none is */
-    uint64_t made_ns;        /* when that was begun */
+    struct evbuffer *latest; /* text of the latest event; owned; NULL: none yet */
+    uint64_t version;
+    struct evbuffer *made; /* the event being composed; owned; NULL: none */
+    uint64_t made_ns;      /* start of `made` */
     uint64_t ids[METRICS_JOBS_MAX];
     size_t id_count, next_id;
-    unsigned told, left_out; /* jobs in the event that is being made, and jobs that it has no room for */
+    unsigned told, left_out; /* jobs in `made`, and jobs omitted for lack of room */
 };
 
-/* --- making an event --- */
-
-/* Adds the object, which it takes. */
 static void add_object(struct evbuffer *made, json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT) : NULL;
@@ -60,7 +55,7 @@ static void add_object(struct evbuffer *made, json_t *object)
     free(text);
 }
 
-/* False when memory is out. */
+/* False if memory runs out. */
 static bool begin_event(struct events *events)
 {
     const struct events_source *source = &events->source;
@@ -76,7 +71,6 @@ static bool begin_event(struct events *events)
     return true;
 }
 
-/* Adds a job, if the event has room for it. */
 static void tell_next_job(struct events *events)
 {
     json_t *job = events->source.job(events->source.context, events->ids[events->next_id++]);
@@ -97,7 +91,7 @@ static bool is_same(struct evbuffer *a, struct evbuffer *b)
     return evbuffer_get_length(b) == length && memcmp(evbuffer_pullup(a, -1), evbuffer_pullup(b, -1), length) == 0;
 }
 
-/* The event that was made is the latest one, if it says something new. */
+/* Publishes the event unless it equals the latest one. */
 static void complete_event(struct events *events)
 {
     struct evbuffer *made = events->made;
@@ -113,10 +107,8 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* --- sending it --- */
-
-/* Sends a line, and after it text that all subscribers share. Either may be NULL. libevent 2.1.12 is corrupted by a
- * reference in a buffer to which nothing, "", was added. */
+/* Sends a line followed by shared text; either may be NULL. An empty string must not be added: a buffer reference after
+ * it corrupts libevent 2.1.12. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();
@@ -128,7 +120,7 @@ static void send_shared(struct subscriber *subscriber, const char *line, struct 
     evbuffer_free(piece);
 }
 
-/* Sends what is due. False where the client has gone, or is stuck. */
+/* False if the client is gone or stuck. */
 static bool serve_subscriber(const struct events *events, struct subscriber *subscriber, uint64_t now_ns)
 {
     if (!door_takes(&subscriber->stay, subscriber->request, INTERVAL_NS / 1000000))
@@ -180,8 +172,6 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
         door_set_timer(events->tick, took_ns < INTERVAL_NS ? (long)((INTERVAL_NS - took_ns) / 1000) : 0);
 }
 
-/* --- subscribers --- */
-
 bool events_subscribe(struct events *events, struct evhttp_request *request)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -208,7 +198,7 @@ unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request
     if (events->subscriber_count == 0)
         return 0;
     if (events->made != NULL)
-        evbuffer_free(events->made); /* it was begun before the end */
+        evbuffer_free(events->made); /* begun before the end */
     if (begin_event(events)) {
         while (events->next_id < events->id_count)
             tell_next_job(events);
@@ -226,8 +216,6 @@ unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request
     events->subscriber_count = 0;
     return awaited;
 }
-
-/* --- beginning and end --- */
 
 struct events *events_new(struct door_share *share, const struct events_source *source)
 {
@@ -247,8 +235,7 @@ void events_free(struct events *events)
 {
     if (events == NULL)
         return;
-    for (unsigned i = 0; i < events->subscriber_count;
-         i++) /* the requests of others are freed with their connections */
+    for (unsigned i = 0; i < events->subscriber_count; i++) /* other requests are freed with their connections */
         if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
             evhttp_send_reply_end(events->subscribers[i].request);
     if (events->tick != NULL)

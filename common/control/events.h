@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Server-sent events of the control socket: the session and the jobs that run, told again to each subscriber as they
- * change. docs/CONTROL.md has what an event says. */
+/* Server-sent events of the control socket: the session and its running jobs, sent to each subscriber whenever they
+ * change. docs/CONTROL.md describes the events. */
 #pragma once
 
 #include "common/control/door.h"
@@ -13,28 +13,27 @@
 struct evhttp_request;
 struct events;
 
-/* Where an event is made from: functions that only read, and return references of the caller's. */
+/* Source of events: functions without side effects; the caller owns the returned objects. */
 struct events_source {
     void *context;
     json_t *(*session)(void *context);
-    /* Lists the numbers of the jobs that run. Returns how many these are. */
     size_t (*running)(void *context, uint64_t ids[METRICS_JOBS_MAX]);
-    /* The job without its command line and the jobs that it waits for, which may be long. NULL where it is not there
-     * any more, or memory is out. */
+    /* The job without the fields of unlimited length (command line, dependencies). NULL if it is gone or memory runs
+     * out. */
     json_t *(*job)(void *context, uint64_t id);
 };
 
-/* No timer runs before the first subscriber comes. `share` is borrowed. NULL when memory is out. */
+/* No timer runs without subscribers. `share` is borrowed. NULL if memory runs out. */
 struct events *events_new(struct door_share *share, const struct events_source *source);
 
-/* Begins to answer the request with events, until events_end() or until its client has gone. False where there are too
- * many subscribers: the request is still the caller's to answer. */
+/* Answers the request with events until events_end() or until the client leaves. False if there are too many
+ * subscribers: the caller then answers the request. */
 bool events_subscribe(struct events *events, struct evhttp_request *request);
 
-/* Tells all subscribers the last state, and that it is the last one. `on_sent` is called for each of them, at once or
- * later, when it has taken it or has gone. Returns for how many that is to be awaited. */
+/* Sends the final state to all subscribers. `on_sent` is called for each of them after it has read it or has left,
+ * possibly before this function returns. Returns the number of calls to expect. */
 unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request *request, void *context),
                     void *context);
 
-/* Before the doors are freed, which end the connections. NULL is fine. */
+/* Called before the doors, which end the connections, are freed. NULL is allowed. */
 void events_free(struct events *events);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items as JSON: see items_json.h. jansson accepts UTF-8 without NUL alone, so that each text is one of C's. */
+/* Items from JSON: see items_json.h. jansson accepts only UTF-8 without NUL, so each text is a C string. */
 #include "common/control/items_json.h"
 
 #include "common/util/row_escape.h"
@@ -7,9 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- rows --- */
-
-/* Makes room for a text with its escapes, and what stands behind it. */
 static int make_room(struct items *items, size_t *room, size_t length, struct error *error)
 {
     const size_t needed = items->bytes + 2 * length + 1;
@@ -23,7 +20,6 @@ static int make_room(struct items *items, size_t *room, size_t length, struct er
     return 0;
 }
 
-/* Adds a field, and the byte that ends it. */
 static int add_field(struct items *items, size_t *room, const json_t *value, char end, struct error *error)
 {
     const char *text = json_string_value(value);
@@ -68,8 +64,6 @@ static int read_rows(struct items *items, const json_t *value, struct error *err
             return -1;
     return 0;
 }
-
-/* --- the object --- */
 
 static int read_iterations(struct items *items, const json_t *value, struct error *error)
 {

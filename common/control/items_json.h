@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Items that are added to an open job, as JSON: see docs/CONTROL.md. */
+/* JSON of items for an open job: see docs/CONTROL.md. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,18 +9,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ITEMS_FIELDS_MAX 4096 /* of a row */
-/* Iterations that are added at once. */
+#define ITEMS_FIELDS_MAX 4096 /* per row */
+/* In one request. */
 #define ITEMS_AT_ONCE_MAX 1000000000000
 
 struct items {
-    char *text; /* [bytes] the rows as lines of a list, as the kernel exec reads it; owned */
+    char *text; /* [bytes] the rows as lines of a list for the kernel exec; owned */
     size_t bytes;
-    uint64_t rows, iterations; /* one of both is 0 */
+    uint64_t rows, iterations; /* one of them is 0 */
     bool has_rows, has_iterations;
-    bool ends; /* no others will come */
+    bool ends; /* no more items will follow */
 };
 
-/* Reads an object. -1 with one line; then there is nothing to release. */
+/* On failure nothing is owned. */
 int items_read(struct items *items, const json_t *object, struct error *error);
 void items_fini(struct items *items);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A job as JSON: see job_json.h. The names and meanings of the fields are a promise: docs/CONTROL.md has them. */
+/* Jobs as JSON: see job_json.h. Names and meanings of the fields are stable: docs/CONTROL.md lists them. */
 #include "common/control/job_json.h"
 
 #include "common/metrics/json_text.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An end that is further away than a hundred years is none. */
+/* Estimates beyond a hundred years are not shown. */
 #define LEFT_MAX_S 3e9
 
 #define TIME_TEXT_MAX 40
@@ -60,7 +60,7 @@ static json_t *time_or_null(time_t time)
     return json_string(text);
 }
 
-/* A time that is left; null where nobody knows, or beyond a hundred years. */
+/* null if unknown or beyond LEFT_MAX_S. */
 static json_t *left_or_null(bool is_foreseen, double left_s)
 {
     return is_foreseen && left_s >= 0 && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null();
@@ -126,7 +126,6 @@ static json_t *chunk_json(const struct rank_figures *rank)
                      "left", json_of_count(rank->left), "since_s", json_of_number(rank->since_s));
 }
 
-/* Returns NULL for RANK_NOT_TOLD. */
 static const char *rank_state_name(enum rank_state state)
 {
     static const char *const names[] = {NULL, "serving", "computing", "waiting", "aside", "orphan", "lost", "left"};
@@ -172,8 +171,8 @@ static json_t *counts_json(const struct metrics_counts *counts)
                      json_of_count(counts->failed), "cancelled", json_of_count(counts->cancelled));
 }
 
-/* The names of user and host are those that the environment and the kernel say: a directory service that does not
- * answer must not hold a run up. */
+/* User and host come from the environment and the kernel, because a directory service that does not answer would block
+ * the run. */
 json_t *control_pod_json(const struct pod_figures *pod)
 {
     json_t *object = json_object();

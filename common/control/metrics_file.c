@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* The metrics of a run or a set in a file, written anew now and then, as Prometheus' node-exporter reads it: its
- * textfile collector takes whole files whose names end in .prom. So a cluster whose nodes Prometheus scrapes already
- * sees runs, too, also those that are too short to be scraped themselves, and no port is opened.
+/* The metrics of a run or set in a file, rewritten regularly for Prometheus' node-exporter, whose textfile collector
+ * reads files ending in .prom. Clusters whose nodes Prometheus already scrapes thus see runs, including runs too short
+ * to be scraped, without an open port.
  *
- * A timer in the base that the rank waits in has the text made, between two turns: some 50 us for a run, half a
- * millisecond for a set that runs 64 jobs. No step of a machine knows of it. A thread writes the text, as a busy disk
- * can keep a renaming of files waiting for a third of a second, and no chunk is to wait for that. The thread uses no
- * MPI. A text that is not written when the next one is there is dropped.
+ * A timer in the event base of the rank composes the text between two turns: some 50 us for a run, half a millisecond
+ * for a set with 64 jobs. The machines are not involved. A thread writes the text, because a busy disk can delay the
+ * renaming of a file by a third of a second and chunks must not wait for it. The thread does not use MPI. A text that
+ * is still unwritten when the next one is ready is dropped.
  *
- * A reader finds the text before or the one after, and never a part, as each is renamed into place. What cannot be
- * written at the start is an error of the user's; later on the run goes on, and the last text that was written stays,
- * with its age in the time of the file.
+ * Files are replaced by renaming, so that readers never see a part. If the file cannot be written at the start, this is
+ * an error; later the run continues, and the last file remains, with its age in its modification time.
  *
- * The path is made absolute at the start, as the supermaster of a set goes to the folders of its jobs. */
+ * The path is made absolute at the start, because the supermaster of a set changes to the folders of its jobs. */
 #include "common/control/metrics_file.h"
 
 #include "common/os/files.h"
@@ -37,12 +36,12 @@ struct metrics_file {
     struct event *timer; /* owned */
     pthread_t writer;
     bool has_writer;
-    pthread_mutex_t turn; /* of what follows */
-    pthread_cond_t news;  /* there is a text, or no other will come */
-    char *text;           /* to be written; NULL: none; owned */
+    pthread_mutex_t turn; /* protects the following members */
+    pthread_cond_t news;  /* `text` is set, or `is_over` */
+    char *text;           /* to be written; owned; NULL: none */
     bool is_over;
-    bool fails;          /* the last text could not be written */
-    struct error unsaid; /* why; empty: there is nothing to be said */
+    bool fails;
+    struct error unsaid; /* pending message; empty: none */
 };
 
 static char *make_text(const struct metrics_file *file)
@@ -50,9 +49,7 @@ static char *make_text(const struct metrics_file *file)
     return control_source_metrics(file->setup.source, &file->session, METRICS_PROMETHEUS);
 }
 
-/* --- the thread --- */
-
-/* Writes the text that waits, for which the others' turn is let go. */
+/* Writes the pending text. Unlocks the mutex meanwhile. */
 static void write_waiting(struct metrics_file *file)
 {
     struct error error;
@@ -86,16 +83,14 @@ static void *run_writer(void *context)
 static int start_writer(struct metrics_file *file, struct error *error)
 {
     sigset_t all, before;
-    sigfillset(&all); /* signals are the rank's own */
+    sigfillset(&all); /* signals are handled by the main thread */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     file->has_writer = pthread_create(&file->writer, NULL, run_writer, file) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return file->has_writer ? 0 : error_set(error, "cannot start a thread that writes %.200s", file->path);
 }
 
-/* --- the rank --- */
-
-/* Hands the text as it is now to the thread; without memory for it the one before stays. `is_last`: no other comes. */
+/* Passes the current text to the thread; out of memory: keeps the previous one. */
 static void hand_over(struct metrics_file *file, bool is_last)
 {
     char *text = make_text(file);
@@ -109,7 +104,7 @@ static void hand_over(struct metrics_file *file, bool is_last)
     pthread_mutex_unlock(&file->turn);
 }
 
-/* Says what is wrong, once until a text is written again. */
+/* Prints a failure once until a text is written again. */
 static void say_unsaid(struct metrics_file *file)
 {
     struct error line = {0};
@@ -128,8 +123,6 @@ static void on_time(evutil_socket_t unused, short what, void *context)
     say_unsaid(context);
     hand_over(context, false);
 }
-
-/* --- beginning and end --- */
 
 static int write_first(const struct metrics_file *file, struct error *error)
 {
@@ -162,7 +155,7 @@ static int open_file(struct metrics_file *file, struct error *error)
     return start_writer(file, error);
 }
 
-/* Has the thread write what it has, and end. */
+/* Waits until the thread has written the last text. */
 static void release_file(struct metrics_file *file)
 {
     if (file->has_writer)
@@ -176,7 +169,7 @@ static void release_file(struct metrics_file *file)
     free(file);
 }
 
-/* Says where the collector will not read the file: another program may. */
+/* Warns if the collector will not read the file; other programs may. */
 static void warn_of_name(const struct metrics_file *file)
 {
     struct error line;
@@ -203,7 +196,7 @@ struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, st
         warn_of_name(file);
         return file;
     }
-    release_file(file); /* there is no thread */
+    release_file(file); /* no thread was started */
     return NULL;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Metrics as text: see metrics_text.h. The formats differ in how a family of counters is announced, without its ending
- * in OpenMetrics, in the type of an info, and in the last line. All samples of a family stand together, so that jobs
- * are gone through for each. Each sample names the session: node-exporter joins the files of several into one text, in
- * which no two samples may be alike. */
+/* Metrics as text: see metrics_text.h. The formats differ in the announcement of counter families (without _total in
+ * OpenMetrics), the type of infos, and the last line. All samples of a family must be adjacent, so each family iterates
+ * over all jobs. Each sample has the label `session`, because node-exporter merges several files and rejects equal
+ * samples. */
 #include "common/control/metrics_text.h"
 
 #include "common/util/text.h"
@@ -11,14 +11,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL_MAX 256 /* bytes of a label's value, of which the rest is left out */
+#define LABEL_MAX 256 /* bytes; longer values are truncated */
 
 enum family_type { FAMILY_GAUGE, FAMILY_COUNTER, FAMILY_INFO };
 
 struct writer {
     struct text text;
     enum metrics_format format;
-    const char *session; /* its name, the first label of each sample */
+    const char *session; /* name, the first label of each sample */
 };
 
 const char *metrics_type(enum metrics_format format)
@@ -32,14 +32,12 @@ enum metrics_format metrics_wanted(const char *accept)
     return accept != NULL && strstr(accept, "application/openmetrics-text") != NULL ? METRICS_OPEN : METRICS_PROMETHEUS;
 }
 
-/* --- families --- */
-
 static const char *ending_of(enum family_type type)
 {
     return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
 }
 
-/* Announces a family; `unit` is empty where its name has none. */
+/* `unit` may be empty. */
 static void begin_family(struct writer *writer, const char *name, enum family_type type, const char *unit,
                          const char *help)
 {
@@ -53,14 +51,14 @@ static void begin_family(struct writer *writer, const char *name, enum family_ty
         text_add(&writer->text, "# UNIT %s %s\n", name, unit);
 }
 
-/* Adds a label, which is empty where there is no value. What is not UTF-8, and control characters, become '?'. */
+/* Adds a label; NULL counts as empty. Control characters, and bytes of invalid UTF-8, become '?'. */
 static void add_label(struct writer *writer, const char *before, const char *name, const char *value)
 {
     value = value != NULL ? value : "";
     char escaped[2 * LABEL_MAX + 1];
     json_t *utf8 = json_string(value);
     size_t length = 0, end = strlen(value);
-    if (end > LABEL_MAX) /* no character is cut */
+    if (end > LABEL_MAX) /* at a character boundary */
         for (end = LABEL_MAX; end > 0 && ((unsigned char)value[end] & 0xc0) == 0x80; end--)
             ;
     for (size_t i = 0; i < end; i++) {
@@ -74,14 +72,12 @@ static void add_label(struct writer *writer, const char *before, const char *nam
     text_add(&writer->text, "%s%s=\"%s\"", before, name, escaped);
 }
 
-/* Begins a sample of a family, with its first label. */
 static void begin_sample(struct writer *writer, const char *name, enum family_type type)
 {
     text_add(&writer->text, "%s%s", name, ending_of(type));
     add_label(writer, "{", "session", writer->session);
 }
 
-/* Ends a sample behind its labels. */
 static void end_sample(struct writer *writer, double value)
 {
     text_add(&writer->text, "} %.15g\n", value);
@@ -93,8 +89,6 @@ static void add_single(struct writer *writer, const char *name, const char *unit
     begin_sample(writer, name, FAMILY_GAUGE);
     end_sample(writer, value);
 }
-
-/* --- the session --- */
 
 static void add_state(struct writer *writer, const char *name, enum family_type type, enum control_state state,
                       uint64_t count)
@@ -130,9 +124,7 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_CANCELLED, counts->cancelled);
 }
 
-/* --- its jobs --- */
-
-/* The value of a family for a job; below 0: the family has no sample of this one. */
+/* Value of a family for a job; negative: no sample. */
 typedef double job_value(const struct control_job *job);
 
 static double job_total(const struct control_job *job)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A build without the control socket: -Dcontrol=disabled, or no libevent_extra. */
+/* Stubs for builds without the control socket: -Dcontrol=disabled, or no libevent_extra. */
 #include "common/control/control.h"
 
 #include <stddef.h>

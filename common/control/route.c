@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The paths of the control socket: see route.h. Bytes of a client are read here and by evhttp alone. */
+/* Paths of the control socket: see route.h. Only this file and evhttp parse input of clients. */
 #include "common/control/route.h"
 
 #include <string.h>
@@ -7,7 +7,6 @@
 #define NOT_FOUND   404
 #define BAD_REQUEST 400
 
-/* A number from 0 to `most` of digits alone that are all of the text. */
 static bool read_number(const char *text, size_t length, uint64_t most, uint64_t *number)
 {
     *number = 0;
@@ -20,7 +19,7 @@ static bool read_number(const char *text, size_t length, uint64_t most, uint64_t
     return length > 0;
 }
 
-/* The value of the word, "name=value", where it has this name; else NULL. */
+/* Value of the word "name=value", or NULL if it has another name. */
 static const char *value_of(const char *word, size_t length, const char *name)
 {
     const size_t prefix = strlen(name);
@@ -44,7 +43,6 @@ static bool read_state(struct control_route *route, const char *state, size_t le
     return false;
 }
 
-/* Reads one "name=value" of the query of a list. */
 static bool read_word_of_list(struct control_route *route, const char *word, size_t length)
 {
     const char *from = value_of(word, length, "from="), *limit = value_of(word, length, "limit="),
@@ -56,7 +54,6 @@ static bool read_word_of_list(struct control_route *route, const char *word, siz
     return state != NULL && route->place == CONTROL_JOBS && read_state(route, state, (size_t)(end - state));
 }
 
-/* Reads one "name=value" of a query. */
 static bool read_word(struct control_route *route, const char *word, size_t length)
 {
     const char *wait = value_of(word, length, "wait="), *from = value_of(word, length, "from="),
@@ -82,7 +79,6 @@ static bool read_word(struct control_route *route, const char *word, size_t leng
     return route->stream == CONTROL_ERR || strncmp(stream, "out", strlen("out")) == 0;
 }
 
-/* True where an earlier word of the query has the name of this one. */
 static bool is_repeated(const char *query, const char *word)
 {
     const size_t name = strcspn(word, "=&");
@@ -110,7 +106,7 @@ static int read_query(struct control_route *route, const char *query, struct err
     }
 }
 
-/* The part of a job that the end of a path names; its length is `*part`. */
+/* The part of a job at the end of a path; its length is `*part`. */
 static enum control_place part_of_job(const char *path, size_t length, size_t *part)
 {
     static const struct {
@@ -129,8 +125,6 @@ static enum control_place part_of_job(const char *path, size_t length, size_t *p
     return CONTROL_JOB;
 }
 
-/* Reads "/metrics", "/v1", "/v1/end", "/v1/events", "/v1/pods", "/v1/pods/RANK", "/v1/jobs", "/v1/jobs/ID", or one of a
- * part of a job. */
 static bool read_place(struct control_route *route, const char *path, size_t length)
 {
     static const char jobs[] = "/v1/jobs/", pods[] = "/v1/pods/";

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The longest time that a request may wait for a change, in seconds. */
+/* Limit of `wait`, in seconds. */
 #define CONTROL_WAIT_MAX_S 30
 
-/* The most that one list has, and looks at. */
+/* Limit of entries in one list, and of entries examined for it. */
 #define CONTROL_LIST_MAX 10000
 
 enum control_place {
@@ -30,22 +30,20 @@ enum control_place {
 
 enum control_stream { CONTROL_OUT, CONTROL_ERR };
 
-/* The jobs that are listed. */
 enum control_wanted { CONTROL_EVERY, CONTROL_THAT_WAIT, CONTROL_THAT_RUN, CONTROL_THAT_ARE_OVER };
 
 struct control_route {
     enum control_place place;
-    uint64_t job;    /* of CONTROL_JOB and its parts: its ID */
-    uint64_t pod;    /* of CONTROL_POD: the rank of its master */
-    unsigned wait_s; /* of CONTROL_JOB and CONTROL_FAILURES: how long to wait for a change; 0: not at all */
-    bool finishes;   /* of CONTROL_JOB that is cancelled, and CONTROL_POD that is to leave: with what runs */
-    /* of CONTROL_JOBS: the first ID, of CONTROL_RANKS and CONTROL_FAILURES: the first place, of CONTROL_OUTPUT: the
-     * first byte; 0 unless asked */
+    uint64_t job;    /* ID, for CONTROL_JOB and its parts */
+    uint64_t pod;    /* rank of its master, for CONTROL_POD */
+    unsigned wait_s; /* wait for a change, for CONTROL_JOB and CONTROL_FAILURES; 0: no */
+    bool finishes;   /* finish what runs when a job is cancelled or a pod leaves */
+    /* start: ID for CONTROL_JOBS, index for CONTROL_RANKS and CONTROL_FAILURES, byte for CONTROL_OUTPUT; default 0 */
     uint64_t from;
-    uint64_t limit;             /* of CONTROL_JOBS and CONTROL_RANKS: the most that are listed; 0 unless asked */
-    enum control_wanted wanted; /* of CONTROL_JOBS */
-    enum control_stream stream; /* of CONTROL_OUTPUT */
+    uint64_t limit;             /* of a list; 0: default */
+    enum control_wanted wanted; /* CONTROL_JOBS */
+    enum control_stream stream; /* CONTROL_OUTPUT */
 };
 
-/* Reads the path and the query of a request. 0; or the status of the answer, 400 or 404, with one line. */
+/* Parses path and query of a request. Returns 0, or the status 400 or 404 with one line. */
 int control_route_read(struct control_route *route, const char *uri, struct error *error);

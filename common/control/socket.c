@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of the control sockets: one for a user on a machine, which only that user can enter.
+/* The folder of the control sockets: one per user and machine, accessible only to the user.
  *
- * It is hdss under XDG_RUNTIME_DIR where that is this user's, else hdss-UID under TMPDIR, else under /tmp: the first of
- * them in which a socket can be made; HDSS_CONTROL_DIR takes the place of all three. Others may write in the last two,
- * and may have put a folder or a link of that name there: a folder is used only if it is one, of this user, with no
- * right for anybody else. Nobody else can put another one in its place then, as such folders are sticky. A file system
- * that machines share is passed over: a socket is of use on its own machine alone, where it would seem to be left over
- * to others.
+ * The folder is `hdss` in XDG_RUNTIME_DIR if that belongs to the user, otherwise `hdss-UID` in TMPDIR, otherwise in
+ * /tmp: the first one in which a socket can be created. HDSS_CONTROL_DIR replaces all three. In the last two, other
+ * users may have created a folder or link of that name: only a real folder is used that belongs to this user and grants
+ * no rights to others. Such folders are sticky, so nobody else can replace it afterwards. File systems shared between
+ * machines are skipped, because a socket works only on its own machine and would look abandoned on others.
  *
- * A socket is bound under another name, listens, and then gets its own. So a name whose socket refuses is one that
- * nobody will listen to any more, and whoever looks removes it: what is left of a run that was killed. */
+ * A socket is bound under a temporary name, listens, and is then renamed. So a socket that refuses connections will
+ * never be served again, and any process that finds it removes it: it belonged to a killed run. */
 #include "common/control/socket.h"
 
 #include <dirent.h>
@@ -25,13 +24,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Clients that may wait to be accepted: few, as they are accepted one after another. */
+/* Few, as clients are accepted one after another. */
 #define BACKLOG 16
-/* Age in seconds at which a socket that never got its name belongs to nobody. */
+/* Sockets that never got their name are removed at this age, in seconds. */
 #define UNNAMED_MAX_S 600
-/* Times that a folder is made anew, where another run removes it as its last one. */
+/* Attempts to create a folder that another run, as its last one, removes. */
 #define MAKES_MAX 3
-/* The result of a socket that is there, and listened to. */
+/* A process listens at the existing socket. */
 #define NAME_IS_TAKEN (-2)
 
 _Static_assert(CONTROL_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
@@ -116,7 +115,7 @@ static int socket_address(struct sockaddr_un *address, const char *path)
     return 0;
 }
 
-/* The mode is that of the socket before it has a name, so that it is never another one. */
+/* The mode is set before the socket has a name, so that no other mode is ever visible. */
 static int bind_and_listen(const char *path)
 {
     struct sockaddr_un address;
@@ -136,7 +135,6 @@ static int bind_and_listen(const char *path)
     return -1;
 }
 
-/* False where the file at the path cannot be looked at. */
 static bool note_file(struct control_socket *made)
 {
     struct stat status;
@@ -147,7 +145,7 @@ static bool note_file(struct control_socket *made)
     return true;
 }
 
-/* 0, -1, or NAME_IS_TAKEN. */
+/* Returns 0, -1 or NAME_IS_TAKEN. */
 static int listen_in(const char *folder, struct control_socket *made, const char *name, struct error *error)
 {
     char unnamed[CONTROL_PATH_MAX];
@@ -182,7 +180,7 @@ void control_unlink(struct control_socket *made)
     unlink(made->path);
     strcpy(folder, made->path);
     *strrchr(folder, '/') = '\0';
-    rmdir(folder); /* fails while other runs are there */
+    rmdir(folder); /* fails while other runs exist */
     made->path[0] = '\0';
 }
 
@@ -202,7 +200,7 @@ int control_connect(const char *path)
 
 /* --- finding --- */
 
-/* True where somebody listens, or could: a full queue of clients is an answer, too. */
+/* True if a process listens or may listen: a full backlog counts, too. */
 static bool is_served(const char *path)
 {
     const int fd = control_connect(path);
@@ -220,7 +218,6 @@ static void clear_unnamed(int folder, const char *name)
         unlinkat(folder, name, 0);
 }
 
-/* Removes a socket that nobody listens to, and the token of whoever did. */
 static void remove_left_over(int folder, const char *file, const char *name)
 {
     char token[CONTROL_NAME_MAX + sizeof CONTROL_TOKEN_ENDING];
@@ -229,7 +226,7 @@ static void remove_left_over(int folder, const char *file, const char *name)
     unlinkat(folder, file, 0);
 }
 
-/* A socket that nobody listens to is removed, unless `unasked`. */
+/* Removes abandoned sockets unless `unasked`. */
 static void each_of(const char *path, int folder, bool unasked,
                     void (*each)(void *context, const char *path, const char *name), void *context)
 {
@@ -269,7 +266,7 @@ static void each_in_all(bool unasked, void (*each)(void *context, const char *pa
             continue;
         each_of(folders.path[i], folder, unasked, each, context);
         if (!unasked)
-            rmdir(folders.path[i]); /* left over by a run that was killed; fails while a socket is there */
+            rmdir(folders.path[i]); /* of a killed run; fails if it is not empty */
     }
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run or a set tells of itself: see source.h. */
+/* Queries of a run or set: see source.h. */
 #include "common/control/source.h"
 
 #include <stdio.h>
@@ -47,7 +47,7 @@ bool control_source_tell(const struct control_source *source, const struct contr
     return true;
 }
 
-/* Counts the one job of a run, of which metrics are told whatever its state. */
+/* Metrics of a run always include its one job. */
 static size_t count_run(const struct control_source *source, const struct control_session *session,
                         struct metrics_counts *counts, uint64_t *running)
 {

@@ -1,13 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* A submission as JSON: see submission_json.h. jansson accepts UTF-8 without NUL alone, so that each text is one of
- * C's. */
+/* Submissions as JSON: see submission_json.h. jansson accepts only UTF-8 without NUL, so each text is a C string. */
 #include "common/control/submission_json.h"
 
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- reading --- */
 
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error)
 {
@@ -27,7 +24,6 @@ json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, stru
     return array;
 }
 
-/* Copies a list of texts, with NULL behind them. */
 static int read_texts(char ***texts, size_t *count, const json_t *value, const char *field, struct error *error)
 {
     const size_t length = json_array_size(value);
@@ -195,8 +191,6 @@ int submission_read(struct submission *submission, const json_t *object, struct 
         submission_fini(submission);
     return result;
 }
-
-/* --- writing --- */
 
 static json_t *texts_json(char *const *texts, size_t count)
 {

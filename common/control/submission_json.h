@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A submission as JSON: see docs/CONTROL.md. What clients send is read here, and what the queue's journal keeps. */
+/* JSON of submissions, from clients and in the queue's journal: see docs/CONTROL.md. */
 #pragma once
 
 #include "common/config/submission.h"
@@ -8,12 +8,12 @@
 #include <jansson.h>
 #include <stdbool.h>
 
-/* Reads an object; what it leaves out is as the page says. -1 with one line; then there is nothing to release. */
+/* Missing fields get the documented defaults. On failure nothing is owned. */
 int submission_read(struct submission *submission, const json_t *object, struct error *error);
 
-/* Reads the body of a request: a submission or an array of them, which are not read yet. Returns an array, the
- * caller's, and whether the body was one; NULL with one line. */
+/* Reads the body of a request, a submission or an array of them, without checking the elements. Returns an array in
+ * either case, owned by the caller, or NULL with one line. */
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error);
 
-/* The object from which submission_read() makes the same; the caller's. NULL when memory is out. */
+/* The inverse of submission_read(); owned by the caller. NULL if memory runs out. */
 json_t *submission_json(const struct submission *submission);

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-/* Clients that may wait to be accepted. */
 #define BACKLOG 16
 
 static int listen_at(const struct addrinfo *found)
@@ -20,8 +19,8 @@ static int listen_at(const struct addrinfo *found)
     const int on = 1, off = 0, fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* clients of an earlier run may linger at the port */
-    if (found->ai_family == AF_INET6) /* [::] is for IPv4, too, whatever the system would have by itself */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* connections of an earlier run may linger */
+    if (found->ai_family == AF_INET6) /* [::] includes IPv4, regardless of the system's default */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
@@ -47,7 +46,7 @@ const char *tcp_look_up(const struct address *address, bool listens, struct addr
     const char *host = address->host;
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)address->port);
-    if (is_one_file()) { /* the C library would load modules for names */
+    if (is_one_file()) { /* the C library would load modules to resolve names */
         wanted.ai_flags |= AI_NUMERICHOST;
         host = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
     }

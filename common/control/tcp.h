@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Ports: looking up an address, and listening, as the control socket does where --http asks for that. */
+/* TCP: resolving addresses and listening. */
 #pragma once
 
 #include "common/config/address.h"
@@ -9,10 +9,9 @@
 
 struct addrinfo;
 
-/* Looks up an address to listen at, or to connect to, by getaddrinfo(). Returns NULL, and `found` is the caller's; or a
- * text that says why there is none. In one file (deploy/one) only numbers and localhost are found. */
+/* Resolves an address with getaddrinfo(), to listen or to connect. Returns NULL with `found`, owned by the caller, or
+ * the reason of the failure. A static single-file build (deploy/one) resolves only numbers and localhost. */
 const char *tcp_look_up(const struct address *address, bool listens, struct addrinfo **found);
 
-/* Listens at the address, whose port is the one that was found afterwards. Returns the socket, which is the caller's;
- * -1 with one line. */
+/* Listens at the address and sets its actual port. Returns the socket, owned by the caller, or -1. */
 int tcp_listen(struct address *address, struct error *error);
