@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace as CSV (RFC 4180): the columns are those of supermaster(1). Numbers are written by hand, as there may be 10^8
+/* Traces as CSV (RFC 4180) with the columns of supermaster(1). Numbers are formatted by hand, because there may be 10^8
  * of them. */
 #include "common/trace/writer.h"
 
@@ -11,7 +11,6 @@
     "kind,time_s,worker,node,master,chunk,first,count,reason,asked_s,begun_s,ended_s,stored_s,compute_s,fate,formula," \
     "text\r\n"
 
-/* A line that is being made. */
 struct csv_line {
     char text[512];
     size_t length;
@@ -24,7 +23,6 @@ static void put_text(struct csv_line *line, const char *text)
     line->length += length;
 }
 
-/* Separates what comes from what was before. */
 static void put_comma(struct csv_line *line)
 {
     line->text[line->length++] = ',';
@@ -41,7 +39,7 @@ static void put_count(struct csv_line *line, uint64_t value)
         line->text[line->length++] = digits[--count];
 }
 
-/* Seconds with nine decimals. */
+/* With nine decimals. */
 static void put_seconds(struct csv_line *line, uint64_t ns)
 {
     put_count(line, ns / 1000000000u);
@@ -64,7 +62,7 @@ static void end_line(struct csv_line *line, const struct trace_writer *writer)
     fwrite(line->text, 1, line->length, writer->file);
 }
 
-/* A text as a field: in quotes, which are doubled in it. */
+/* A quoted field; quotes are doubled. */
 static void write_quoted(FILE *file, const char *text)
 {
     fputc('"', file);
@@ -76,7 +74,6 @@ static void write_quoted(FILE *file, const char *text)
     fputc('"', file);
 }
 
-/* A row that has but a text, KEY=VALUE. */
 static void write_about(const struct trace_writer *writer, const char *key, const char *value)
 {
     char text[1200];
@@ -125,7 +122,7 @@ static void csv_begin(struct trace_writer *writer)
     }
 }
 
-/* Rank, node and master, each behind a comma. */
+/* Rank, node and master, each after a comma. */
 static void put_worker(struct csv_line *line, const struct trace_writer *writer, uint32_t rank)
 {
     const struct trace_worker *worker = trace_worker_of(writer, rank);
@@ -189,7 +186,7 @@ static void put_loss(struct csv_line *line, const struct trace_writer *writer, c
     put_text(line, trace_worker_of(writer, row->worker) != NULL ? "worker lost" : "master lost");
 }
 
-/* Nothing is known of when and by whom. */
+/* Time and worker are unknown. */
 static void put_resumed(struct csv_line *line, const struct chunk_row *row)
 {
     put_text(line, "resumed,,,,,");

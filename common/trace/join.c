@@ -34,13 +34,12 @@ int trace_check(const char *path, struct error *error)
                                              : error_set(error, "%.300s: no ending of a trace", path);
 }
 
-/* A trace that is being made. */
 struct joining {
     const struct trace_format *format;
     struct trace_writer writer;
-    struct trace_spool_head base; /* of the first rank */
-    struct chunk_rows *rows;      /* of the rank whose file is read */
-    bool failed;                  /* memory is out, or the file's records are none */
+    struct trace_spool_head base;
+    struct chunk_rows *rows; /* of the present file's rank */
+    bool failed;             /* out of memory, or invalid records */
 };
 
 static void write_row(void *context, const struct chunk_row *row)
@@ -56,8 +55,7 @@ static bool take_records(void *context, const struct trace_record *records, size
     return !joining->failed;
 }
 
-/* What is to be taken off the times of a file for times of the trace. Machines of one node, and simulated ones, have
- * one clock. */
+/* Offset from times in a file to times of the trace. Machines of one node, and simulated machines, share a clock. */
 static uint64_t shift_of(const struct joining *joining, const struct trace_spool_head *head)
 {
     const struct trace_spool_head *base = &joining->base;
@@ -72,8 +70,7 @@ static bool take_nothing(void *context, const struct trace_record *records, size
     return false;
 }
 
-/* Reads the file a first time for its clock, and then for its records. One of a rank that has written none is left out.
- */
+/* Reads the file twice, first for its clock and then for its records. Files of ranks that wrote none are skipped. */
 static int join_file(struct joining *joining, const char *name, unsigned rank, bool is_first, struct error *error)
 {
     struct trace_spool_head head;
@@ -133,7 +130,7 @@ static void remove_files(const char *path, const unsigned *ranks, unsigned count
     }
 }
 
-/* Writes the trace under its unfinished name, and then gives it its own, which replaces an earlier trace. */
+/* Writes to the temporary name and renames it. */
 static int write_trace(struct joining *joining, const char *unfinished, const char *path, const unsigned *ranks,
                        unsigned count, struct error *error)
 {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A trace as Perfetto reads it: TrackEvents in protobuf's wire format, written one packet after another. The numbers of
- * fields are those of protos/perfetto/trace of Perfetto.
+/* Traces for Perfetto: TrackEvents in protobuf's wire format, packet by packet. Field numbers are those of
+ * protos/perfetto/trace in Perfetto.
  *
- * A node is a process, a worker a thread of it; a chunk is a slice on the worker's track, and what was not computed
- * there an instant. The sizes of the chunks that were cut are a counter. What an earlier run had done is an instant at
- * the beginning of the run's own track. */
+ * A node is shown as a process and a worker as one of its threads; a chunk is a slice on the worker's track, or an
+ * instant if the worker did not compute it. The sizes of cut chunks form a counter. Iterations done by an earlier run
+ * are instants at the beginning of the run's own track. */
 #include "common/trace/writer.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Bytes of a text at most, and of a packet: an event with its annotations is within that. */
+/* Limits of a text and of a packet with one event and its annotations. */
 #define INNER_MAX  160
 #define PACKET_MAX 1300
 
@@ -25,10 +25,10 @@ enum { EVENT_ANNOTATION = 4, EVENT_TYPE = 9, EVENT_TRACK = 11, EVENT_CATEGORY = 
 enum { ANNOTATION_UINT = 3, ANNOTATION_TEXT = 6, ANNOTATION_NAME = 10 };
 enum { SLICE_BEGIN = 1, SLICE_END = 2, INSTANT = 3, COUNTER = 4 };
 
-/* All packets are of one sequence, whose state begins with the first. */
+/* All packets belong to one sequence, whose state is cleared by the first. */
 enum { SEQUENCE = 1, STATE_CLEARED = 1 };
 
-/* Tracks: one of the cuts, one of the run, then two for each rank that may be: its node's and its own. */
+/* Tracks: cuts, run, and two ranges for nodes and ranks. */
 enum { CUTS_UUID = 1, RUN_UUID = 2 };
 
 static uint64_t node_uuid(unsigned node)
@@ -40,8 +40,6 @@ static uint64_t worker_uuid(unsigned rank)
 {
     return UINT64_C(0x200000000) + rank;
 }
-
-/* --- messages --- */
 
 struct bytes {
     unsigned char data[PACKET_MAX];
@@ -79,7 +77,6 @@ static void put_message(struct bytes *to, unsigned field, const struct bytes *me
     put_bytes(to, field, message->data, message->length);
 }
 
-/* Writes a packet that has the message. */
 static void write_packet(const struct trace_writer *writer, uint64_t at_ns, unsigned field, const struct bytes *message,
                          bool is_first)
 {
@@ -98,8 +95,6 @@ static void write_packet(const struct trace_writer *writer, uint64_t at_ns, unsi
     fwrite(packet.data, 1, packet.length, writer->file);
 }
 
-/* --- tracks --- */
-
 static void write_process(const struct trace_writer *writer, uint64_t uuid, unsigned pid, const char *name,
                           bool is_first)
 {
@@ -111,7 +106,7 @@ static void write_process(const struct trace_writer *writer, uint64_t uuid, unsi
     write_packet(writer, 0, PACKET_TRACK, &track, is_first);
 }
 
-/* The run as a process, with the sizes of its chunks; ids of nodes are behind it. */
+/* The run is a process with a counter of chunk sizes; process ids of nodes follow. */
 static void write_run(const struct trace_writer *writer)
 {
     const struct trace_about *about = writer->about;
@@ -141,7 +136,6 @@ static void write_worker(const struct trace_writer *writer, const struct trace_w
     write_packet(writer, 0, PACKET_TRACK, &track, false);
 }
 
-/* True for the first worker of its node. */
 static bool is_first_of_node(const struct trace_about *about, unsigned w)
 {
     unsigned i = 0;
@@ -163,8 +157,6 @@ static void perfetto_begin(struct trace_writer *writer)
         write_worker(writer, worker);
     }
 }
-
-/* --- rows --- */
 
 static void begin_event(struct bytes *event, unsigned type, uint64_t track, const char *name)
 {
@@ -190,7 +182,7 @@ static void annotate_text(struct bytes *event, const char *name, const char *val
     put_message(event, EVENT_ANNOTATION, &annotation);
 }
 
-/* Times of the trace in microseconds, as Perfetto's own pages show them. */
+/* In microseconds, as in Perfetto's own pages. */
 static void annotate_moment(struct bytes *event, const struct trace_writer *writer, const char *name, uint64_t ns)
 {
     if (ns != ROW_UNKNOWN)
@@ -223,8 +215,8 @@ static void write_slice(const struct trace_writer *writer, const struct chunk_ro
     write_packet(writer, trace_time(writer, row->ended_ns), PACKET_EVENT, &end, false);
 }
 
-/* True for a row that is shown with its time at the worker: of a chunk that has several rows the one with the time in
- * the kernel is, and those that are stored. Iterations that were not computed have no time of their own. */
+/* True for a row that is shown as a slice. If a chunk has several rows these are the one with the kernel time, and
+ * stored ones. Iterations that were not computed have no duration. */
 static bool has_stay(const struct chunk_row *row)
 {
     return row->begun_ns != ROW_UNKNOWN && (row->compute_ns > 0 || row->fate == CHUNK_STORED);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A run of iterations of a chunk of which the same has become. */
+/* Consecutive iterations of a chunk with the same fate. */
 struct traced_part {
     uint64_t first, count, settled_ns;
     enum trace_record_kind fate;
@@ -17,16 +17,16 @@ struct traced_chunk {
     struct trace_record assigned;
     uint64_t begun_ns, ended_ns, compute_ns;
     uint64_t settled;          /* iterations of the parts */
-    bool is_computed;          /* the worker has told that it is through */
-    bool is_closed;            /* the worker never will */
-    struct traced_part *parts; /* [part_count] in the order in which they came; owned */
+    bool is_computed;          /* the worker has reported completion */
+    bool is_closed;            /* the worker will not report completion */
+    struct traced_part *parts; /* [part_count] in order of arrival; owned */
     size_t part_count, part_room;
 };
 
 struct traced_worker {
-    struct traced_chunk *chunks; /* [count] that are not settled, the oldest first; owned */
+    struct traced_chunk *chunks; /* [count] unsettled, oldest first; owned */
     size_t count, room;
-    uint64_t ended_ns; /* when its latest chunk ended; 0: none has */
+    uint64_t ended_ns; /* end of its latest chunk; 0: none */
 };
 
 struct chunk_rows {
@@ -34,12 +34,12 @@ struct chunk_rows {
     void *context;
     struct traced_worker *workers; /* [worker_count] by rank; owned */
     size_t worker_count;
-    /* Completions that came in one message. */
-    struct trace_record *together; /* [together_count] the oldest first; owned */
+    /* Completions in one message. */
+    struct trace_record *together; /* [together_count] oldest first; owned */
     size_t together_count, together_room;
 };
 
-/* More ranks than any run has: a record that says so is none. */
+/* Larger ranks make a record invalid. */
 #define RANKS_MAX (1u << 24)
 
 const char *chunk_reason_name(enum chunk_reason reason)
@@ -89,7 +89,7 @@ void chunk_rows_free(struct chunk_rows *rows)
     free(rows);
 }
 
-/* The worker of a rank, with those before it; NULL when memory is out, or where there can be no such rank. */
+/* Adds all workers up to this rank if necessary. NULL if memory runs out or the rank is invalid. */
 static struct traced_worker *find_worker(struct chunk_rows *rows, uint32_t rank)
 {
     if (rank >= RANKS_MAX)
@@ -150,7 +150,7 @@ static void give_chunk(struct chunk_rows *rows, const struct traced_chunk *chunk
     }
 }
 
-/* Gives the rows of the chunk, and forgets it, where all of it is settled. */
+/* Returns the rows of a settled chunk and frees it. */
 static void give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
@@ -165,7 +165,7 @@ static void give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 
 /* --- parts --- */
 
-/* The part that goes on with the range; NULL: there is none. */
+/* The part that the range continues; may be NULL. */
 static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record,
                                        enum trace_record_kind fate)
 {
@@ -174,7 +174,7 @@ static struct traced_part *part_before(const struct traced_chunk *chunk, const s
     return goes_on ? last : NULL;
 }
 
-/* False when memory is out. */
+/* False if memory runs out. */
 static bool add_part(struct traced_chunk *chunk, const struct trace_record *record, enum trace_record_kind fate)
 {
     struct traced_part *part = part_before(chunk, record, fate);
@@ -194,7 +194,7 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
 
 /* --- completions --- */
 
-/* Sets when the chunks of completions that came together began and ended. */
+/* Sets start and end of the chunks of completions in one message. */
 static void time_completions(struct chunk_rows *rows)
 {
     uint64_t ended_ns = rows->together_count > 0 ? rows->together[0].at_ns : 0;
@@ -210,7 +210,7 @@ static void time_completions(struct chunk_rows *rows)
     }
 }
 
-/* A chunk begins neither before it was assigned nor before the worker has ended the one before it. */
+/* A chunk begins neither before its assignment nor before the end of the worker's previous chunk. */
 static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
 {
     uint64_t least_ns = chunk->assigned.at_ns > worker->ended_ns ? chunk->assigned.at_ns : worker->ended_ns;
@@ -221,7 +221,7 @@ static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chu
     worker->ended_ns = chunk->ended_ns;
 }
 
-/* False when memory is out. */
+/* False if memory runs out. */
 static bool take_completions(struct chunk_rows *rows)
 {
     time_completions(rows);
@@ -271,8 +271,8 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Says what has become of a part of a chunk. What comes of a chunk that is not known is left out: its beginning was
- * lost with the file of its machine. */
+/* Records the fate of a part of a chunk. Records of unknown chunks are ignored: their beginning was lost with the
+ * machine's file. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -337,7 +337,7 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
 
 /* --- the end --- */
 
-/* What is left of a chunk lies between its parts, or behind them: in one piece where its machine ended in order. */
+/* The rest of a chunk lies between or after its parts, contiguous if the machine ended in order. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     const struct trace_record *assigned = &chunk->assigned;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of a trace, made of the records that one machine has noted (common/machine/chunk_trace.h): what each chunk was,
- * from its being asked for to its being stored.
+/* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk from
+ * request to storage.
  *
- * A machine knows when messages came, and what they say of the time that passed at the worker: in the kernel, and idle
- * before a chunk. A chunk has ended when its completion came; of completions that came together the earlier ones ended
- * before the next one of them began, and before the idle time ahead of that. Begun is ended less the time in the
- * kernel, but not before the worker was given the chunk, or had ended the one before. So both are late by the way of a
- * message, and a worker is never at two chunks at once. */
+ * A machine knows when messages arrived and which times they report: in the kernel, and idle before a chunk. A chunk
+ * ends with the arrival of its completion; if several completions arrive together, each earlier chunk ends before the
+ * next one began and before the idle time in between. A chunk begins its kernel time before its end, but not before its
+ * assignment or the end of the worker's previous chunk. So both times are late by the latency of a message, and a
+ * worker never has two chunks at the same time. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -17,44 +17,43 @@
 
 enum chunk_row_kind { ROW_CHUNK, ROW_CUT, ROW_RANK_LOST, ROW_RESUMED };
 
-/* A moment that is not known. */
+/* Unknown time. */
 #define ROW_UNKNOWN UINT64_MAX
 
-/* Times are those of the records. A chunk has a row for each run of iterations of which the same has become: most have
- * one. The first of these that the worker computed has the time in the kernel, of all of the chunk. */
+/* Times are those of the records. A chunk has one row for each range of iterations with the same fate, mostly one. The
+ * kernel time of the whole chunk is in the first row that the worker computed. */
 struct chunk_row {
     enum chunk_row_kind kind;
-    uint64_t at_ns;  /* CHUNK: when it was assigned; CUT: when it was cut; RANK_LOST: when that was noticed; RESUMED:
-                      * when this run took over what an earlier one had done */
+    uint64_t at_ns;  /* CHUNK: assignment; CUT: cut; RANK_LOST: detection; RESUMED: start of this run */
     uint32_t worker; /* rank; CUT: for which it was cut; RESUMED: none */
-    uint32_t chunk;  /* CHUNK: its number with this worker */
+    uint32_t chunk;  /* CHUNK: number at its worker */
     uint64_t first, count;
-    enum chunk_reason reason;    /* CHUNK */
-    enum trace_record_kind fate; /* CHUNK: STORED to LOST; 0: nothing has become of it by the end of the trace */
-    uint64_t asked_ns, begun_ns, ended_ns; /* CHUNK; ROW_UNKNOWN: not known */
-    uint64_t settled_ns; /* CHUNK: when that became of the last of its iterations; ROW_UNKNOWN: it has not */
-    uint64_t compute_ns; /* CHUNK: time in the kernel; 0: not known, or in another row */
-    uint64_t formula;    /* CUT: the size that the technique's formula said */
+    enum chunk_reason reason;              /* CHUNK */
+    enum trace_record_kind fate;           /* CHUNK: STORED to LOST; 0: open at the end of the trace */
+    uint64_t asked_ns, begun_ns, ended_ns; /* CHUNK; ROW_UNKNOWN: unknown */
+    uint64_t settled_ns;                   /* CHUNK: when the last of its iterations got this fate; ROW_UNKNOWN: open */
+    uint64_t compute_ns;                   /* CHUNK: kernel time; 0: unknown, or in another row */
+    uint64_t formula;                      /* CUT: size by the technique's formula */
 };
 
-/* Takes a row, borrowed for the call. */
+/* The row is borrowed for the call. */
 typedef void chunk_row_taker(void *context, const struct chunk_row *row);
 
 struct chunk_rows;
 
-/* The rows go to `take`, those of a chunk once all of it is settled. NULL when memory is out. */
+/* Passes rows to `take`, those of a chunk after all of it is settled. NULL if memory runs out. */
 struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
-/* Takes records, in the order in which they were noted; those of the kind 0 are none. False when memory is out, or
- * where they cannot be of one machine: nothing more is to be added. */
+/* Adds records in their order; those of kind 0 are empty. False if memory runs out or the records are inconsistent:
+ * then no more may be added. */
 bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
-/* Nothing follows: gives the rows of chunks that are not settled. False when memory is out. */
+/* Passes the rows of unsettled chunks at the end. False if memory runs out. */
 bool chunk_rows_end(struct chunk_rows *rows);
 
-/* NULL is fine. */
+/* NULL is allowed. */
 void chunk_rows_free(struct chunk_rows *rows);
 
-/* Names as a trace has them: "own", "cut", ...; "done", "lost", ... Those of 0: "" and "open". */
+/* Names in traces: "own", "cut", ...; "done", "lost", ...; for 0 "" and "open". */
 const char *chunk_reason_name(enum chunk_reason reason);
 const char *chunk_fate_name(enum trace_record_kind fate);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Records on their way to a trace: see spool.h. */
+/* Trace records in files: see spool.h. */
 #include "common/trace/spool.h"
 
 #include "common/util/text.h"
@@ -14,10 +14,9 @@
 #include <unistd.h>
 
 #define SPOOL_MAGIC "HDSStrc1"
-/* A multiple of any size of a page. */
-#define HEAD_BYTES 65536u
-#define PART_BYTES (TRACE_SPOOL_RECORDS * sizeof(struct trace_record))
-/* Records that are read at once. */
+/* A multiple of all page sizes. */
+#define HEAD_BYTES   65536u
+#define PART_BYTES   (TRACE_SPOOL_RECORDS * sizeof(struct trace_record))
 #define READ_RECORDS 512
 
 char *trace_spool_name(const char *path, unsigned rank)
@@ -36,7 +35,7 @@ bool trace_spool_is_there(const char *path, unsigned rank)
     return is_there;
 }
 
-/* The name of the file so that it can be opened from any folder. */
+/* Absolute, so that the file can be opened from any folder. */
 static char *absolute_name(const char *path, unsigned rank)
 {
     char folder[PATH_MAX];
@@ -53,7 +52,7 @@ static int note_problem(struct trace_spool *spool, const char *what)
     return error_set(&spool->problem, "%.300s: %.100s: %.100s", spool->path, what, strerror(errno));
 }
 
-/* Makes the file, with its head. -1, and the problem says why. */
+/* -1 with `problem` set. */
 static int write_head(struct trace_spool *spool, const struct trace_spool_head *head)
 {
     const int file = open(spool->path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
@@ -66,7 +65,7 @@ static int write_head(struct trace_spool *spool, const struct trace_spool_head *
     return is_written ? 0 : -1;
 }
 
-/* The next part of the file, of which nothing is on the disk yet. NULL, and the problem says why. */
+/* Maps the next part of the file. NULL with `problem` set. */
 static struct trace_record *map_part(struct trace_spool *spool)
 {
     const int file = open(spool->path, O_RDWR | O_CLOEXEC);
@@ -83,7 +82,7 @@ static struct trace_record *map_part(struct trace_spool *spool)
     return records != MAP_FAILED ? records : NULL;
 }
 
-/* Room for records that are not kept. NULL when memory is out. */
+/* Memory for records that are discarded. NULL if memory runs out. */
 static struct trace_record *map_nowhere(void)
 {
     void *records = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -97,7 +96,7 @@ static void set_room(struct trace_spool *spool, struct trace_record *records)
     spool->sink.end = records + TRACE_SPOOL_RECORDS;
 }
 
-/* Where the part is full another one follows. Behind a problem the room is used over and over. */
+/* Maps the next part when one is full. After a problem the memory is reused. */
 static void take_records(struct trace_sink *sink)
 {
     struct trace_spool *spool = (struct trace_spool *)sink;
@@ -105,14 +104,14 @@ static void take_records(struct trace_sink *sink)
         sink->next = spool->records;
         return;
     }
-    if (sink->next < sink->end) { /* somebody wants it to be in the file */
+    if (sink->next < sink->end) { /* called to sync the records */
         msync(spool->records, PART_BYTES, MS_SYNC);
         return;
     }
     spool->at += PART_BYTES;
     struct trace_record *next = map_part(spool);
     next = next != NULL ? next : map_nowhere();
-    if (next == NULL) { /* the old one is written over: the trace is not complete anyway */
+    if (next == NULL) { /* overwrites the old part: the trace is incomplete anyway */
         sink->next = spool->records;
         return;
     }
@@ -164,15 +163,13 @@ int trace_spool_close(struct trace_spool *spool, struct error *error)
     return -1;
 }
 
-/* --- reading --- */
-
 static bool is_head(const struct trace_spool_head *head)
 {
     return memcmp(head->magic, SPOOL_MAGIC, sizeof head->magic) == 0 &&
            head->record_bytes == sizeof(struct trace_record) && memchr(head->host, '\0', sizeof head->host) != NULL;
 }
 
-/* False where the file cannot be read to its end. */
+/* False if reading fails. */
 static bool read_records(FILE *file, bool (*take)(void *context, const struct trace_record *records, size_t count),
                          void *context)
 {
