@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Calls into users' shared objects: which one this thread is in, for the line about a call that does not come back.
- * Both exit() and the handler of a fault run in the thread of the call. */
+/* The call into a user's shared object that this thread is in, for the report if the call ends the process: exit() and
+ * fault handlers run in the calling thread. */
 #pragma once
 
 #include <stddef.h>
 
 struct called {
     const char *what;  /* "technique" */
-    const char *name;  /* of the object, as the user has it */
+    const char *name;  /* of the object, from the user */
     const char *where; /* "in init()" */
 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* CRC-32C: see crc.h. Four bits at a time, with a table of 16 words: it is for a few kilobytes now and then. */
+/* CRC-32C: see crc.h. Processes four bits at a time with a table of 16 words, enough for occasional kilobytes. */
 #include "common/util/crc.h"
 
-/* The remainders of the 16 values of four bits, polynomial 0x1EDC6F41 with its bits reversed. */
+/* Remainders of the 16 values of four bits, polynomial 0x1EDC6F41, reflected. */
 static const uint32_t remainders[16] = {
     0x00000000, 0x105ec76f, 0x20bd8ede, 0x30e349b1, 0x417b1dbc, 0x5125dad3, 0x61c69362, 0x7198540d,
     0x82f63b78, 0x92a8fc17, 0xa24bb5a6, 0xb21572c9, 0xc38d26c4, 0xd3d3e1ab, 0xe330a81a, 0xf36e6f75,

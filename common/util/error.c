@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of one line for people: see error.h. */
+/* One-line errors: see error.h. */
 #include "common/util/error.h"
 
 #include "common/util/plain.h"
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Formats words, and makes them safe to print. */
 __attribute__((format(printf, 2, 0))) static void format_words(char words[ERROR_TEXT_MAX], const char *format,
                                                                va_list arguments)
 {

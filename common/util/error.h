@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Errors of one line for people.
+/* One-line errors for people.
  *
- * A function that can fail on what a user gave takes a `struct error *` last, writes one line into it
- * (what, where, what is accepted) and returns -1. Whoever reports it prints the line once. */
+ * A function that can fail because of user input has a last parameter `struct error *error`. If it fails it writes one
+ * line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer; otherwise it returns 0
+ * unless its comment says more. Comments do not repeat this. A function without that parameter returns -1 as its
+ * comment says, mostly if memory runs out. The line is printed once, by the caller that reports it. */
 #pragma once
 
 #include <stdarg.h>
@@ -11,28 +13,27 @@
 #define ERROR_TEXT_MAX 480
 
 struct error {
-    char text[ERROR_TEXT_MAX]; /* NUL-terminated, no newline; empty when nothing failed */
+    char text[ERROR_TEXT_MAX]; /* NUL-terminated, without a newline; empty: no error */
 };
 
-/* Formats the line into `error` (may be NULL), cut at ERROR_TEXT_MAX, made safe by plain().
- * Always returns -1, so that a caller can write `return error_set(error, ...)`. */
+/* Formats the line, truncated and made safe by plain(); `error` may be NULL. Returns -1, for `return error_set(error,
+ * ...)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Puts words before the line that stands in `error`, or after it, which is cut for them where both are too long. NULL
- * is fine. Returns -1, as error_set(). */
+/* Add words before or after the line in `error` (may be NULL), which is truncated if necessary. Return -1. */
 int error_before(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 int error_after(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* For a function that reads its error, which may be NULL. Returns it, or `unread` for NULL. Empties `unread`. */
+/* For functions that read their error. Returns `error`, or `unread` if it is NULL. Empties `unread`. */
 static inline struct error *error_or(struct error *error, struct error *unread)
 {
     unread->text[0] = '\0';
     return error != NULL ? error : unread;
 }
 
-/* The meaning of the exit status of every program of the suite. */
+/* Exit status of all programs of the suite. */
 enum exit_status {
-    EXIT_STATUS_DONE = 0,    /* everything is done */
+    EXIT_STATUS_DONE = 0,    /* all done */
     EXIT_STATUS_FAILED = 1,  /* the run failed */
     EXIT_STATUS_USAGE = 2,   /* wrong use: nothing was started */
     EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */

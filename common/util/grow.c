@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Twice the room each time, so that appending takes constant time on average. */
+/* Growing arrays: see grow.h. Doubling makes appending take amortized constant time. */
 #include "common/util/grow.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Arrays that grow as items are appended. */
+/* Growing arrays. */
 #pragma once
 
 #include <stddef.h>
 
-/* Room for one more item behind the first `count` of `items`, which has room for *capacity of `size` bytes each; NULL
- * with none. Returns the array, perhaps elsewhere; NULL when memory is out, and all is as it was. */
+/* Makes room for one more item after the first `count` of `items` (NULL: none), whose capacity is *capacity items of
+ * `size` bytes. Returns the array, possibly moved; NULL if memory runs out, with nothing changed. */
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
-/* Makes an array of `before` items of `size` bytes one of `now`, no fewer; the new ones are zero. `array` is the
- * address of the pointer to its first item, of whatever type. -1 when memory is out, and all is as it was. */
+/* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` points to the pointer to
+ * the first item, of any type. -1: out of memory, with nothing changed. */
 int grow_to(void *array, size_t before, size_t now, size_t size);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap in an array of the caller's: no item comes before the one above it, so the first of all stands at place 0.
- * Below the item at place i stand those at arity * i + 1 and the arity - 1 places behind it. All is inline, so that
- * with a constant size, arity and comparison each heap is compiled for its own items. Where items come at one time and
- * the comparison does not tell them apart, their order depends on the arity. */
+/* A heap in an array of the caller: no item precedes its parent, so index 0 has the first one. The children of index i
+ * are arity * i + 1 and the next arity - 1. Everything is inline, so that each heap is compiled for its own item size,
+ * arity and comparison. The order of equal items depends on the arity. */
 #pragma once
 
 #include <assert.h>
@@ -17,12 +16,12 @@
 typedef bool heap_before(const void *item, const void *other, const void *context);
 
 struct heap_kind {
-    size_t bytes; /* bytes of an item, at most HEAP_ITEM_MAX */
+    size_t bytes; /* of an item, at most HEAP_ITEM_MAX */
     size_t arity; /* at least 2 */
     heap_before *before;
 };
 
-/* The item at `place` may come before those above it: it rises. */
+/* Restores the order if the item at `place` may precede its ancestors. */
 HEAP_INLINE void heap_sift_up(const struct heap_kind *kind, const void *context, void *items, size_t place)
 {
     unsigned char *at = items, moving[HEAP_ITEM_MAX];
@@ -37,7 +36,7 @@ HEAP_INLINE void heap_sift_up(const struct heap_kind *kind, const void *context,
     memcpy(at + place * kind->bytes, moving, kind->bytes);
 }
 
-/* The item at `place`, of `count` items, may come after those below it: it sinks. */
+/* Restores the order if the item at `place`, of `count` items, may follow its descendants. */
 HEAP_INLINE void heap_sift_down(const struct heap_kind *kind, const void *context, void *items, size_t count,
                                 size_t place)
 {

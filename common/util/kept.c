@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nothing reads the list. Without it a tool that looks for lost memory would report what is kept. */
+/* The list only keeps leak checkers from reporting the memory. */
 #include "common/util/kept.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that somebody else may use until the process ends, so that it is never freed: MPI reads a message, or writes
- * one, whose other end was taken for lost and may come back. */
+/* Memory that must never be freed because MPI may still access it: the message's other end was declared lost and may
+ * return. */
 #pragma once
 
-/* Keeps memory of malloc() for the life of the process; NULL is fine. */
+/* Keeps memory from malloc() until the process ends. NULL is allowed. */
 void kept_add(void *memory);

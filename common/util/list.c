@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words with commas between them: see list.h. */
+/* Comma-separated lists: see list.h. */
 #include "common/util/list.h"
 
 #include <stdio.h>

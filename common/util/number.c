@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Strict numbers: see number.h. */
+/* Parsing numbers: see number.h. */
 #include "common/util/number.h"
 
 #include <ctype.h>

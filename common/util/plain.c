@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Words that are safe to print: see plain.h. */
+/* Making words safe to print: see plain.h. */
 #include "common/util/plain.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* True for a continuation byte of UTF-8. */
 static bool is_continuation(char byte)
 {
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Returns the code of the character at `at`. Sets its length in bytes, or 0 if it is not valid. */
+/* Decodes the character at `at`. Sets its length in bytes, or 0 if it is invalid. */
 static uint32_t decode(const char *at, size_t *length)
 {
     const unsigned char first = (unsigned char)*at;
@@ -33,14 +32,14 @@ static uint32_t decode(const char *at, size_t *length)
     return code;
 }
 
-/* True for a character on which a terminal acts, and which it does not show. */
+/* True for characters that a terminal interprets instead of showing them. */
 static bool is_obeyed(uint32_t code)
 {
     return code < ' ' || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
            (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/* Length of the UTF-8 sequence at `at`; 0 if it is not valid. */
+/* Length of the UTF-8 sequence at `at`; 0 if it is invalid. */
 static size_t plain_utf8(const char *at)
 {
     size_t length;

@@ -32,7 +32,7 @@ int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t o
     return 0;
 }
 
-/* Sorts the pairs by the iteration that is waited for, by counting. */
+/* Counting sort of the pairs by `other`. */
 int precedence_close(struct precedence *precedence, uint64_t count)
 {
     uint64_t *begin = calloc(count + 2, sizeof *begin), *waiting = calloc(precedence->pair_count + 1, sizeof *waiting);
@@ -47,15 +47,15 @@ int precedence_close(struct precedence *precedence, uint64_t count)
     }
     for (uint64_t i = 0; i < count; i++)
         begin[i + 2] += begin[i + 1];
-    for (size_t i = 0; i < precedence->pair_count; i++) /* begin[i + 1] goes up to where those of i end */
+    for (size_t i = 0; i < precedence->pair_count; i++) /* begin[i + 1] advances to the end of the entries of i */
         waiting[begin[precedence->pairs[i].other + 1]++] = precedence->pairs[i].iteration;
     free(precedence->pairs);
     *precedence = (struct precedence){.count = count, .begin = begin, .waiting = waiting};
     return 0;
 }
 
-/* Counts for each iteration those that it waits for, and takes off again all that can be done one after another:
- * those that are left have some. */
+/* Counts for each iteration those that it waits for, and removes all iterations that can be done in some order. Those
+ * that remain are on cycles or wait for some. */
 static void leave_circles(const struct precedence *precedence, uint64_t *open, uint64_t *ready)
 {
     uint64_t done = 0, count = 0;
@@ -70,8 +70,7 @@ static void leave_circles(const struct precedence *precedence, uint64_t *open, u
                 ready[count++] = precedence->waiting[k];
 }
 
-/* Goes from an iteration that is left to one that it waits for and is left, too, until it comes back to one that it has
- * been at. */
+/* Follows remaining iterations to those that they wait for until one repeats. */
 static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_t *circle)
 {
     uint64_t *before = circle, at = 0, length = 0;
@@ -84,7 +83,7 @@ static int64_t walk(const struct precedence *precedence, uint64_t *open, uint64_
         return 0;
     for (; open[at] != UINT64_MAX; at = before[at])
         open[at] = UINT64_MAX;
-    const uint64_t first = at; /* in the circle: the marks have done their work, and make room for it */
+    const uint64_t first = at; /* on the cycle; the marks are no longer needed and their memory is reused */
     do {
         open[length++] = at;
         at = before[at];

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Random numbers that are the same on every machine.
+/* Random numbers that are equal on all machines.
  *
- * splitmix64 (Steele, Lea and Flood 2014, public-domain reference by Vigna) to seed and to hash an index,
+ * splitmix64 (Steele, Lea and Flood 2014, public-domain reference by Vigna) for seeding and for hashing an index,
  * xoshiro256** 1.0 (Blackman and Vigna 2018) for streams. Both are tested with their published vectors. */
 #pragma once
 
 #include <stdint.h>
 
-#define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 over the golden ratio */
+#define SPLITMIX64_STEP UINT64_C(0x9e3779b97f4a7c15) /* 2^64 / golden ratio */
 
-/* Advances `*state` and returns the next splitmix64 value. Inline, as it takes less than a call. */
+/* Advances `*state` and returns the next splitmix64 value. Inline because a call would take longer. */
 static inline uint64_t splitmix64(uint64_t *state)
 {
     uint64_t z = *state += SPLITMIX64_STEP;
@@ -18,10 +18,10 @@ static inline uint64_t splitmix64(uint64_t *state)
     return z ^ (z >> 31);
 }
 
-/* Output number `index`, from 0, of the splitmix64 that starts with the state `seed`. */
+/* Output `index`, from 0, of splitmix64 with initial state `seed`. */
 uint64_t splitmix64_at(uint64_t seed, uint64_t index);
 
-/* A well-mixed value of (seed, index), independent of any order of calls. */
+/* A mixed value of (seed, index), independent of the order of calls. */
 static inline uint64_t random_at(uint64_t seed, uint64_t index)
 {
     uint64_t state = seed;
@@ -39,11 +39,11 @@ uint64_t random_next(struct random *random);
 /* Uniform in [0, 1), 53 bits. */
 double random_uniform(struct random *random);
 
-/* A uniform double in [0, 1) from 64 random bits. */
+/* Uniform in [0, 1) from 64 random bits. */
 static inline double random_to_uniform(uint64_t bits)
 {
     return (double)(bits >> 11) * 0x1.0p-53;
 }
 
-/* Uniform in [low, high], without bias. */
+/* Uniform in [low, high], unbiased. */
 uint64_t random_between(struct random *random, uint64_t low, uint64_t high);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The interval set: see ranges.h. Invariants: items are sorted, none is empty, and between two of them there
- * is at least one iteration that is not in the set. */
+/* Interval sets: see ranges.h. Invariants: items are sorted and not empty, with at least one missing iteration between
+ * neighbours. */
 #include "common/util/ranges.h"
 
 #include <assert.h>
@@ -31,7 +31,7 @@ int ranges_reserve(struct ranges *set, size_t count)
     if (set->head + count <= set->capacity)
         return 0;
     if (count <= set->capacity && set->head >= set->length) {
-        shift_to_start(set); /* at least as much room is won as is moved: O(1) amortised */
+        shift_to_start(set); /* frees at least as much as it moves: O(1) amortized */
         return 0;
     }
     size_t capacity = set->capacity < 8 ? 8 : set->capacity * 2;
@@ -50,12 +50,12 @@ static inline uint64_t ranges_end_of(const struct range *range)
     return range->first + range->count;
 }
 
-/* Index of the first range whose end is at or after `position`. */
+/* Index of the first range that ends at or after `position`. */
 static size_t lower_bound(const struct ranges *set, uint64_t position)
 {
     size_t low = 0, high = set->length;
     if (high == 0)
-        return 0; /* an empty set may have no memory at all */
+        return 0; /* an empty set may have no memory */
     const struct range *items = set->items + set->head;
     if (ranges_end_of(&items[high - 1]) < position)
         return high;
@@ -69,11 +69,11 @@ static size_t lower_bound(const struct ranges *set, uint64_t position)
     return low;
 }
 
-/* Replaces the `old` ranges from index i on by the `new` ones; room was reserved. */
+/* Replaces the `old` ranges from index i on by the `new` ones; room is reserved. */
 static void splice(struct ranges *set, size_t i, size_t old, const struct range *new, size_t count)
 {
     struct range *items = set->items + set->head;
-    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* the front was taken: less is moved there */
+    if (count == old + 1 && i < set->length / 2 && set->head > 0) { /* moves the shorter part, at the front */
         memmove(items - 1, items, i * sizeof *items);
         set->head--;
         items--;
@@ -85,7 +85,7 @@ static void splice(struct ranges *set, size_t i, size_t old, const struct range 
         set->head = 0;
 }
 
-/* Adds a range that lies behind all others; false where it does not. Room was reserved. */
+/* Appends a range beyond all others; false if it is not. Room is reserved. */
 static bool ranges_append(struct ranges *set, uint64_t first, uint64_t count)
 {
     struct range *items = set->items + set->head, *last = set->length > 0 ? &items[set->length - 1] : NULL;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A set of iterations kept as sorted, disjoint, non-adjacent half-open ranges [first, first + count).
+/* A set of iterations as sorted, disjoint, non-adjacent half-open ranges [first, first + count).
  *
- * Taking from the front and adding at the end are O(1); anything else is O(log n) to find its place and
- * O(n) to move what follows, with n the number of ranges (not of iterations). */
+ * Taking from the front and adding at the end are O(1); all else is O(log n) to search and O(n) to move, with n the
+ * number of ranges. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,47 +15,46 @@ struct range {
 };
 
 struct ranges {
-    struct range *items; /* owned; the live ones are items[head] .. items[head + length - 1] */
+    struct range *items; /* used: items[head] .. items[head + length - 1]; owned */
     size_t head;
     size_t length;
     size_t capacity;
-    uint64_t total; /* iterations in the set */
+    uint64_t total;
 };
 
 void ranges_init(struct ranges *set);
 void ranges_fini(struct ranges *set);
 
-/* Makes room for `count` ranges, so that as many additions need no allocation. -1 when memory is out. */
+/* Makes room for `count` ranges, so that as many additions need no allocation. -1: out of memory. */
 int ranges_reserve(struct ranges *set, size_t count);
 
-/* Empties the set and keeps its room. */
+/* Empties the set and keeps its memory. */
 static inline void ranges_clear(struct ranges *set)
 {
     set->head = set->length = 0;
     set->total = 0;
 }
 
-/* Adds [first, first + count). What is already there stays; `*added` (may be NULL) receives the number of
- * iterations that were not. -1 when memory is out, with the set unchanged. */
+/* Adds [first, first + count); parts may be present. `*added` (may be NULL) receives the number of new iterations. -1:
+ * out of memory, with the set unchanged. */
 int ranges_add(struct ranges *set, uint64_t first, uint64_t count, uint64_t *added);
 
-/* Removes [first, first + count) as far as it is there; `*removed` (may be NULL) receives the number of
- * iterations that were. -1 when memory is out (a range in the middle splits), with the set unchanged. */
+/* Removes [first, first + count) as far as present; `*removed` (may be NULL) receives the number of removed iterations.
+ * -1: out of memory (removal may split a range), with the set unchanged. */
 int ranges_remove(struct ranges *set, uint64_t first, uint64_t count, uint64_t *removed);
 
-/* Takes at most `want` iterations from the front as one contiguous range. False when the set is empty or
- * `want` is 0. */
+/* Takes at most `want` iterations from the front as one contiguous range. False if the set is empty or `want` is 0. */
 bool ranges_take(struct ranges *set, uint64_t want, struct range *taken);
 
 bool ranges_contains(const struct ranges *set, uint64_t iteration);
 
-/* True if all of [first, first + count), count at least 1, is in the set. */
+/* True if all of [first, first + count), count >= 1, are in the set. */
 bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 
 /* True if any of [first, first + count) is in the set. */
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
 
-/* Stops the program where an invariant of the set does not hold. */
+/* Asserts the invariants. */
 void ranges_check(const struct ranges *set);
 
 static inline uint64_t ranges_total(const struct ranges *set)
@@ -68,7 +67,7 @@ static inline size_t ranges_length(const struct ranges *set)
     return set->length;
 }
 
-/* The i-th range in order, i < ranges_length(). Valid until the set changes. */
+/* The i-th range, i < ranges_length(); valid until the set changes. */
 static inline const struct range *ranges_at(const struct ranges *set, size_t i)
 {
     return &set->items[set->head + i];

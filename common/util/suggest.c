@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Nearest names by the number of letters to change, insert, drop or swap: see suggest.h. */
+/* Nearest names by edit distance: see suggest.h. */
 #include "common/util/suggest.h"
 
 #include <ctype.h>
@@ -20,7 +20,7 @@ static unsigned suggest_least(unsigned a, unsigned b, unsigned c)
     return ab < c ? ab : c;
 }
 
-/* Optimal string alignment distance (Levenshtein with swaps of neighbours). Both at most WORD_MAX long. */
+/* Optimal string alignment distance (Levenshtein with transpositions). Both at most WORD_MAX long. */
 static unsigned distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     unsigned cost[WORD_MAX + 1][WORD_MAX + 1];
@@ -41,8 +41,8 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* a name further away than a third of the word (and one letter, where it is longer than three) is a guess, not a
-     * slip; capitals are no difference */
+    /* more distant names than a third of the word (plus one letter if it is longer than three) are unlikely; case is
+     * ignored */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }
@@ -53,7 +53,7 @@ void suggest_offer(struct suggestion *nearest, const char *name)
     if (length == 0 || length > WORD_MAX || name_length > WORD_MAX)
         return;
     bool begins = length >= 3 && strncasecmp(nearest->word, name, length) == 0;
-    /* of two names that are equally near the one that begins alike is meant: people seldom miss the first letter */
+    /* among equal distances the same first letter is preferred */
     unsigned d =
         begins ? 2 : 2 * distance(nearest->word, length, name, name_length) + !is_alike(nearest->word[0], name[0]);
     if (d < nearest->distance) {

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters of words that a shell takes as they are. */
+/* Characters that need no quotes in a shell. */
 #define PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-"
 
 void text_init(struct text *text)
@@ -23,7 +23,6 @@ void text_fini(struct text *text)
     text_init(text);
 }
 
-/* Makes room for `more` characters and the NUL. */
 static bool text_reserve(struct text *text, size_t more)
 {
     if (text->failed)
@@ -88,7 +87,7 @@ void text_repeat(struct text *text, const char *piece, size_t count)
 
 char *text_take(struct text *text)
 {
-    text_add(text, "%s", ""); /* an empty text is a string as well */
+    text_add(text, "%s", ""); /* allocates an empty string */
     char *data = text->failed ? NULL : text->data;
     if (text->failed)
         free(text->data);

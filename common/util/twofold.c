@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Decimal numbers of two doubles: see twofold.h. */
+/* Double-double numbers: see twofold.h. */
 #include "common/util/twofold.h"
 
-/* Decimal digits that every double has. */
+/* Every decimal of 15 digits is exact as a double. */
 #define DIGITS_END  1e15
 #define PLACES_MAX  44
-#define PLACES_HALF 22 /* powers of ten up to this one are doubles */
+#define PLACES_HALF 22 /* larger powers of ten are not exact as doubles */
 
 static const double tens[PLACES_HALF + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
                                              1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
@@ -13,7 +13,7 @@ static const double tens[PLACES_HALF + 1] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5, 
 bool twofold_of_decimal(struct twofold *number, double value)
 {
     unsigned places = 0;
-    double first = 1, second = 1; /* 10^places is their product */
+    double first = 1, second = 1; /* their product is 10^places */
     *number = twofold_of(value);
     if (value == floor(value) || !(value > 0 && value < DIGITS_END))
         return value == floor(value);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Real numbers of some 31 decimal digits: the sum of two doubles, of which the second is less than the last place of
- * the first (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
- * Programming 2, 4.2.2). For products and quotients that are rounded to whole numbers of up to 19 digits: a double has
- * 16. Only operations of IEEE 754 are used, so that every machine has the same digits.
+/* Real numbers with some 31 decimal digits: the sum of two doubles, the second smaller than the last place of the first
+ * (Dekker 1971, A floating-point technique for extending the available precision; Knuth, The Art of Computer
+ * Programming 2, 4.2.2). For products and quotients that are rounded to integers of up to 19 digits, while a double has
+ * 16. Uses only IEEE 754 operations, so that all machines get the same digits.
  *
- * Each operation is right to 2^-100 of its result. Nothing here is larger than 10^300. */
+ * Operations are accurate to 2^-100 relative. Values are limited to 10^300. */
 #pragma once
 
 #include <math.h>
@@ -15,8 +15,8 @@ struct twofold {
     double high, low;
 };
 
-/* 0.4 is no double, but the double nearest to it: where `value` is the nearest one to a decimal number of up to 15
- * digits, `*number` becomes that number, else the value as it is; true if it is the decimal one. */
+/* 0.4 is not a double. If `value` is the double nearest to a decimal of up to 15 digits, `*number` becomes that decimal
+ * and the result is true; otherwise it becomes `value`. */
 bool twofold_of_decimal(struct twofold *number, double value);
 
 static inline struct twofold twofold_of(double value)
@@ -31,7 +31,7 @@ static inline struct twofold twofold_sum_of(double a, double b)
     return (struct twofold){sum, (a - (sum - part)) + (b - part)};
 }
 
-/* a b, exactly: each factor in two halves of 26 bits, whose products are doubles. */
+/* a b, exactly: each factor is split into two halves of 26 bits, whose products are exact. */
 static inline struct twofold twofold_product_of(double a, double b)
 {
     const double splitter = 0x1p27 + 1;
@@ -78,7 +78,7 @@ static inline struct twofold twofold_divide(struct twofold a, struct twofold b)
     return twofold_add(twofold_sum_of(first, second), twofold_of(rest.high / b.high));
 }
 
-/* The square root; 0 for what is not above 0. One step of Newton's method from that of a double. */
+/* Square root by one Newton step from that of a double; 0 unless a > 0. */
 static inline struct twofold twofold_root(struct twofold a)
 {
     if (!(a.high > 0))
@@ -93,7 +93,6 @@ static inline bool twofold_is_below(struct twofold a, struct twofold b)
     return a.high < b.high || (a.high == b.high && a.low < b.low);
 }
 
-/* The largest whole number that is not above. */
 static inline struct twofold twofold_floor(struct twofold a)
 {
     double whole = floor(a.high);
