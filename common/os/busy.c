@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Processes that compute without end: see busy.h. */
+/* Busy processes: see busy.h. */
 #include "common/os/busy.h"
 #include "common/os/process.h"
 #include "common/os/signals.h"
@@ -30,8 +30,7 @@ static bool count_older(pid_t child, void *context)
     return !place->is_found;
 }
 
-/* The place among the children of the launcher, which starts the ranks of this node in their order; 0 where that is not
- * seen. */
+/* Index among the children of the launcher, which starts the ranks of a node in order; 0 if unknown. */
 static uint64_t place_among_children(void)
 {
     struct place_of_child place = {0};
@@ -39,8 +38,8 @@ static uint64_t place_among_children(void)
     return place.is_found ? place.older : 0;
 }
 
-/* The place of this rank among the ranks of its node, as launchers tell it; Open MPI 5 does not where it is kept from
- * the component of PMIx that crashes it. */
+/* Local rank from the launcher's environment. Open MPI 5 does not set it if the PMIx component is disabled that crashes
+ * it. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};
@@ -70,18 +69,17 @@ static int bind_to_one(struct error *error)
     return error_set(error, "--load: this process cannot be bound to one core: %s", strerror(errno));
 }
 
-/* Keeps a core busy. Signals for the group do not end it, except those that end the group for good. */
 static _Noreturn void busy_compute(pid_t parent)
 {
     volatile uint64_t count = 0;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent died before this process asked to be told */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_DONE);
     for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
         signal(drain_signals[i], SIG_IGN);
     signal(SIGTSTP, SIG_IGN);
     for (long file = sysconf(_SC_OPEN_MAX) < 1024 ? sysconf(_SC_OPEN_MAX) : 1024; file >= 0; file--)
-        close((int)file); /* readers of what this process wrote see its end */
+        close((int)file); /* so that readers of inherited pipes see their end */
     for (;;)
         count = count + 1;
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Children of this process: see children.h. */
+/* Child processes: see children.h. */
 #include "common/os/children.h"
 
 #include <assert.h>
 #include <pthread.h>
 #include <stddef.h>
 
-/* A rank works at up to 64 jobs at once, with a task or a helper and a guard each. */
+/* Up to 64 jobs with a task or helper and a guard each, and a margin. */
 #define CHILDREN_MAX 4096
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The children of this process that it has begun itself, and waits for: any other one is an orphan that came to it from
- * elsewhere. Several jobs of a set have children in one process, and none may take those of another for orphans. */
+/* The children that this process has started itself and waits for; all others are adopted orphans. The jobs of a set
+ * share a process and must not take each other's children for orphans. */
 #pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Notes a child right after it was begun. */
+/* Called right after the start of a child. */
 void children_note(pid_t child);
 
-/* Forgets one that was waited for; nothing where it was not noted. */
+/* Called after waitpid(); ignores unknown children. */
 void children_forget(pid_t child);
 
 bool children_have(pid_t child);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a clock of the system, in nanoseconds. */
+/* Reads a system clock in nanoseconds. */
 #pragma once
 
 #include <stdint.h>

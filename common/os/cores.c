@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Usable cores, from the process's affinity, its control groups, and the machine's description in /sys: see cores.h. */
+/* Usable cores, from affinity, control groups and /sys: see cores.h. */
 #include "common/os/cores.h"
 
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The lowest hardware thread of the core that `cpu` belongs to; itself where that is not known. */
+/* The first hardware thread of the core of `cpu`; `cpu` itself if unknown. */
 static int first_sibling(int cpu)
 {
     char path[96];
@@ -23,7 +23,6 @@ static int first_sibling(int cpu)
     return first;
 }
 
-/* At least 1. */
 static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
 {
     const size_t bytes = CORES_CPU_SETS * sizeof *cpus;
@@ -37,19 +36,16 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
     return cores > 0 ? cores : 1;
 }
 
-/* --- control groups --- */
-
-/* Whole cores for so much time in each period; UINT_MAX where there is no limit. */
+/* Quota per period, rounded up to whole cores; UINT_MAX: no limit. */
 static unsigned cores_for(const char *quota, const char *period)
 {
     const long long time_us = strtoll(quota, NULL, 10), period_us = strtoll(period, NULL, 10);
-    if (time_us <= 0 || period_us <= 0) /* "max", and -1 */
+    if (time_us <= 0 || period_us <= 0) /* "max" or -1 */
         return UINT_MAX;
     const long long cores = (time_us - 1) / period_us + 1;
     return cores < UINT_MAX ? (unsigned)cores : UINT_MAX;
 }
 
-/* Reads up to two words of a file of a group; false where it has none. */
 static bool read_words(const char *folder, const char *name, char first[32], char second[32])
 {
     char path[PATH_MAX];
@@ -73,8 +69,8 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* The least limit of a group, "/A/B" or "/", and those above it. In a container the name may be that which the group
- * has outside: then the root alone is there. */
+/* The least limit of a group "/A/B" and its ancestors. In a container the name may be that of the host, and only the
+ * root exists. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -90,7 +86,6 @@ static unsigned limit_of_groups(const char *root, const char *group)
     }
 }
 
-/* True if the list "cpu,cpuacct" has cpu. */
 static bool has_cpu(const char *controllers)
 {
     char list[256];
@@ -120,7 +115,6 @@ unsigned cores_limit(const char *groups, const char *root)
     return least;
 }
 
-/* The limit is read once in a process: a command asks several times how many cores there are. */
 static unsigned within_limit(unsigned cores)
 {
     static unsigned limit; /* 0: not read yet */
@@ -128,8 +122,6 @@ static unsigned within_limit(unsigned cores)
         limit = cores_limit("/proc/self/cgroup", "/sys/fs/cgroup");
     return cores < limit ? cores : limit;
 }
-
-/* --- all together --- */
 
 unsigned cores_usable(void)
 {
@@ -139,8 +131,8 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel takes those that there are and that the job may use. Nothing of it is on the stack, as a
- * child of spawn.c has one that the sanitizers do not know of. */
+/* All CPUs: the kernel intersects with those allowed. Static because a child made by spawn.c has a stack that the
+ * sanitizers do not know. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");
@@ -179,7 +171,7 @@ bool cores_bind(pid_t process, unsigned cpu, cpu_set_t *before)
 {
     cpu_set_t one;
     CPU_ZERO(&one);
-    CPU_SET(cpu - 1, &one); /* outside of the set: it stays empty */
+    CPU_SET(cpu - 1, &one); /* stays empty if out of range */
     return sched_getaffinity(process, sizeof *before, before) == 0 && CPU_COUNT(before) > 1 && CPU_COUNT(&one) == 1 &&
            CPU_ISSET(cpu - 1, before) && sched_setaffinity(process, sizeof one, &one) == 0;
 }

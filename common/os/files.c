@@ -17,10 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for which a lock is waited for, and between two tries. */
+/* Time to wait for a lock, and between attempts. */
 #define LEAVING_MS 1000
 #define LOOK_MS    20
-/* Times that a file is opened which is replaced while its lock is waited for. */
 #define OPEN_TRIES 100
 
 static char *read_stream(FILE *file, const char *path, struct error *error)
@@ -68,8 +67,8 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* Makes the name under which a file is written: its own for a device, a pipe or a link, else a temporary one. Owned by
- * the caller; NULL when memory is out. */
+/* Name to write under: the path itself for devices, pipes and links, else a temporary one; freed by the caller. NULL if
+ * memory runs out. */
 static char *temporary_name(const char *path)
 {
     struct stat status;
@@ -92,8 +91,7 @@ const char *file_write_error(int reason)
     return reason == ENXIO ? "a pipe that nobody reads, or no device" : strerror(reason);
 }
 
-/* Opens the file. A temporary file is a new one: a file that somebody else has put there under its name, a link above
- * all, is not written. */
+/* A temporary file is created exclusively, so that a file or link that was put there is not written to. */
 static FILE *open_named(const char *name, const char *path)
 {
     const bool is_new = strcmp(name, path) != 0;
@@ -106,7 +104,7 @@ static FILE *open_named(const char *name, const char *path)
     return file;
 }
 
-/* Writes the file anew; `is_public`: for every user to read, unless it is written in place. */
+/* Replaces the file; `is_public`: readable by all users unless written in place. */
 static int write_anew(const char *path, const char *text, size_t length, bool is_public, struct error *error)
 {
     char *name = temporary_name(path);
@@ -140,7 +138,7 @@ int file_publish(const char *path, const char *text, size_t length, struct error
     return write_anew(path, text, length, true, error);
 }
 
-/* Returns the folder part of a path: all up to the last slash, with it where it is all there is; "." without one. */
+/* The folder of a path: up to the last slash; "/" or "." if nothing else remains. */
 static void files_folder_of(const char *path, char folder[PATH_MAX])
 {
     const char *slash = strrchr(path, '/');
@@ -226,7 +224,7 @@ int file_check_writable(const char *path, struct error *error)
         return error_set(error, "%.200s: %s", path, strerror(reason));
     if (!in_place)
         return file_check_folder(path, error);
-    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* a link that leads to nothing yet */
+    if (faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) == 0 || errno == ENOENT) /* includes dangling links */
         return 0;
     return error_set(error, "%.200s: %s", path, strerror(errno));
 }
@@ -327,7 +325,7 @@ int file_open_locked(const char *path, int flags)
         if (reason != 0)
             return -1;
     }
-    errno = EWOULDBLOCK; /* others replace it all the time */
+    errno = EWOULDBLOCK; /* the file is replaced again and again */
     return -1;
 }
 

@@ -20,7 +20,7 @@ bool launched_without_mpi(void)
     return getenv(LAUNCHED_WITHOUT_MPI) != NULL;
 }
 
-/* Launchers tell a rank how many ranks there are, and how many of them are on its node. */
+/* Variables with the number of ranks, and of ranks on this node. */
 static const struct {
     const char *all, *here;
 } sizes[] = {

@@ -1,23 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The launch of this process, as the launcher tells it in the environment. */
+/* How this process was launched, from its environment. */
 #pragma once
 
 #include <stdbool.h>
 
-/* The variable by which the launcher without MPI (deploy/fork) names each rank's part in its launch:
- * common/mpi/lanes.h.
- */
+/* Set by the launcher without MPI (deploy/fork) for each rank: common/mpi/lanes.h. */
 #define LAUNCHED_WITHOUT_MPI "HDSS_LAUNCH"
 
-/* True where an MPI launcher, or the one without MPI, has started this process. */
+/* True if an MPI launcher, or that without MPI, has started this process. */
 bool launched_as_rank(void);
 
-/* True if the launcher without MPI has started this process. */
 bool launched_without_mpi(void);
 
-/* Launches of their own may join this one: its nodes are not all that there are. */
+/* Other launches may join, so the nodes of this launch are not all. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);
 
-/* True where the launcher says that all ranks are on this node. */
+/* True if the launcher tells that all ranks are on this node. */
 bool launched_on_one_node(void);

@@ -10,8 +10,6 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* --- reading --- */
-
 int load_parse(const char *text, struct load_times *times)
 {
     uint64_t slices;
@@ -47,9 +45,9 @@ int load_read(const char *folder, struct load_times *times)
         return -1;
     for (const struct dirent *entry; (entry = readdir(threads)) != NULL;) {
         if (entry->d_name[0] == '.' || read_thread(dirfd(threads), entry->d_name, &thread) < 0)
-            continue; /* a thread that ends at this moment */
+            continue; /* the thread has ended meanwhile */
         times->wait_ns += thread.wait_ns;
-        told += thread.run_ns > 0; /* all zero: the system keeps no account of times */
+        told += thread.run_ns > 0; /* all zero: the system keeps no statistics */
     }
     closedir(threads);
     return told > 0 ? 0 : -1;
@@ -67,8 +65,6 @@ uint16_t load_to_wire(double load)
     return parts < UINT16_MAX ? (uint16_t)parts : UINT16_MAX;
 }
 
-/* --- the meter --- */
-
 static void load_begin(struct load_meter *meter)
 {
     if (load_read(meter->folder, &meter->began) == 0)
@@ -77,7 +73,7 @@ static void load_begin(struct load_meter *meter)
 
 static uint64_t since(uint64_t now, uint64_t before)
 {
-    return now > before ? now - before : 0; /* a thread has ended, and its waiting is forgotten */
+    return now > before ? now - before : 0; /* a thread has ended with its share */
 }
 
 static void load_end(struct load_meter *meter)
@@ -90,7 +86,7 @@ static void load_end(struct load_meter *meter)
     meter->sum.wait_ns += since(now.wait_ns, meter->began.wait_ns);
 }
 
-/* Makes a new load of the measured times, if they span `least_ns` at least. */
+/* Computes a new load if the measured times cover at least `least_ns`. */
 static bool load_conclude(struct load_meter *meter, uint64_t least_ns)
 {
     if (meter->sum.run_ns + meter->sum.wait_ns < least_ns)
@@ -129,7 +125,7 @@ bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
         if (now_ns < meter->due_ns)
             return false;
         load_begin(meter);
-        return load_conclude(meter, LOAD_LEAST_NS); /* sums up the stretches before */
+        return load_conclude(meter, LOAD_LEAST_NS); /* combines the previous stretches */
     }
     if (now_ns < meter->began_ns + LOAD_PERIOD_NS)
         return false;

@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* The load of the cores that this process is bound to: how many runnable processes compete for one, this one counted as
- * 1, as --weighting acp scales chunks by it.
+/* The load of the cores that this process is bound to: the number of runnable processes per core, including this one,
+ * by which --weighting acp scales chunks.
  *
- * It is not counted but measured: 1 + wait / run, from how long the threads of this process have run and how long they
- * have waited on a run queue (/proc/self/task/TID/schedstat) while it computed. Beside one process that is always
- * runnable the scheduler lets both wait as long as they run, which makes 2; beside one that sleeps half of the time it
- * makes 1.5.
+ * The load is measured as 1 + wait / run, from the times that the threads of this process run and wait on a run queue
+ * (/proc/self/task/TID/schedstat) while they compute. Next to one process that is always runnable both wait as long as
+ * they run, which gives 2; next to one that sleeps half of the time the result is 1.5.
  *
- * Why not count the processes in state R, whose `processor` in /proc/PID/stat is one of ours: that takes a reading of
- * every process of the machine (1.2 ms for a hundred of them, where this takes 10 us), shows one moment of what changes
- * every few milliseconds, counts what is nice, or in a group that is given less, for as much as what is not, does not
- * know which of several cores a process will get, and in a container sees nothing of the others, which compete all the
- * same. Beside 0 and 3 busy processes, on a machine with other work, a process took 2.7 and 10.2 times as long as
- * alone; a count said 4.7 and 7.7, and 1 in a container of its own, where it took 4.4 times as long beside 1.
- * /proc/pressure is of the whole machine, /proc/sched_debug is for root, and the load average is of a minute.
+ * Counting processes in state R on our cores, from /proc/PID/stat, has many disadvantages: it reads every process of
+ * the machine (1.2 ms for a hundred of them instead of 10 us), shows one moment of what changes every few milliseconds,
+ * ignores nice values and group weights, does not know which of several cores a process will get, and in a container
+ * does not see the others. Measurements next to 0 and 3 busy processes, on a machine with other work: a process took
+ * 2.7 and 10.2 times as long as alone, and counting gave 4.7 and 7.7; in a container next to 1 process it took 4.4
+ * times as long, and counting gave 1. /proc/pressure covers the whole machine, /proc/sched_debug is for root, and the
+ * load average covers a minute.
  *
- * The time in which the worker idles must not look like load: it polls then and offers its core to others again and
- * again, each time waiting for as long as they like. So only the stretches count in which it computes: from
- * load_meter_look() to load_meter_pause(). One that is long is read every LOAD_PERIOD_NS; where they are short there is
- * a reading in LOAD_GAP_NS at most. */
+ * Idle time of the worker must not count as load, because an idle worker polls and yields its core again and again. So
+ * only stretches of computing count: from load_meter_look() to load_meter_pause(). A long stretch is read every
+ * LOAD_PERIOD_NS; for short ones there is at most one reading in LOAD_GAP_NS. */
 #pragma once
 
 #include "common/util/error.h"
@@ -27,11 +25,11 @@
 #include <stdint.h>
 
 #define LOAD_PERIOD_NS 100000000u
-/* A load is of so much time in which the process ran or waited, at least: time slices are a few milliseconds. */
+/* Minimum time run or waited for one value of the load: time slices are a few milliseconds. */
 #define LOAD_LEAST_NS 50000000u
-/* Between a stretch of computing that was measured and the next one. */
+/* Minimum gap between measured stretches. */
 #define LOAD_GAP_NS 2000000u
-/* A load a little above 1 is not somebody who competes but the system's own business. */
+/* Smaller excesses over 1 are caused by the system itself. */
 #define LOAD_NOISE 0.05
 
 struct load_times {
@@ -39,36 +37,34 @@ struct load_times {
 };
 
 struct load_meter {
-    const char *folder;      /* folder of the threads; borrowed */
-    double load;             /* the latest known load, at least 1 */
-    struct load_times began; /* times at the beginning of the stretch that is being measured */
-    struct load_times sum;   /* sum of the stretches before it, since `load` was made */
-    uint64_t began_ns;       /* when the stretch began; 0: none is being measured */
-    uint64_t due_ns;         /* when the next stretch may begin */
+    const char *folder;      /* of the threads; borrowed */
+    double load;             /* latest value, at least 1 */
+    struct load_times began; /* at the beginning of the measured stretch */
+    struct load_times sum;   /* of the stretches before it, since `load` was computed */
+    uint64_t began_ns;       /* of the measured stretch; 0: none */
+    uint64_t due_ns;         /* start of the next stretch at the earliest */
 };
 
-/* The threads of this process. */
 #define LOAD_FOLDER "/proc/self/task"
 
-/* -1 with one line where the system does not tell how long processes wait. */
+/* Fails if the system does not provide waiting times. */
 int load_meter_init(struct load_meter *meter, const char *folder, struct error *error);
 
-/* Keeps the core busy until a first load is known: for about LOAD_SETTLE_NS. */
+/* Keeps the core busy for about LOAD_SETTLE_NS to get a first value. */
 void load_meter_settle(struct load_meter *meter);
 #define LOAD_SETTLE_NS 30000000u
 
-/* Looks at the load while the process computes, at this moment. True where `meter->load` has changed. */
+/* Measures while the process computes. True if `meter->load` has changed. */
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
-/* Stops measuring the load. */
 void load_meter_pause(struct load_meter *meter);
 
-/* --- the parts of it --- */
+/* --- parts --- */
 
-/* The text of a schedstat file: time run, time waited, time slices. -1: it is none. */
+/* Parses a schedstat file: run time, wait time, slices. -1: invalid. */
 int load_parse(const char *text, struct load_times *times);
-/* The time that the threads in the folder have waited in all, and this process has run. -1 where that is not told. */
+/* Total wait time of the threads in the folder, and run time of this process. -1: not available. */
 int load_read(const char *folder, struct load_times *times);
-/* 1 + wait / run, 1 for what is only noise. */
+/* 1 + wait / run, or 1 if the excess is only noise. */
 double load_of(const struct load_times *times);
-/* The load as it goes into a message. */
+/* Encodes the load for messages. */
 uint16_t load_to_wire(double load);

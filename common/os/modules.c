@@ -18,7 +18,7 @@ struct places {
     unsigned count;
 };
 
-static const char *const *held; /* names of the programs in this file; NULL: it is none of several programs */
+static const char *const *held; /* names of the programs in this file; NULL: not a single-file build */
 
 void one_file_holds(const char *const *names)
 {
@@ -38,7 +38,6 @@ const char *program_word(const char *name)
     return word != NULL ? *word : NULL;
 }
 
-/* The path of this program, by the kernel where /proc is there, else as it was begun. */
 static bool program_path(char path[PATH_MAX])
 {
     const ssize_t length = readlink("/proc/self/exe", path, PATH_MAX - 1);
@@ -76,7 +75,7 @@ int program_find(const char *folder, const char *name, char path[PATH_MAX], stru
     return error_set(error, "the program %s is neither in %.200s nor in ../libexec/hdss beside it", name, folder);
 }
 
-/* Adds a folder, unless there is none, its name is too long, or it is among the others. */
+/* Adds a folder unless it is empty, too long or present. */
 static void modules_add(struct places *places, const char *folder)
 {
     if (folder[0] == '\0' || strlen(folder) >= PATH_MAX)
@@ -87,8 +86,8 @@ static void modules_add(struct places *places, const char *folder)
     strcpy(places->folder[places->count++], folder);
 }
 
-/* The length of the prefix whose programs are in the folder `own`; 0 where the folder is not one of an installation.
- * The folders of programs that are configured with absolute names are in no prefix. */
+/* Length of the installation prefix if `own` is a folder of programs in it; 0: not an installation. Absolute configured
+ * folders have no prefix. */
 static size_t prefix_length(const char *own)
 {
     static const char *const homes[] = {"/" HDSS_BINDIR, "/" HDSS_LIBEXECDIR "/hdss"};
@@ -120,7 +119,6 @@ static bool has_file(const char *folder, const char *name)
     return access(path, F_OK) == 0;
 }
 
-/* "there is no NAME in A, B or C" */
 static int say_missing(const struct places *places, const char *name, struct error *error)
 {
     char list[ERROR_TEXT_MAX] = "";

@@ -20,8 +20,6 @@
 
 #define PYTHON_MODULE "hdss-python.so"
 
-/* --- objects that do not come back --- */
-
 static bool tells_faults;
 
 void objects_tell_faults(void)
@@ -29,7 +27,7 @@ void objects_tell_faults(void)
     tells_faults = true;
 }
 
-/* Says what the object has done in the call that this thread is in: in a handler of signals, and so without stdio. */
+/* Prints what happened in the current call into an object, from a signal handler: without stdio. */
 static void tell_call(const char *did)
 {
     enum { PART_MAX = 200 };
@@ -43,7 +41,7 @@ static void tell_call(const char *did)
         length += bytes;
     }
     if (write(STDERR_FILENO, line, length) < 0)
-        return; /* there is nobody else to tell */
+        return; /* nothing else can be done */
 }
 
 static void tell_end(void)
@@ -64,7 +62,7 @@ static const struct {
     {SIGABRT, "it has died by SIGABRT"},
 };
 
-/* The handler is gone by now: what it raises does what the signal does without one. */
+/* The handler is reset by now: raising the signal has its default effect. */
 static void tell_fault(int signal)
 {
     for (size_t i = 0; called != NULL && i < sizeof faults / sizeof *faults; i++)
@@ -73,7 +71,7 @@ static void tell_fault(int signal)
     raise(signal);
 }
 
-/* The first object that is opened brings the handlers, on a stack of their own: what is full may be the other. */
+/* Installs the handlers at the first object, on an alternate stack because of stack overflows. */
 static void watch_objects(void)
 {
     static bool is_watched;
@@ -91,10 +89,7 @@ static void watch_objects(void)
         sigaction(faults[i].signal, &action, NULL);
 }
 
-/* --- opening --- */
-
-/* True if the file of an ELF object ends before its segments do: dlopen() would map what is not there, and die of it.
- */
+/* True if an ELF file is truncated: dlopen() would crash on it. */
 static bool is_cut_short(const char *path)
 {
     ElfW(Ehdr) header;
@@ -115,7 +110,7 @@ static bool is_cut_short(const char *path)
     return is_short;
 }
 
-/* Refuses by the text of dlerror(), without the path that it begins with. Always returns -1. */
+/* Sets an error from dlerror() without its leading path. Returns -1. */
 static int object_refuse(const struct object_kind *kind, const char *name, const char *path, struct error *error)
 {
     const char *reason = dlerror();
@@ -129,21 +124,20 @@ static int object_refuse(const struct object_kind *kind, const char *name, const
                      is_other_file ? kind->other : "");
 }
 
-/* A shared object that is loaded. */
 struct loaded {
     struct loaded *next;
     struct stat file;
     char path[];
 };
 
-/* Notes that the file of this name is loaded, unless it was and is another one by now: false. */
+/* Records the file of this name. False if another version of it is already loaded. */
 static bool note_loaded(const char *path)
 {
     static struct loaded *all;
     struct loaded *known = all;
     struct stat now;
     if (stat(path, &now) < 0)
-        return true; /* dlopen() says what is wrong with it */
+        return true; /* dlopen() will report the error */
     while (known != NULL && strcmp(known->path, path) != 0)
         known = known->next;
     if (known != NULL)
@@ -158,7 +152,6 @@ static bool note_loaded(const char *path)
     return true;
 }
 
-/* Always returns NULL. */
 static void *refuse_in_one_file(const struct object_kind *kind, const char *name, struct error *error)
 {
     error_set(error, "%s %.200s: this HDSS is one file, which loads no %s; needed: an HDSS that is installed",
@@ -171,7 +164,7 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     char path[PATH_MAX];
     if (is_one_file())
         return refuse_in_one_file(kind, name, error);
-    bool bare = strchr(name, '/') == NULL; /* the loader would look for it elsewhere */
+    bool bare = strchr(name, '/') == NULL; /* otherwise dlopen() would search library paths */
     if (strlen(name) >= sizeof path - 2) {
         error_set(error, "%s %.60s...: the name is too long", kind->what, name);
         return NULL;
@@ -194,7 +187,6 @@ void *object_open(const struct object_kind *kind, const char *name, struct error
     return handle;
 }
 
-/* Finds the module for Python among the modules of HDSS. -1 with one line. */
 static int find_python(const struct object_kind *kind, const char *name, char path[PATH_MAX + sizeof PYTHON_MODULE],
                        struct error *error)
 {
@@ -216,7 +208,7 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
         return refuse_in_one_file(kind, name, error);
     if (find_python(kind, name, path, error) < 0)
         return NULL;
-    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python look for its symbols */
+    void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL); /* extension modules of Python need its symbols */
     if (module == NULL) {
         object_refuse(kind, name, path, error);
         return NULL;
@@ -227,10 +219,8 @@ void *object_find_python(const struct object_kind *kind, const char *name, const
     return found;
 }
 
-/* --- objects that others load --- */
-
 struct object_names {
-    char **name; /* [count]; owned, with the names */
+    char **name; /* [count]; owned with the names */
     size_t count, room;
 };
 
@@ -257,7 +247,8 @@ void objects_keep(void)
     struct object_names names = {0};
     if (is_one_file())
         return;
-    dl_iterate_phdr(note_object, &names); /* which holds a lock that dlopen() takes behind another one */
+    /* dlopen() is called afterwards because of the lock that this function holds */
+    dl_iterate_phdr(note_object, &names);
     for (size_t i = 0; i < names.count; i++) {
         if (names.name[i] != NULL)
             dlopen(names.name[i], RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);

@@ -1,36 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared objects of users, which a program loads by the name that a command line has.
+/* Shared objects of users, loaded by the name on a command line.
  *
- * An object stays loaded for the life of the process, under its full name: dlopen() takes what has been loaded by the
- * same name before, in whatever folder that was, and where the file is another one by now. */
+ * An object stays loaded until the process ends, under its full path, because dlopen() by a relative name would return
+ * an object loaded before from another folder, or an older version of the file. */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <limits.h>
 
-/* From now on the first object that is opened has faults in it told in one line, before they end the process as they
- * would. For programs that have no other way of telling them. */
+/* From now on, faults in loaded objects are reported in one line before they end the process. Takes effect at the first
+ * object. For programs without another report. */
 void objects_tell_faults(void);
 
-/* The words of errors about one kind of objects. */
 struct object_kind {
     const char *what;        /* "kernel", before the name */
-    const char *other;       /* what is accepted where the file is no shared object: "a shared object" */
-    const char *for_changed; /* what is accepted where it has changed since it was loaded */
+    const char *other;       /* accepted if the file is no shared object: "a shared object" */
+    const char *for_changed; /* accepted if the file has changed since it was loaded */
 };
 
-/* Loads the object of this name; one without a slash is looked for in the folder where the process is. Returns its
- * handle, which is never closed; NULL with one line. An object that ends the process in a call that is noted by
- * common/util/called.h is told in one line, with exit status 1. */
+/* Loads an object; a name without a slash is relative to the working folder. Returns its handle, which is never closed.
+ * If the object ends the process during a call recorded by common/util/called.h, this is reported in one line, with
+ * exit status 1. */
 void *object_open(const struct object_kind *kind, const char *name, struct error *error);
 
-/* Has all objects that are loaded by now, whoever has loaded them, stay so until the process ends. */
+/* Keeps all objects loaded so far, by any code, until the process ends. */
 void objects_keep(void);
 
-/* The beginning of a name that is not one of a file but of something in Python. */
+/* Prefix of names in Python. */
 #define OBJECT_PYTHON "python:"
 
-/* Returns what the module for Python has under this symbol, for an object of this name. The module is loaded, and never
- * closed. NULL with one line, also where this HDSS has no such module. */
+/* Returns `symbol` of the Python module, which is loaded for the object `name` and never closed. Also fails if this
+ * HDSS has no such module. */
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error);

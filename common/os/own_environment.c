@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The own environment: see own_environment.h. */
+/* The process's own environment: see own_environment.h. */
 #include "common/os/own_environment.h"
 
 #include <stdlib.h>

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The environment with which this process was started, while it has that of a job in its place: what it says of this
- * process and its node is not what the job's says. */
+/* The environment that this process was started with, while `environ` is that of a job: facts about the process and its
+ * node come from its own. */
 #pragma once
 
-/* Has this be the process's own, while `environ` is another's; NULL: `environ` is. */
+/* Declares `own` as the process's environment while `environ` belongs to a job; NULL: `environ` is its own. */
 void own_environment_keep(char **own);
 
-/* The value of a variable of the process's own; NULL: it is not set. */
+/* A variable of the process's own environment; may be NULL. */
 const char *own_environment_get(const char *name);
 
-/* The value of a variable that the job at hand brings with it; NULL: it has none, or the process has its own. */
+/* A variable of the present job's environment; NULL if it is not set or no job's environment is active. */
 const char *own_environment_of_job(const char *name);

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Reads state and parent. False where there is no such process. */
 static bool process_read(int pid, char *state, int *parent)
 {
     char path[64], line[512] = "";
@@ -17,7 +16,7 @@ static bool process_read(int pid, char *state, int *parent)
     FILE *file = fopen(path, "re");
     if (file == NULL)
         return false;
-    /* The name stands before the state, in parentheses, and may have some itself. */
+    /* the name before the state is in parentheses and may contain some */
     const char *end = fgets(line, sizeof line, file) != NULL ? strrchr(line, ')') : NULL;
     fclose(file);
     return end != NULL && sscanf(end, ") %c %d", state, parent) == 2;
@@ -37,13 +36,12 @@ int process_parent(int pid)
     return process_read(pid, &state, &parent) ? parent : 0;
 }
 
-/* The children that one thread has begun. */
 static bool visit_children_of_thread(const char *path, process_visitor *visit, void *context)
 {
     int child;
     bool on = true;
     FILE *file = fopen(path, "re");
-    if (file == NULL) /* it has ended */
+    if (file == NULL) /* the thread has ended */
         return true;
     while (on && fscanf(file, "%d", &child) == 1)
         on = visit(child, context);
@@ -51,7 +49,7 @@ static bool visit_children_of_thread(const char *path, process_visitor *visit, v
     return on;
 }
 
-/* For a kernel without CONFIG_PROC_CHILDREN: looks at all processes. */
+/* For kernels without CONFIG_PROC_CHILDREN: searches all processes. */
 static bool visit_children_among_all(pid_t parent, process_visitor *visit, void *context)
 {
     bool on = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines for people. plain() makes the words in them safe to print. */
+/* Messages for people. plain() makes words in them safe to print. */
 #pragma once
 
 #include <stdio.h>
 
-/* Prints the line and a newline. */
+/* Appends a newline. */
 void say(FILE *file, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The signals by which batch systems and terminals ask a job to stop: each drains the run. */
+/* The signals by which batch systems and terminals ask a job to stop; each drains the run. */
 #pragma once
 
 #include <signal.h>
@@ -8,5 +8,4 @@ enum { DRAIN_SIGNALS = 5 };
 
 extern const int drain_signals[DRAIN_SIGNALS];
 
-/* Sets `signals` to the drain signals and no others. */
 void drain_signals_set(sigset_t *signals);
