@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Iterations that are given up, as the supermaster tells of them. */
+/* Iterations that were given up. */
 #pragma once
 
 #include "common/util/ranges.h"
 
 struct failure_figures {
     struct range range;
-    unsigned rank;      /* of the worker that gave them up; RANK_NONE: several died of them, or nobody ran them */
-    unsigned node;      /* number of its node; RANK_NONE without a worker */
-    const char *reason; /* borrowed: until the job knows of the next failure */
+    unsigned rank;      /* worker that gave them up; RANK_NONE: several died of them, or none ran them */
+    unsigned node;      /* of the worker; RANK_NONE without one */
+    const char *reason; /* borrowed until the job records the next failure */
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures for people: see human.h. */
+/* Numbers for people: see human.h. */
 #include "common/metrics/human.h"
 
 #include <inttypes.h>
@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Three significant digits of a value from 0 to 999.5. */
 static const char *three_digits(char text[HUMAN_MAX], double value, const char *unit)
 {
     int decimals = value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -55,7 +54,6 @@ const char *human_count(char text[HUMAN_MAX], uint64_t count)
     return text;
 }
 
-/* Beyond the largest of the units. */
 #define SI_MAX 1e21
 
 const char *human_si(char text[HUMAN_MAX], double value)
@@ -95,7 +93,7 @@ const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned c
 {
     static const char *const blocks[] = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
     columns = columns < HUMAN_BAR_MAX ? columns : HUMAN_BAR_MAX;
-    share = share > 0 ? fmin(share, 1) : 0; /* not a number becomes 0, too */
+    share = share > 0 ? fmin(share, 1) : 0; /* NaN becomes 0 */
     if (!utf8)
         return ascii_bar(text, share, columns);
     unsigned eighths = (unsigned)lround(share * columns * 8);

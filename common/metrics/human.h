@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures as people read them: three significant digits, a unit, no exponents. */
+/* Numbers for people: three significant digits, a unit, no exponents. Functions return `text`. */
 #pragma once
 
 #include <stdbool.h>
@@ -9,19 +9,18 @@
 #define HUMAN_MAX     32
 #define HUMAN_BAR_MAX 60 /* columns */
 
-/* "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min", "3 d 04 h"; "?" for what is no duration. Returns `text`.
- */
+/* "850 us", "12.3 ms", "4.56 s", "3 min 05 s", "2 h 05 min", "3 d 04 h"; "?" if negative or not finite. */
 const char *human_duration(char text[HUMAN_MAX], double seconds);
 
-/* "1,234,567". Returns `text`. */
+/* "1,234,567" */
 const char *human_count(char text[HUMAN_MAX], uint64_t count);
 
-/* "319", "45.6 k", "1.23 M" and so on, the prefix by powers of 1000; "?" below 0 and from 10^21 on. Returns `text`. */
+/* "319", "45.6 k", "1.23 M", ... in powers of 1000; "?" below 0 and from 10^21 on. */
 const char *human_si(char text[HUMAN_MAX], double value);
 
-/* "319/s", "5.10 k/s", and for what is slow "12.5/min", "3/h". Returns `text`. */
+/* "319/s", "5.10 k/s", and for low rates "12.5/min", "3/h". */
 const char *human_rate(char text[HUMAN_MAX], double per_second);
 
-/* `share` (cut to 0 .. 1) of `columns` (at most HUMAN_BAR_MAX) as a bar, blanks behind it: blocks by the eighth of a
- * column, or '#' without UTF-8. Returns `text`. */
+/* A bar that fills `share`, limited to 0 .. 1, of `columns` <= HUMAN_BAR_MAX, padded with blanks: blocks in eighths of
+ * a column, or '#' without UTF-8. */
 const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of JSON, of values that it cannot hold as they are. */
+/* JSON values from C values that JSON cannot represent exactly. */
 #pragma once
 
 #include <jansson.h>
 #include <stdint.h>
 
-/* A string; a file name may be no UTF-8, which JSON cannot hold: then bytes beyond ASCII become '?'. */
+/* A string. If the text is not UTF-8 (file names), its non-ASCII bytes become '?'. */
 json_t *json_of_text(const char *text);
 
-/* An integer, or beyond 2^63 the nearest number. */
+/* An integer, or the nearest real from 2^63 on. */
 json_t *json_of_count(uint64_t value);
 
-/* A number; 0 for what is none. */
+/* A real; 0 for NaN and infinities. */
 json_t *json_of_number(double value);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The rate of the latest half a minute: see pace.h. */
+/* Rate of the last half minute: see pace.h. */
 #include "common/metrics/pace.h"
 
 #include <math.h>
 
-/* Standard errors by which the rate may be lower or higher. */
+/* Half width of the band in standard errors. */
 #define ERRORS_APART 2
 
-/* Rates from which a deviation can be had. */
+/* Least number of rates for a deviation. */
 #define RATES_LEAST 2
 
 void pace_note(struct pace *pace, const struct progress *progress)
@@ -18,8 +18,8 @@ void pace_note(struct pace *pace, const struct progress *progress)
     pace->looks[pace->count++ % PACE_LOOKS] = (struct pace_look){progress->elapsed_s, progress->done};
 }
 
-/* The mean of the rates from look to look, each for as long as it was, and its standard error. Returns how many rates
- * there are; without any the mean is 0. */
+/* Computes the time-weighted mean of the rates between looks and its standard error. Returns the number of rates;
+ * without any the mean is 0. */
 static size_t mean_of_rates(const struct pace *pace, double *mean, double *error)
 {
     const size_t looks = pace->count < PACE_LOOKS ? pace->count : PACE_LOOKS, oldest = pace->count - looks;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The progress line: see progress.h.
  *
- * It is a row of pieces. Each knows its columns (which are not its bytes), and they are left out one by one until the
- * rest fits. The pieces of fixed width stand first, so that nothing jumps. */
+ * It consists of pieces with known widths in columns (not bytes), which are omitted one by one until the rest fits.
+ * Pieces of fixed width come first, so that they do not move. */
 #include "common/metrics/progress.h"
 #include "common/metrics/human.h"
 
@@ -14,12 +14,12 @@
 enum { NAME, BAR, PERCENT, COUNT, RATE, TIME, BUSY, PIECES };
 enum { BAR_MIN = 10, BAR_MAX = 30, GAP = 2 };
 
-/* The parts of the line in the order in which they are left out. The bar shrinks before it goes. */
+/* Order in which pieces are omitted. The bar shrinks first. */
 static const int dispensable[] = {NAME, BAR, BUSY, RATE, COUNT, TIME, PERCENT};
 
 struct piece {
     char text[3 * HUMAN_BAR_MAX + 8];
-    unsigned columns; /* 0: left out */
+    unsigned columns; /* 0: omitted */
 };
 
 static double share_done(const struct progress *progress)
@@ -40,7 +40,7 @@ static void make_bar(struct piece *piece, const struct progress *progress, unsig
     piece->columns = columns + 2;
 }
 
-/* Rounded down: 100 % is said when everything is done, and not before; of a loop that grows nothing is said. */
+/* Rounded down, so that 100 % means complete; none for a growing loop. */
 static void make_percent(struct piece *piece, const struct progress *progress)
 {
     if (progress->grows)
@@ -123,10 +123,10 @@ static void make_pieces(struct piece pieces[PIECES], const struct progress *prog
         pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
-/* Room for the bar once everything but the name stands; it is the same for as long as the texts keep their length. */
+/* Width of the bar after all pieces but the name; constant while the texts keep their lengths. */
 static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
 {
-    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* columns of the two ends of the bar */
+    unsigned others = columns_of(pieces) - pieces[NAME].columns + 2; /* both ends of the bar */
     unsigned room = width > others ? width - others : 0;
     unsigned wanted = width / 4 < BAR_MAX ? width / 4 : BAR_MAX;
     unsigned columns = room < wanted ? room : wanted;
@@ -154,7 +154,6 @@ const char *progress_line(const struct progress *progress, unsigned width, bool 
     return line;
 }
 
-/* Adds a part behind a comma. */
 __attribute__((format(printf, 2, 3))) static void add_part(char line[PROGRESS_LINE_MAX], const char *format, ...)
 {
     const size_t used = strlen(line);

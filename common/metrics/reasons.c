@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Counting why tasks have failed: see reasons.h. */
+/* Counting reasons of failed tasks: see reasons.h. */
 #include "common/metrics/reasons.h"
 
 #include "common/metrics/human.h"
@@ -10,11 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Columns that a command has at least. */
 #define COMMAND_LEAST 20
-/* More than any system has. */
-#define SIGNALS_MAX 1024
-/* Before what the kernel says itself among a task's errors. */
+#define SIGNALS_MAX   1024
+/* Prefix of messages from the kernel among a task's errors. */
 #define NOTE_START "hdss: task "
 
 static enum reason_kind kind_of(const struct task_row *row)
@@ -26,13 +24,12 @@ static enum reason_kind kind_of(const struct task_row *row)
                                                    : REASON_EXIT;
 }
 
-/* The value that tells reasons of a kind apart. */
 static int64_t value_of(const struct task_row *row, enum reason_kind kind)
 {
     return kind == REASON_EXIT ? row->exit : kind == REASON_SIGNAL ? row->signal : 0;
 }
 
-/* Copies text as plain() shows it. Text that is too long is cut between two characters. */
+/* Copies text made safe by plain(), truncated at a character boundary. */
 static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t length)
 {
     size_t kept = length < REASON_TEXT_MAX ? length : REASON_TEXT_MAX - 1;
@@ -44,7 +41,6 @@ static void copy_text(char target[REASON_TEXT_MAX], const char *text, size_t len
     plain(target);
 }
 
-/* Cuts the last line off that is not empty. */
 static struct task_text last_line(struct task_text *errors)
 {
     while (errors->length > 0 && strchr(" \t\r\n", errors->at[errors->length - 1]) != NULL)
@@ -56,7 +52,7 @@ static struct task_text last_line(struct task_text *errors)
     return line;
 }
 
-/* The text of a line in which the kernel speaks of a task, behind the task's number; else the line itself. */
+/* The text of a message from the kernel without prefix and task number; other lines unchanged. */
 static struct task_text without_note(struct task_text line)
 {
     const size_t length = strlen(NOTE_START);
@@ -71,7 +67,7 @@ static struct task_text without_note(struct task_text line)
 static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
 {
     struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* which says no more than the reason does */
+    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* adds nothing to the reason */
         own = last_line(&rest);
     reason->number = row->number;
     copy_text(reason->command, row->command.at, row->command.length);
@@ -159,7 +155,6 @@ static void describe(const struct reason *reason, char *text, size_t size)
     }
 }
 
-/* Cuts a text that takes more columns. */
 static void cut_text(char *text, size_t columns)
 {
     const char *end = text;
@@ -170,7 +165,7 @@ static void cut_text(char *text, size_t columns)
     strcpy(text + (end - text), "...");
 }
 
-/* Adds "command: error" to a line. Of what does not fit the command is cut first, which is known, then the error. */
+/* Adds "command: error" to a line. If it is too long the command, which the user knows, is truncated first. */
 static void add_command(char line[REASON_LINE_MAX], const char *command, const char *error, size_t width)
 {
     char cut[REASON_TEXT_MAX + 4];
@@ -183,8 +178,7 @@ static void add_command(char line[REASON_LINE_MAX], const char *command, const c
     cut_text(line, width);
 }
 
-/* Adds "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors"; what does not fit in a line goes on in the
- * next one. */
+/* Adds "1 task failed with exit 1: 17 ./fit a.dat: last line of its errors", wrapped. */
 static void add_reason(struct text *text, const struct reason *reason, const char *start, const char *indent,
                        size_t width)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Why tasks have failed: as many as failed alike are counted together, with one of them as an example. Pure. */
+/* Reasons of failed tasks: counts equal reasons, with one task as an example. Pure. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -11,7 +11,7 @@
 
 #define REASON_END_MAX  24
 #define REASON_LINE_MAX 4600
-#define REASONS_MAX     16 /* reasons that are told apart */
+#define REASONS_MAX     16 /* limit of distinct reasons */
 #define REASONS_SHOWN   4
 #define REASON_TEXT_MAX 200
 
@@ -23,35 +23,35 @@ struct reason {
     uint64_t count;
     /* the first task */
     uint64_t number;
-    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* the last line of its errors */
+    char command[REASON_TEXT_MAX], error[REASON_TEXT_MAX]; /* last line of its errors */
 };
 
-/* All zero: none. */
+/* Initially zero. */
 struct reasons {
     struct reason items[REASONS_MAX];
     unsigned count;
-    uint64_t others; /* tasks for which there was no place */
+    uint64_t others; /* tasks with further reasons */
 };
 
-/* Counts a task that has failed, and which wrote these errors. */
+/* Counts a failed task; errors[length] is its error output. */
 void reasons_add(struct reasons *reasons, const struct task_row *row, const void *errors, size_t length);
 
-/* True if a task has failed for the same reason before. */
+/* True if the reason has been counted before. */
 bool reasons_know(const struct reasons *reasons, const struct task_row *row);
 
-/* Sorts them: the commonest come first. */
+/* Sorts by count, largest first. */
 void reasons_sort(struct reasons *reasons);
 
-/* Adds lines that begin with `first`, later ones with `indent`: "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last
- * line of its errors", in lines of at most so many columns. */
+/* Adds lines such as "12 tasks failed with exit 1, e.g. 17 ./fit a.dat: last line of its errors", at most `width`
+ * columns wide. The first begins with `first`, the others with `indent`. */
 void reasons_add_text(const struct reasons *reasons, struct text *text, const char *first, const char *indent,
                       unsigned width);
 
 /* "exit 1", "SIGKILL", "time limit", "not started", "not kept". Returns `text`. */
 const char *reasons_end_text(const struct task_row *row, char text[REASON_END_MAX]);
 
-/* The last line of a task's errors, without what the kernel puts before its own lines. Returns `text`. */
+/* The last line of a task's errors without the kernel's prefix. Returns `text`. */
 const char *reasons_last_line(char text[REASON_TEXT_MAX], const void *errors, size_t length);
 
-/* Adds "command: error" to a line, which is cut at so many columns. */
+/* Adds "command: error" to a line, truncated at `width` columns. */
 void reasons_line(char line[REASON_LINE_MAX], const struct task_row *row, const char *error, unsigned width);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The derived figures of a report: see report.h. */
+/* Derived figures of a report: see report.h. */
 #include "common/metrics/report.h"
 #include "common/util/stats.h"
 
@@ -42,7 +42,7 @@ double report_computing_s(const struct report_worker *worker)
     return worker->cores > 0 && on_core_s < worker->compute_s ? on_core_s : worker->compute_s;
 }
 
-/* Makes efficiency and overhead those of the cores, where workers share some. */
+/* Bases efficiency and overhead on cores if workers share cores. */
 static void compute_shared(struct report *report)
 {
     bool any = false;
@@ -60,7 +60,8 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
-/* The computing time of the iterations that moved, had each taken the mean of all that are known. 0: none is known. */
+/* Estimated computing time of the moved iterations: their number times the mean over all measured ones; 0: none
+ * measured. */
 static double compute_worth_of_recalls(const struct report *report)
 {
     double iterations = 0, compute_s = 0;
@@ -74,8 +75,8 @@ static double compute_worth_of_recalls(const struct report *report)
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* The time that a worker could have computed: one that has joined only while it was there, and not at all where it is
- * lost, as then it is not known what it has done. */
+/* Time that a worker could have computed. For a worker that joined later, the time of its presence; 0 if it was lost,
+ * because its work is unknown then. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
     if (!worker->is_of_pod)
@@ -105,8 +106,7 @@ static struct report_spread spread_of(const struct stats *times)
     return spread;
 }
 
-/* The time of all threads for which the loop has had them, or of all cores where workers share some (Grama et al. 2003:
- * the time that each has taken, times how many there are). */
+/* Cost: elapsed time times the number of threads, or of cores if these are shared (Grama et al. 2003). */
 static double compute_cost(const struct report *report)
 {
     double cost_s = 0;
@@ -117,8 +117,8 @@ static double compute_cost(const struct report *report)
     return cost_s;
 }
 
-/* Divides the overhead of a worker in two: before its last completion it waits for chunks and messages, after that for
- * the other workers. */
+/* Splits the overhead of a worker: before its last completion it waits for chunks and messages (scheduling), afterwards
+ * for other workers (idle). */
 static void compute_parts_of_overhead(struct report *report)
 {
     struct stats scheduling, idle;

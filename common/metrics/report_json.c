@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The report as JSON: field names and their order are a promise to whoever reads the file, see the manual.
+/* The report as JSON; field names and their order are stable: see the manual.
  *
- * The head is one indented object; the workers follow with one line each, so that thousands of them stay readable. */
+ * The head is an indented object; workers follow with one line each, readable even if there are thousands. */
 #include "common/metrics/report.h"
 #include "common/metrics/json_text.h"
 #include "common/predict/choose.h"
@@ -17,7 +17,7 @@
 
 #define TIME_TEXT_MAX 72
 
-/* The word number `index` of "a|b|c". */
+/* Word `index` of "a|b|c". */
 static json_t *choice(const char *choices, uint64_t index)
 {
     while (index-- > 0)
@@ -55,7 +55,7 @@ static json_t *technique_value(const struct technique_param *param, union sched_
     return NULL;
 }
 
-/* Lists the options that were given; the others follow from the loop. */
+/* Only parameters that were given; others follow from the loop. */
 static json_t *technique_params(const struct sched_spec *spec)
 {
     json_t *object = json_object();
@@ -66,7 +66,6 @@ static json_t *technique_params(const struct sched_spec *spec)
     return object;
 }
 
-/* Lists the values that were measured instead of given. */
 static json_t *technique_measured(const struct report *report)
 {
     json_t *object = json_object();
@@ -75,8 +74,8 @@ static json_t *technique_measured(const struct report *report)
     return object;
 }
 
-/* The times that `auto` predicted of every technique, in seconds, at its latest decision; null where the technique cuts
- * too many chunks to be simulated, or refuses the loop. */
+/* Predicted times in seconds of all techniques at the last decision of `auto`; null if the technique cuts too many
+ * chunks to be simulated, or rejects the loop. */
 static json_t *technique_choice(const struct choice *choice)
 {
     json_t *predicted = json_object();
@@ -102,13 +101,13 @@ static json_t *technique_of(const struct report *report)
     return object;
 }
 
-/* Formats the time by ISO 8601. The years are counted from March here, so that a leap day is the last of its year. */
+/* ISO 8601. Years are counted from March, so that leap days are at their ends. */
 static void format_time(char text[TIME_TEXT_MAX], int64_t seconds)
 {
     const int64_t last = 253402300799; /* 9999-12-31T23:59:59Z */
     unsigned long time = seconds < 0 ? 0 : (unsigned long)(seconds < last ? seconds : last);
-    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* days since 0000-03-01 */
-    unsigned era = days / 146097, of_era = days % 146097;                     /* years of 400 */
+    unsigned of_day = time % 86400, days = (unsigned)(time / 86400) + 719468; /* since 0000-03-01 */
+    unsigned era = days / 146097, of_era = days % 146097;                     /* in 400 years */
     unsigned year = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
     unsigned of_year = of_era - (365 * year + year / 4 - year / 100);
     unsigned month = (5 * of_year + 2) / 153, day = of_year - (153 * month + 2) / 5 + 1;
@@ -142,7 +141,6 @@ static void set_figures(json_t *object, const struct report *report)
     json_object_set_new(object, "busy", spread_json(&report->busy));
 }
 
-/* Sets the imbalance of the threads within a worker, beside that of the workers. */
 static void set_thread_level(json_t *object, const struct report *report)
 {
     if (report->thread_technique == NULL)
@@ -201,7 +199,7 @@ static void set_counters(json_t *object, const struct report *report)
     json_object_set_new(object, "faults", counts);
 }
 
-/* Lists the ranges as [first, count] each. */
+/* As [first, count]. */
 static json_t *list_ranges(const struct range *ranges, size_t count)
 {
     json_t *array = json_array();
@@ -211,7 +209,6 @@ static json_t *list_ranges(const struct range *ranges, size_t count)
     return array;
 }
 
-/* Lists the reasons of the failures, as far as they were kept. */
 static json_t *failures(const struct report *report)
 {
     json_t *array = json_array();
@@ -227,7 +224,6 @@ static json_t *failures(const struct report *report)
     return array;
 }
 
-/* Lists the nodes that were put aside, where there are any. */
 static void set_aside(json_t *object, const struct report *report)
 {
     json_t *array = json_array();
@@ -245,7 +241,6 @@ static void set_aside(json_t *object, const struct report *report)
         json_decref(array);
 }
 
-/* Sets what was computed a second time, where that was wanted. */
 static void set_verify(json_t *object, const struct report_verify *verify)
 {
     if (verify->share == 0)
@@ -268,7 +263,6 @@ static void set_verify(json_t *object, const struct report_verify *verify)
                                   "mismatches", mismatches));
 }
 
-/* The workers that the file of costs names. */
 static void set_recorded(json_t *simulated, const struct report_recorded *recorded)
 {
     if (recorded->workers == 0)
@@ -363,7 +357,7 @@ static json_t *make_worker(const struct report_worker *worker)
     return object;
 }
 
-/* Makes a step: what was cut in it for each worker, in the order of worker_stats. */
+/* A step with the iterations cut for each worker, in the order of worker_stats. */
 static json_t *make_step(const struct report *report, const struct report_step *step)
 {
     json_t *object =
@@ -377,8 +371,8 @@ static json_t *make_step(const struct report *report, const struct report_step *
     return object;
 }
 
-/* Returns the digits that are needed: 15 read well (0.1 stays 0.1) and are enough for a time; a kernel's parameter must
- * come back as it was. */
+/* Number of digits: 15 are readable (0.1 stays 0.1) and enough for times; parameters of the kernel must be restored
+ * exactly. */
 static int digits_needed(const struct report *report)
 {
     const struct hdss_param *params = report->kernel->params;
@@ -393,7 +387,7 @@ static int digits_needed(const struct report *report)
     return 15;
 }
 
-/* Adds the object's text and releases it; false when memory is out. */
+/* Adds the object's text and releases it; false if memory runs out. */
 static bool add_json(struct text *text, json_t *object, size_t flags, size_t cut)
 {
     char *dump = object != NULL ? json_dumps(object, flags) : NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary for people: see summary.h. */
+/* The summary: see summary.h. */
 #include "common/metrics/summary.h"
 #include "common/metrics/human.h"
 #include "common/metrics/reasons.h"
@@ -15,7 +15,7 @@
 #include <string.h>
 
 enum { LABEL_COLUMNS = 22 };
-#define COUNT_MAX    100000000 /* largest count that fits its column when written out */
+#define COUNT_MAX    100000000 /* larger counts are abbreviated */
 #define FAILED_SHOWN 4         /* ranges */
 
 struct bar {
@@ -32,7 +32,6 @@ static void add_plural(struct text *text, uint64_t count, const char *one)
     text_add(text, "%s %s%s", human_count(number, count), one, count == 1 ? "" : "s");
 }
 
-/* The name of the things that are counted. */
 static const char *unit_of(const struct report *report)
 {
     return report->are_tasks ? "task" : "iteration";
@@ -46,7 +45,6 @@ static uint64_t sum_counts(const struct range *ranges, size_t count)
     return sum;
 }
 
-/* Tasks that have failed are done, but nobody calls them so. */
 static uint64_t count_done(const struct report *report)
 {
     return report->done - sum_counts(report->failed_tasks, report->failed_task_count);
@@ -61,7 +59,7 @@ static void add_rate(struct text *text, const struct report *report)
     text_add(text, " in %s (%s)", human_duration(elapsed, report->elapsed_s), rate);
 }
 
-/* Rounded down, so that 100 % is said of everything only. */
+/* Rounded down, so that 100 % means complete. */
 static double percent_done(const struct report *report)
 {
     return report->iterations > 0 ? floor(1000.0 * (double)count_done(report) / (double)report->iterations) / 10 : 100;
@@ -118,7 +116,6 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* Tells of the workers that a file of costs names, and how the simulation used them. */
 static void add_recorded(struct text *text, const struct report_recorded *recorded)
 {
     if (recorded->workers == 0)
@@ -215,7 +212,7 @@ static double summary_load_of(const struct report_worker *worker)
     return worker->load;
 }
 
-/* The least and the most of the workers that have one, above 0; false where nobody has. */
+/* Minimum and maximum over the workers with a value above 0; false if there are none. */
 static bool summary_find_span(const struct report *report, double (*of)(const struct report_worker *worker),
                               double *least, double *most)
 {
@@ -231,7 +228,7 @@ static bool summary_find_span(const struct report *report, double (*of)(const st
     return *most > 0;
 }
 
-/* The supermaster's knowledge of the workers: weights by techniques that learn, loads by --weighting acp. */
+/* Learned weights of the technique, and loads of --weighting acp. */
 static void summary_add_workers(struct text *text, const struct report *report)
 {
     double least, most;
@@ -241,7 +238,7 @@ static void summary_add_workers(struct text *text, const struct report *report)
         text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
 }
 
-/* "recall       12 recalls moved 340 iterations, worth about 800 ms of computing" */
+/* "recall 12 recalls moved 340 iterations, worth about 800 ms of computing" */
 static void add_recalls(struct text *text, const struct report_recalls *recalls, const char *unit)
 {
     char worth[HUMAN_MAX];
@@ -282,7 +279,7 @@ static void add_technique(struct text *text, const struct report *report)
         text_add(text, "  sync points  %s in each chunk\n", human_count(number, report->sync_points));
 }
 
-/* "threads      8 with fac2, 1,234 chunks" */
+/* "threads 8 with fac2, 1,234 chunks" */
 static void add_threads(struct text *text, const struct report *report)
 {
     char spec[SCHED_SPEC_TEXT_MAX];
@@ -294,7 +291,7 @@ static void add_threads(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* Says whether efficiency and overhead are of cores or of workers, where there are fewer cores than could compute. */
+/* Explains whether efficiency and overhead refer to cores or workers, if there are fewer cores than threads. */
 static void add_sharing(struct text *text, const struct report *report)
 {
     bool few = report->cores > 0 && report->workers > report->cores;
@@ -354,7 +351,6 @@ static void add_figures(struct text *text, const struct report *report)
                  report->thread_level.max_over_mean, report->thread_level.cov);
 }
 
-/* Adds the time steps that this run has done. */
 static void add_steps(struct text *text, const struct report *report)
 {
     char mean[HUMAN_MAX], least[HUMAN_MAX], most[HUMAN_MAX], all[HUMAN_MAX];
@@ -408,7 +404,7 @@ static void add_aside(struct text *text, const struct report *report)
     }
 }
 
-/* "3:2", or of tasks "4-5". */
+/* "3:2", for tasks "4-5". */
 static void add_range(struct text *text, const struct range *range, bool are_tasks)
 {
     if (!are_tasks)
@@ -419,7 +415,7 @@ static void add_range(struct text *text, const struct range *range, bool are_tas
         text_add(text, "%" PRIu64 "-%" PRIu64, range->first + 1, range->first + range->count);
 }
 
-/* Adds the reasons why the first few ranges were given up. */
+/* Reasons of the first few ranges given up. */
 static void add_reasons(struct text *text, const struct report *report)
 {
     unsigned shown = 0;
@@ -433,7 +429,6 @@ static void add_reasons(struct text *text, const struct report *report)
     }
 }
 
-/* Adds the first few of the ranges; the report has all. */
 static void summary_add_ranges(struct text *text, const char *title, const struct range *ranges, size_t count,
                                bool are_tasks)
 {
@@ -447,7 +442,7 @@ static void summary_add_ranges(struct text *text, const char *title, const struc
         text_add(text, "%s\n", are_tasks ? "" : " (first:count)");
 }
 
-/* The outcome of each task: the sum is right, or something is wrong. */
+/* Counts by outcome, whose sum must equal the number of tasks. */
 static void add_ledger(struct text *text, const struct report *report)
 {
     uint64_t failed = sum_counts(report->failed_tasks, report->failed_task_count);
@@ -461,7 +456,6 @@ static void add_ledger(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
-/* Tells how many iterations were computed a second time, where that was wanted. */
 static void add_verify(struct text *text, const struct report *report)
 {
     const struct report_verify *verify = &report->verify;
@@ -523,7 +517,7 @@ static void summary_add_resume(struct text *text, const struct report *report)
                                             : " goes on with the rest");
 }
 
-/* The bar that `worker` belongs to: a new one where its master has none yet; NULL when there is no room for it. */
+/* The bar of `rank`, new if necessary; NULL if there is no room. */
 static struct bar *find_bar(struct bar bars[SUMMARY_BARS_MAX], unsigned *count, unsigned rank)
 {
     for (unsigned i = *count; i-- > 0;)

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary of a run for the terminal: the figures of the report that people ask for first, and a bar for each
- * master (in the central topology for each worker) with the share of the time that its workers computed. */
+/* The summary of a run for the terminal: the most important figures of the report, and a bar with the share of
+ * computing time for each master (with the central topology for each worker). */
 #pragma once
 
 #include "common/metrics/report.h"
 
 #define SUMMARY_BARS_MAX 16
 
-/* Several lines, each ending in a newline and, file names and failures apart, at most `width` (taken as 60 .. 100)
- * columns wide. Needs report_compute(). The caller frees the text; NULL when memory is out. */
+/* Several lines with newlines, at most `width` (60 .. 100) columns except for file names and failures. Needs
+ * report_compute(). Freed by the caller; NULL if memory runs out. */
 char *summary_text(const struct report *report, unsigned width, bool utf8);

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Columns before the command, and behind it. */
+/* Columns before and after the command. */
 enum { COLUMNS_BEFORE = 8, COLUMNS_BEHIND = 8 };
 enum { NUMBER, HOST, STARTED, RUNTIME, SEND, RECEIVED, EXIT, SIGNAL };
 enum { WORKER, NODE, CPU, PEAK, TRIES, END, OUT, ERR };
@@ -25,7 +25,7 @@ enum task_log task_log_kind(const char *line, size_t length)
                                                      : TASK_LOG_NONE;
 }
 
-/* Copies a number, without the blanks that GNU parallel puts before it. */
+/* Copies a number without the leading blanks of GNU parallel. */
 static void number_text(struct task_text text, char number[NUMBER_ROOM])
 {
     while (text.length > 0 && *text.at == ' ') {
@@ -59,7 +59,6 @@ static bool read_real(struct task_text text, double *value)
     return number_parse_real(number, value) == 0;
 }
 
-/* Cuts fields off the beginning of the line. */
 static bool cut_before(struct task_text *line, struct task_text *fields, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -73,7 +72,6 @@ static bool cut_before(struct task_text *line, struct task_text *fields, unsigne
     return true;
 }
 
-/* Cuts fields off its end. */
 static bool cut_behind(struct task_text *line, struct task_text *fields, unsigned count)
 {
     for (unsigned i = count; i-- > 0;) {

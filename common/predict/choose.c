@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing by predicting: see choose.h. */
+/* Choosing a technique by prediction: see choose.h. */
 #include "common/predict/choose.h"
 
 #include "common/config/run_spec.h"
@@ -10,19 +10,18 @@
 #include <math.h>
 #include <string.h>
 
-/* Share of the loop's own time that simulating may take, at about SIMULATED_CHUNK_S for a chunk of one candidate. */
+/* Limit of simulation time as a share of the loop's time, at about SIMULATED_CHUNK_S per chunk of a candidate. */
 #define TIME_SHARE        0.01
 #define SIMULATED_CHUNK_S 0.5e-6
 
-/* Chunks that may be simulated at any time: every technique whose chunks grow fewer by halves is. */
+/* Chunks that may always be simulated: enough for all techniques with halving chunks. */
 #define CHUNKS_PER_WORKER 64
 #define CHUNKS_MIN        20000
-/* Limit however long the loop is: together a second or two. */
+/* Upper limit for any loop: a second or two for all candidates. */
 #define CHUNKS_MAX 200000
 
-/* Workers of the machine as which a larger one is simulated, picked from all of it, with a loop that is as much
- * shorter: what decides is how many iterations there are for each worker, how unequal they are, and how busy the
- * masters. */
+/* A larger machine is simulated with so many of its workers, and a proportionally shorter loop: what matters is the
+ * number of iterations per worker, the differences between workers, and the load of the masters. */
 #define WORKERS_MAX 512
 
 static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candidates)
@@ -34,8 +33,8 @@ static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candida
     return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX;
 }
 
-/* The value of a parameter that is to be measured, from what the loop says; not a number where it says nothing. Times
- * are relative to one iteration on a worker of mean speed. */
+/* Value of a measured parameter from the known data of the loop; NaN if unknown. Times are relative to one iteration on
+ * a worker of mean speed. */
 static double known_value(const struct predict_loop *loop, const char *param)
 {
     double mean = predict_least_seconds(loop) * loop->workers / (double)loop->iterations;
@@ -46,7 +45,7 @@ static double known_value(const struct predict_loop *loop, const char *param)
     return NAN;
 }
 
-/* Gives a candidate the mean and the deviation that are known, so that it need not measure them again. */
+/* Sets known mean and deviation, so that the candidate need not measure them. */
 static void give_known_values(struct sched_spec *spec, const struct predict_loop *loop)
 {
     const struct technique_param *params = spec->technique->params;
@@ -76,17 +75,17 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
             (struct candidate){.spec = loop->spec->candidate[i], .name = loop->spec->candidate_text[i]};
 }
 
-/* With recall no technique leaves a worker idle for long, and a loop of few iterations for each worker is decided by
- * which of them gets the longest: nobody knows that beforehand, so the predicted differences are chance. */
-#define SURE_ITERATIONS 64   /* for each worker, from which on they are not */
-#define SURE_MARGIN     0.05 /* the least difference that counts then */
+/* With recall no technique leaves workers idle for long, and loops with few iterations per worker are decided by which
+ * worker gets the longest ones, which is unpredictable. */
+#define SURE_ITERATIONS 64   /* per worker, from which on predictions are used */
+#define SURE_MARGIN     0.05 /* least difference that counts */
 
-/* How much longer one iteration at a time may be predicted to take and still be taken. It leaves the least with a
- * worker that turns slow or stops, which no prediction knows, and nothing waits behind a long iteration. */
+/* Accepted disadvantage of one iteration at a time, which protects against slow or stopped workers, which no prediction
+ * includes, and against waiting behind long iterations. */
 #define SINGLY_MARGIN 0.02
 
-/* Where one worker is so many times slower than another, and there are fewer iterations for each, the slow ones are to
- * have none of the last ones: powers see to that. */
+/* If workers differ by this factor and have fewer iterations each, slow workers must not get the last ones, which
+ * techniques with powers ensure. */
 #define UNEVEN            1.2
 #define UNEVEN_ITERATIONS 8
 
@@ -100,8 +99,8 @@ static bool may_be_single(const struct predict_loop *loop)
     return most < UNEVEN * least || loop->iterations >= UNEVEN_ITERATIONS * (uint64_t)loop->workers;
 }
 
-/* With recall: one iteration at a time where messages cost next to nothing, then what is surely better than the
- * fallback. */
+/* With recall: prefers one iteration at a time if messages cost almost nothing, otherwise what is clearly better than
+ * the fallback. */
 static unsigned safest(const struct choice *choice, const struct predict_loop *loop, unsigned fallback, unsigned best)
 {
     double usual = choice->candidates[fallback].predicted_s, least = choice->candidates[best].predicted_s;
@@ -141,7 +140,6 @@ static void predict_all(struct choice *choice, const struct predict_loop *loop)
     }
 }
 
-/* The machine of WORKERS_MAX workers that stands for a larger one. */
 struct sample {
     double mean_s[WORKERS_MAX], speeds[WORKERS_MAX];
     unsigned master_of[WORKERS_MAX];
@@ -164,7 +162,7 @@ static void pick_workers(const struct predict_loop *loop, const struct predict_l
     }
 }
 
-/* Takes a worker at random out of every P/WORKERS_MAX neighbours, so that a pattern in their order cannot hide. */
+/* Takes a random worker out of each P/WORKERS_MAX neighbours, to avoid aliasing with patterns in their order. */
 static void choose_take_sample(const struct predict_loop *loop, struct predict_loop *small, struct sample *sample)
 {
     double part = (double)loop->workers / WORKERS_MAX;

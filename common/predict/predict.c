@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The simulation of one loop: see predict.h. */
+/* Simulation of one loop: see predict.h. */
 #include "common/predict/predict.h"
 
 #include "common/config/run_spec.h"
@@ -15,47 +15,44 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* A worker's speed is known from a short probe, and the machine is not the same from second to second: each run of the
- * simulation puts every worker off by a normal random factor of this deviation. Without it, a technique that cannot
- * react (static) would seem perfect. */
+/* Relative deviation of the normal random factor that each simulation applies to each worker's speed, because a short
+ * probe is inexact and machines vary. Without it techniques that cannot react, such as static, would seem perfect. */
 #define SPEED_UNCERTAINTY 0.02
 
-/* Number of simulations of a loop; with many workers fewer, as one run is an average in itself. */
+/* Simulations of a loop; fewer with many workers, which are an average in themselves. */
 #define RUNS         8
 #define RUNS_MANY    2
 #define WORKERS_MANY 64
 
-/* Part of a round trip for which a master is busy with a request: a message has two ends on the way there and two on
- * the way back, and one of the four is the master's sending. */
+/* Share of a round trip that a master is busy with a request: a round trip has four message ends, and the master's
+ * sending is one of them. */
 #define BUSY_SHARE 0.25
 
-/* Round trips before the end of its running chunk at which a worker asks ahead. */
+/* Round trips before the end of its chunk at which a worker asks ahead. */
 #define LEAD_ROUND_TRIPS 2
 
-/* The pieces in which a chunk is timed for its spread. */
 #define PIECES 8
 
-/* With recall, iterations are drawn one by one, the same in the simulation of every technique; of a longer loop this
- * many runs of iterations are. */
+/* With recall, iterations are drawn one by one, equal for all techniques; for longer loops this many groups of
+ * iterations. */
 #define CELLS_MAX 2048
 
-/* Round trips from an idle worker's request to its having what was recalled: the request, RECALL, RETURNED, ASSIGN. */
+/* Round trips from an idle worker's request to its recalled work: request, RECALL, RETURNED, ASSIGN. */
 #define RECALL_ROUND_TRIPS 2
 
-/* When the end is predicted well enough: all end at the same time but for this part of it, or each worker has had so
- * many turns. */
+/* The end is simulated until all workers finish within this part of the time, or for so many turns per worker. */
 #define LEFTOVERS_PART  0.002
 #define LEFTOVERS_TURNS 16
 
 #define SEED 20010101
 
 struct client {
-    double asks_at;             /* when the worker asks next */
-    double begins_at, ends_at;  /* the running chunk, which may not have begun */
-    uint64_t first;             /* iteration of the running chunk */
-    double waited_s, took_s;    /* time for the running chunk, and in it */
+    double asks_at;            /* next request */
+    double begins_at, ends_at; /* the running chunk, which may not have begun */
+    uint64_t first;
+    double waited_s, took_s;    /* waiting time before the running chunk, and its duration */
     uint64_t running;           /* iterations of the running chunk; 0: none yet */
-    struct sched_feedback said; /* feedback on the chunk before, told when the worker asks ahead; iterations 0: none */
+    struct sched_feedback said; /* on the previous chunk, reported when the worker asks ahead; iterations 0: none */
 };
 
 struct handler {
@@ -67,17 +64,17 @@ struct simulation {
     const struct predict_loop *loop;
     struct sched sched;
     struct random random;
-    struct client *clients; /* [workers], owned */
-    double *pace_s;         /* [workers] mean time of an iteration in this run; owned */
-    double *work;           /* [cells + 1] sum of the drawn iterations before each cell, in means; owned */
-    unsigned cells;         /* 0: chunks are drawn instead */
-    unsigned *heap;         /* [workers] by asks_at, owned */
+    struct client *clients; /* [workers] owned */
+    double *pace_s;         /* [workers] mean time of an iteration in this simulation; owned */
+    double *work;           /* [cells + 1] prefix sums of the drawn iterations, in units of the mean; owned */
+    unsigned cells;         /* 0: whole chunks are drawn */
+    unsigned *heap;         /* [workers] by asks_at; owned */
     unsigned heap_count;
     struct handler *handlers; /* [masters], or one; owned */
     unsigned handler_count;
     unsigned *served, *first_served; /* workers by handler; owned */
-    double busy_s;                   /* busy time of the daemon that hands out a chunk */
-    bool learns;                     /* the technique wants feedback */
+    double busy_s;                   /* busy time per chunk of the serving rank */
+    bool learns;
     uint64_t chunks;
 };
 
@@ -133,7 +130,6 @@ static unsigned handler_of(const struct predict_loop *loop, unsigned w)
     return loop->masters > 0 ? loop->master_of[w] : 0;
 }
 
-/* Counting sort of the workers by who serves them. */
 static void sort_workers(struct simulation *simulation)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -154,7 +150,6 @@ static unsigned served_count(const struct simulation *simulation, unsigned m)
     return simulation->first_served[m + 1] - simulation->first_served[m];
 }
 
-/* True if workers ask for the next chunk before the running one ends. */
 static bool asks_ahead(const struct simulation *simulation)
 {
     return simulation->loop->spec->ask_ahead != ASK_AHEAD_OFF;
@@ -194,7 +189,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     const struct predict_loop *loop = simulation->loop;
     const enum sched_weighting weighting =
         loop->spec->weighting != SCHED_WEIGHTING_NONE ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
-    double *speeds = simulation->pace_s; /* the room of pace_s is not in use yet */
+    double *speeds = simulation->pace_s; /* pace_s is not in use yet */
     for (unsigned w = 0; w < loop->workers; w++)
         speeds[w] = loop->speeds != NULL ? loop->speeds[w] : 1 / loop->mean_s[w];
     sched_powers_from_speeds(spec->technique, weighting, speeds, loop->workers, speeds);
@@ -210,7 +205,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
     return sched_init(&simulation->sched, spec, &config, error);
 }
 
-/* Draws the iterations. Each cell is the sum of independent ones. */
+/* Draws the iterations; each cell is a sum of independent ones. */
 static void draw_work(struct simulation *simulation)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -259,7 +254,6 @@ static bool asks_before(const void *worker, const void *other, const void *conte
 
 static const struct heap_kind by_asking = {sizeof(unsigned), 2, asks_before};
 
-/* Moves the worker at the top, which has a later time now, to its place in the heap. */
 static void sift_first(struct simulation *simulation)
 {
     heap_sift_down(&by_asking, simulation->clients, simulation->heap, simulation->heap_count, 0);
@@ -286,7 +280,7 @@ static bool predict_cut(struct simulation *simulation, struct handler *handler, 
 
 struct predicted_refill {
     struct simulation *simulation;
-    unsigned m; /* master */
+    unsigned m;
 };
 
 static bool predict_refill_cut(void *context, unsigned i)
@@ -297,8 +291,7 @@ static bool predict_refill_cut(void *context, unsigned i)
     return predict_cut(simulation, &simulation->handlers[refill->m], w);
 }
 
-/* Refills a master: a chunk for each of its workers, or several; in the central topology one for the worker that
- * asks. */
+/* Refills a master with one or several chunks per worker; with the central topology one chunk for the asking worker. */
 static void predict_refill(struct simulation *simulation, unsigned m, unsigned w)
 {
     struct predicted_refill refill = {simulation, m};
@@ -308,7 +301,6 @@ static void predict_refill(struct simulation *simulation, unsigned m, unsigned w
         refill_cut(served_count(simulation, m), predict_refill_size(simulation, m), predict_refill_cut, &refill);
 }
 
-/* Hands out the next chunk of worker `w`, and tells when it has it; false when nothing is left. */
 static bool predict_hand_out(struct simulation *simulation, unsigned w, struct range *range, double *has_at)
 {
     double trip = simulation->loop->round_trip_s;
@@ -334,10 +326,9 @@ static double work_before(const struct simulation *simulation, uint64_t i)
     return simulation->work[k] + (place - k) * (simulation->work[k + 1] - simulation->work[k]);
 }
 
-/* The first iteration that has not begun when so much work is done. */
 static uint64_t first_unbegun(const struct simulation *simulation, double done)
 {
-    unsigned low = 0, high = simulation->cells; /* work[low] <= done < work[high], where both can be */
+    unsigned low = 0, high = simulation->cells; /* invariant: work[low] <= done < work[high], where possible */
     while (high - low > 1) {
         unsigned middle = low + (high - low) / 2;
         *(simulation->work[middle] <= done ? &low : &high) = middle;
@@ -347,7 +338,7 @@ static uint64_t first_unbegun(const struct simulation *simulation, double done)
     return (uint64_t)(place * (double)simulation->loop->iterations / simulation->cells) + 1;
 }
 
-/* Time that worker `w` needs for the chunk. */
+/* Duration of the chunk on worker `w`. */
 static double chunk_seconds(struct simulation *simulation, unsigned w, const struct range *range)
 {
     const struct predict_loop *loop = simulation->loop;
@@ -369,8 +360,8 @@ static void predict_say(struct simulation *simulation, struct sched_feedback *fe
     feedback->iterations = 0;
 }
 
-/* The feedback that the worker will say of its running chunk. Its deviation is an estimate from a few pieces, which
- * is as uncertain as such estimates are (its square is distributed as chi-square over the degrees of freedom). */
+/* Feedback on the running chunk. Its deviation is an estimate from a few pieces with the corresponding uncertainty (the
+ * square is chi-square distributed over the degrees of freedom). */
 static struct sched_feedback feedback_of(struct simulation *simulation, unsigned w)
 {
     const struct client *client = &simulation->clients[w];
@@ -404,8 +395,7 @@ static void predict_run_chunk(struct simulation *simulation, unsigned w, const s
     client->asks_at = fmax(begins_at, client->ends_at - lead);
 }
 
-/* Tells the technique what the worker has measured. A worker that asks ahead has its running chunk still to finish: it
- * can tell of the one before. */
+/* Reports measurements to the technique. A worker that asks ahead reports its previous chunk. */
 static void predict_tell(struct simulation *simulation, unsigned w)
 {
     struct client *client = &simulation->clients[w];
@@ -418,7 +408,6 @@ static void predict_tell(struct simulation *simulation, unsigned w)
     }
 }
 
-/* Serves the next request. */
 static void serve_next(struct simulation *simulation, double *last)
 {
     unsigned w = simulation->heap[0];
@@ -438,8 +427,8 @@ static void serve_next(struct simulation *simulation, double *last)
 
 /* --- recall --- */
 
-/* The idle worker gets half of what the other one has not begun, when that answers: at the end of the iteration that
- * it computes. The first of a chunk is taken to have begun. False where there is nothing to give. */
+/* The idle worker gets half of what the other has not begun when that answers, at the end of an iteration. The first
+ * iteration of a chunk counts as begun. False if there is nothing to give. */
 static bool predict_recall(struct simulation *simulation, unsigned idle, unsigned other)
 {
     struct client *to = &simulation->clients[idle], *from = &simulation->clients[other];
@@ -463,8 +452,8 @@ static bool predict_recall(struct simulation *simulation, unsigned idle, unsigne
     return true;
 }
 
-/* All is handed out: the first to be idle gets a part of what is done last, until nothing is left that has not begun.
- * Returns when all is done. A worker whose work has all begun is given `running` 0. */
+/* After the last assignment: the first idle worker repeatedly gets a part of the chunk that ends last, until nothing
+ * remains that has not begun. Returns the end. A worker without unbegun work gets `running` 0. */
 static double predict_leftovers(struct simulation *simulation)
 {
     struct client *clients = simulation->clients;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Prediction of the time that a loop takes with a technique: a small simulation of it under virtual time, from what has
- * been measured of the workers, the iterations and the messages. Pure and deterministic.
+/* Predicts the time of a loop with a technique by a small discrete-event simulation, from measurements of workers,
+ * iterations and messages. Pure and deterministic.
  *
- * Model: a worker asks, its master hands it a chunk out of its pool, or has the pool refilled with one chunk for each
- * of its workers first; a master is busy for a part of the round trip with each request. A chunk takes the mean time of
- * its iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations of
- * coefficient of variation c is taken as gamma-distributed with mean n and variance n c^2. With recall every technique
- * is simulated with the same drawn iterations, and when all is handed out the first worker to be idle gets half of what
- * the last one has not begun, when that one answers: at the end of an iteration. Copies are not simulated. */
+ * Model: a worker asks, and its master assigns a chunk from its pool, after a refill with one chunk per worker if
+ * necessary; each request keeps a master busy for a part of the round trip. A chunk takes the mean time of its
+ * iterations on that worker along the loop's profile, times a random factor: the sum of n independent iterations with
+ * coefficient of variation c is gamma-distributed with mean n and variance n c^2. With recall all techniques are
+ * simulated with the same drawn iterations, and after the last assignment the first idle worker gets half of what the
+ * last worker has not begun when that answers, at the end of an iteration. Copies are not simulated. */
 #pragma once
 
 #include "common/predict/profile.h"
@@ -18,26 +18,26 @@
 #include <stdint.h>
 
 struct predict_loop {
-    const struct run_spec *spec; /* borrowed; the technique to predict is given beside it; loads are not predicted */
+    const struct run_spec *spec; /* borrowed; the technique is given separately; loads are ignored */
     uint64_t iterations;
     unsigned workers;
-    const double *mean_s; /* [workers] mean time of an iteration on that worker, > 0; borrowed */
-    const double *speeds; /* [workers] that the powers are made of, in any unit; NULL: as mean_s has it; borrowed */
-    unsigned masters;     /* 0: central */
-    const unsigned *master_of; /* [workers], borrowed; NULL in the central topology */
+    const double *mean_s;      /* [workers] mean time of an iteration on each worker, > 0; borrowed */
+    const double *speeds;      /* [workers] source of the powers, in any unit; NULL: 1 / mean_s; borrowed */
+    unsigned masters;          /* 0: central topology */
+    const unsigned *master_of; /* [workers]; borrowed; NULL with the central topology */
     struct profile profile;
-    bool spread_known;   /* profile.cov is measured; false: it is 0 because nothing is known */
-    double round_trip_s; /* from a request to its answer */
-    double clients;      /* workers that each simulated one stands for where messages are handled; 0 is taken as 1 */
-    double swr;          /* value as in sched_config */
+    bool spread_known;   /* profile.cov is measured; false: it is 0 because it is unknown */
+    double round_trip_s; /* request to answer */
+    double clients;      /* real workers per simulated one for the load of masters; 0 means 1 */
+    double swr;          /* as in sched_config */
 };
 
-/* Predicts the loop's time in seconds: the mean of several simulations and their standard deviation on top, since a
- * technique that is quick on average and slow now and then is no good choice; of fewer where they would take more than
- * `chunks_max` chunks together. 0 when done; 1 when one alone does, with `*seconds` as it was; -1 with one line when
- * the technique refuses or memory is out. */
+/* Predicts the loop's time in seconds: mean of several simulations plus their standard deviation, because techniques
+ * that are occasionally slow are no good choice; fewer simulations if they would need more than `chunks_max` chunks
+ * together. Returns 0; 1 if one alone needs more, with `*seconds` unchanged; -1 if the technique rejects the loop or
+ * memory runs out. */
 int predict_seconds(const struct predict_loop *loop, const struct sched_spec *spec, uint64_t chunks_max,
                     double *seconds, struct error *error);
 
-/* The least time that any schedule needs: all workers busy to the same moment. */
+/* Lower bound for any schedule: all workers busy to the same moment. */
 double predict_least_seconds(const struct predict_loop *loop);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The curve of a loop's iteration times: see profile.h. */
+/* Profiles of iteration times: see profile.h. */
 #include "common/predict/profile.h"
 
 #include <math.h>
@@ -25,7 +25,7 @@ void profile_init_flat(struct profile *profile, double cov)
     integrate(profile);
 }
 
-/* The split of the variance of all samples: between the parts of the loop and within them. */
+/* Variance of all samples, between and within the parts of the loop. */
 struct split {
     double between, within; /* sums of squares */
     uint64_t samples, cells;
@@ -45,9 +45,9 @@ static struct split split_variance(const struct profile_samples *samples)
     return split;
 }
 
-/* Share of the difference between the parts that is to be believed, 0 to 1: the positive-part shrinkage of James and
- * Stein (1961), with the variance within the parts for the noise. With one sample in each part nothing tells a trend
- * from noise but the neighbours: then half the mean squared step from part to part is the noise (von Neumann 1941). */
+/* Weight of the differences between parts, 0 to 1: positive-part shrinkage of James and Stein (1961), with the variance
+ * within parts as noise. With one sample per part, half of the mean squared difference of neighbours is the noise (von
+ * Neumann 1941). */
 static double trust(const struct profile_samples *samples, const struct split *split)
 {
     if (split->cells < 3 || split->between <= 0)
@@ -69,7 +69,7 @@ static double trust(const struct profile_samples *samples, const struct split *s
     return fmax(0, 1 - (double)(split->cells - 2) * noise / split->between);
 }
 
-/* The mean of a part, or of the nearest part that has samples. */
+/* Mean of a part, or of the nearest part with samples. */
 static double nearest_mean(const struct profile_samples *samples, int k)
 {
     for (int away = 0; away < PROFILE_CELLS; away++) {
