@@ -1,53 +1,50 @@
 /* SPDX-License-Identifier: MIT */
-/* A carrier takes messages from one rank of a launch to another. It is a table of functions, so that a program can use
- * an MPI library without being linked with it. carrier_mpi.c fills the table for one MPI library and is compiled into a
- * module for each; a rank loads the module of the library whose launcher has started it (load.c). A program that is
- * linked with MPI has the table linked in (linked.c). Ranks that share memory have one of their own
- * (common/mpi/local_carrier.c).
+/* A carrier transports messages between the ranks of a launch. It is a table of functions, so that a program can use an
+ * MPI library without being linked with it. carrier_mpi.c implements the table for MPI and is compiled into one module
+ * per library; a rank loads the module for the launcher that started it (load.c). Programs linked with MPI contain the
+ * table (linked.c). Ranks that share memory have their own (common/mpi/local_carrier.c).
  *
- * A communicator, a request and a window are each one word, which only the table understands; 0 stands for none.
- * Messages are bytes. */
+ * Communicators, requests and windows are opaque words; 0 means none. Messages are bytes. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Goes up with every change of this file: a module of another version is refused. */
+/* Increased with each change of this file: modules of other versions are rejected. */
 #define CARRIER_VERSION 1
-/* The name of the table in a module. */
+/* Symbol of the table in a module. */
 #define CARRIER_SYMBOL "hdss_carrier"
 
 typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
-/* In the place of a sender: any rank. */
+/* As a sender: any rank. */
 #define CARRIER_ANY (-1)
 
-/* The use of threads that the library has to support: the levels of MPI. */
+/* Required thread support: the levels of MPI. */
 enum carrier_level { CARRIER_SINGLE, CARRIER_FUNNELED, CARRIER_SERIALIZED, CARRIER_MULTIPLE };
 
-/* What an operation returns. Errors end the rank unless heed_losses() was called. */
+/* Results of operations. Errors end the rank unless heed_losses() was called. */
 enum carrier_result {
     CARRIER_DONE,
     CARRIER_LOST,    /* the other rank has failed */
-    CARRIER_PENDING, /* some rank has failed, and a receive from any rank goes on */
+    CARRIER_PENDING, /* a rank has failed, and a receive from any rank continues */
     CARRIER_ERROR,
 };
 
-/* A message that was received. */
 struct carrier_status {
     int source;
     size_t bytes;
 };
 
 struct carrier {
-    unsigned version; /* stays the first member */
+    unsigned version; /* must be the first member */
     const char *name; /* "Open MPI 4.1.4" */
 
     /* --- the process --- */
-    /* Begins, and returns the communicator of all ranks. */
+    /* Initializes and returns the communicator of all ranks. */
     carrier_comm (*begin)(int *argc, char ***argv, enum carrier_level level);
-    enum carrier_level (*level)(void); /* that was granted */
+    enum carrier_level (*level)(void);
     void (*finish)(void);
     void (*abort)(carrier_comm comm, int status); /* ends all ranks; may return */
 
@@ -56,61 +53,60 @@ struct carrier {
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
-    void (*release_comm)(carrier_comm *comm); /* and sets it to 0 */
+    void (*release_comm)(carrier_comm *comm); /* sets it to 0 */
 
     /* --- messages --- */
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*isend)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
-    /* A receive that can be started again and again. */
+    /* A persistent receive. */
     carrier_request (*recv_init)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
     void (*start)(carrier_request request);
-    /* Tells whether the operation of the request is over; for the request 0 it is. After that the request is 0, unless
-     * recv_init() has made it. `status` (may be NULL) is set for a receive that is over. */
+    /* Tests a request; 0 counts as over. Sets a finished request to 0 unless it is from recv_init(). `status` (may be
+     * NULL) is set for a finished receive. */
     enum carrier_result (*test)(carrier_request *request, bool *is_over, struct carrier_status *status);
-    /* True if the operation is over. The request stays as it is. */
+    /* True if the operation is over; leaves the request unchanged. */
     bool (*is_over)(carrier_request request);
     void (*wait)(carrier_request *request);
-    void (*cancel)(carrier_request request);       /* a receive; wait() or release() comes after it */
-    void (*release)(carrier_request *request);     /* gives it back, over or not, and sets it to 0 */
-    void (*progress)(carrier_comm comm, int self); /* has the library do what is due; `self`: the own rank */
+    void (*cancel)(carrier_request request);       /* of a receive; followed by wait() or release() */
+    void (*release)(carrier_request *request);     /* frees it, over or not, and sets it to 0 */
+    void (*progress)(carrier_comm comm, int self); /* lets the library make progress; `self`: own rank */
 
-    /* --- all ranks of a communicator together --- */
+    /* --- collective operations --- */
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
-    void (*gather)(carrier_comm comm, int root, const void *own, size_t bytes, void *all); /* all[ranks]: the root's */
+    /* all[ranks], at the root only */
+    void (*gather)(carrier_comm comm, int root, const void *own, size_t bytes, void *all);
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* --- memory of rank 0, a window of 64-bit words --- */
-    /* Collective; `words` zeros at rank 0. */
+    /* --- windows: 64-bit words in the memory of rank 0 --- */
+    /* Collective; `words` at rank 0, initially zero. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
-    void (*close_window)(carrier_window *window); /* collective; and sets it to 0 */
-    /* Adds to a word and returns the value before. */
+    void (*close_window)(carrier_window *window); /* collective; sets it to 0 */
+    /* Returns the previous value. */
     uint64_t (*fetch_add)(carrier_window window, size_t word, uint64_t amount);
-    /* Write and read words, each of them whole. */
+    /* Each word is transferred atomically. */
     void (*put_words)(carrier_window window, size_t first, const void *words, size_t count);
     void (*get_words)(carrier_window window, size_t first, void *words, size_t count);
-    /* Collective: memory of the first rank, in the same place of a page for all ranks, which share it. */
+    /* Collective: memory of the first rank, shared by all and page-aligned in the same way. */
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
-    void (*unshare_memory)(carrier_window *memory); /* collective; and sets it to 0 */
+    void (*unshare_memory)(carrier_window *memory); /* collective; sets it to 0 */
 
-    /* --- ranks that have failed; both NULL where the library tells of none --- */
-    /* Has operations return errors from now on. */
+    /* --- failed ranks; both NULL if the library does not detect them --- */
+    /* Operations return errors from now on. */
     void (*heed_losses)(carrier_comm comm);
-    /* Writes failed ranks, from the known-th on in the order in which the library learned of them, at most `room`, and
-     * acknowledges them: receives from any rank go on. Returns their number. */
+    /* Writes at most `room` failed ranks, from number `known` on in order of detection, and acknowledges them, so that
+     * receives from any rank continue. Returns their number. */
     int (*next_losses)(carrier_comm comm, int known, int *ranks, int room);
 };
 
-/* The carrier of this process. NULL until the rank has entered its launch. */
+/* The carrier of this process; NULL before the rank joins its launch. */
 extern const struct carrier *carrier;
 
-/* The table that carrier_mpi.c makes. */
 extern const struct carrier hdss_carrier;
 
-/* Ends a receive that recv_init() has made, or whose message has not come. Nothing is written into its room any more.
- */
+/* Ends a persistent or pending receive. Its buffer is not written to afterwards. */
 static inline void carrier_end_receive(carrier_request *request)
 {
     carrier->cancel(*request);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of a carrier over MPI. It is compiled once for each MPI library. Beside it only libhdss, the library for
- * MPI programs, calls MPI. */
+/* The carrier for MPI, compiled for each MPI library. Only this file and libhdss call MPI. */
 #include "common/carrier/carrier.h"
 #include "common/carrier/openmpi_help.h"
 #include "common/carrier/words.h"
@@ -139,7 +138,7 @@ static enum carrier_result test(carrier_request *request, bool *is_over, struct 
 {
     MPI_Request own = carrier_request_of(*request);
     MPI_Status told;
-    int flag = 1, bytes; /* SimGrid does not set the flag for no request */
+    int flag = 1, bytes; /* SimGrid does not set the flag for a null request */
     const int result = MPI_Test(&own, &flag, status != NULL ? &told : MPI_STATUS_IGNORE);
     *request = carrier_word_of_request(own);
     *is_over = flag;
@@ -177,8 +176,8 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Asks for a message of this rank to itself, which is never sent: a probe that finds one returns before it has done
- * what is due. */
+/* Probes for a message from this rank to itself, which never exists: a successful probe would return before making
+ * progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;
@@ -301,7 +300,7 @@ static void heed_losses(carrier_comm comm)
     MPI_Comm_set_errhandler(carrier_comm_of(comm), MPI_ERRORS_RETURN);
 }
 
-/* The failed ranks keep their places in the group: new ones stand behind the others. */
+/* Failed ranks keep their positions in the group; new ones are appended. */
 static int next_losses(carrier_comm comm, int known, int *ranks, int room)
 {
     MPI_Comm own = carrier_comm_of(comm);
@@ -313,7 +312,7 @@ static int next_losses(carrier_comm comm, int known, int *ranks, int room)
     MPI_Comm_group(own, &all);
     for (int place = known; place < count && told < room; place++) {
         MPI_Group_translate_ranks(failed, 1, &place, all, &ranks[told]);
-        assert(ranks[told] >= 0); /* a failed rank is one of all */
+        assert(ranks[told] >= 0);
         told++;
     }
     MPI_Group_free(&all);

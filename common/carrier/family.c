@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The names of MPI libraries, their modules and packages. Carriers are modules, so that one build of HDSS runs with
- * each library and without any. */
+/* Names, modules and packages of MPI libraries. Carriers are modules, so that one build of HDSS works with each library
+ * and without any. */
 #include "common/carrier/family.h"
 
 #include "common/os/modules.h"
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Meson defines the family of the default library, and the versions of those that it has found. */
+/* Defined by Meson: default library, and versions found. */
 #ifndef DEFAULT_FAMILY
 #define DEFAULT_FAMILY MPI_FAMILY_UNKNOWN
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The families of MPI libraries, and the modules in which HDSS has a carrier for each: see family.c. */
+/* Families of MPI libraries, and their carrier modules: see family.c. */
 #pragma once
 
 #include "common/util/error.h"
@@ -12,36 +12,33 @@ enum mpi_family {
     MPI_FAMILY_UNKNOWN,
     MPI_FAMILY_OPENMPI,
     MPI_FAMILY_MPICH,
-    MPI_FAMILY_SLURM, /* the launcher of ranks of either */
-    MPI_FAMILY_NONE,  /* without MPI */
+    MPI_FAMILY_SLURM, /* launches ranks of both */
+    MPI_FAMILY_NONE,
 };
 
-/* Families whose libraries have carriers are those before this one; that of another library is MPI_FAMILY_UNKNOWN. */
+/* The families before this one have carriers; other libraries are MPI_FAMILY_UNKNOWN. */
 enum { CARRIER_FAMILIES = MPI_FAMILY_SLURM };
 
-/* Room for a list of carriers. */
 enum { CARRIERS_TEXT_MAX = 120 };
 
-/* "Open MPI" */
 const char *family_name(enum mpi_family family);
 
-/* Finds the module of the family's carrier, whose path has room for PATH_MAX + NAME_MAX. False where it is not there.
- */
+/* Finds the family's carrier module; `path` has PATH_MAX + NAME_MAX bytes. False if it is missing. */
 bool family_find_carrier(enum mpi_family family, char *path);
 
-/* True if there is a carrier for the ranks of such a launcher. For an unknown launcher, such as a script, any carrier
- * will do. */
+/* True if there is a carrier for ranks of such a launcher. For an unknown launcher, such as a script, any carrier
+ * counts. */
 bool family_is_carried(enum mpi_family family);
 
-/* Chooses the library for a rank if its launcher does not say which: the one that the build found first, or, if its
- * carrier is not installed, another one. False if no carrier is installed. */
+/* Chooses the library if the launcher does not determine it: the default of the build or, if that has no installed
+ * carrier, another one. False if there is none. */
 bool family_take_default(enum mpi_family *family);
 
-/* The version, as "4.1.4", that the build found of the family's library; NULL: none. */
+/* Version of the family's library at build time, "4.1.4"; NULL: not found. */
 const char *family_built_version(enum mpi_family family);
 
-/* Lists the carriers that are installed: "that of MPICH and that of Open MPI", or "none". */
+/* Lists the installed carriers: "that of MPICH and that of Open MPI", or "none". */
 void family_list_carriers(char text[CARRIERS_TEXT_MAX]);
 
-/* The name of the package that has the carrier; for an unknown family the names of all. */
+/* Name of the package with the carrier; for an unknown family the names of all. */
 const char *family_package(enum mpi_family family);

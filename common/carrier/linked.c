@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For programs that are linked with an MPI library, which carries their messages. */
+/* The carrier of programs that are linked with MPI. */
 #include "common/carrier/carrier.h"
 
 const struct carrier *carrier = &hdss_carrier;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The carrier of this process is that of the library whose launcher has started it, which shows in the environment. A
- * process that no launcher has started is a launch of one rank, and takes the default library. */
+/* Loads the carrier of the MPI library whose launcher started this process, detected from the environment. A process
+ * without a launcher is a launch of one rank and uses the default library. */
 #include "common/carrier/load.h"
 
 #include "common/carrier/carrier.h"
@@ -12,8 +12,8 @@
 
 const struct carrier *carrier;
 
-/* Variables that launchers set for a rank. srun sets those of PMI and PMIx, too, and can start ranks of several
- * libraries: if the carrier of the usual one is not installed, that of the default library is tried. */
+/* Variables that launchers set for ranks. srun also sets those of PMI and PMIx and can start ranks of several
+ * libraries: if the carrier of the usual one is missing, the default is tried. */
 static const struct {
     const char *variable, *launcher;
     enum mpi_family family;
@@ -53,7 +53,7 @@ static int refuse(const char *program, size_t launch, struct error *error)
                      family_package(launches[launch].family));
 }
 
-/* Open MPI's own modules look for its symbols among those of the process. */
+/* Open MPI's modules need its symbols in the global scope. */
 static int open_carrier(const char *path, struct error *error)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_GLOBAL | RTLD_NODELETE);
@@ -68,7 +68,6 @@ static int open_carrier(const char *path, struct error *error)
     return 0;
 }
 
-/* Finds the module of the first library that fits. */
 static bool find_carrier(size_t launch, char *path)
 {
     enum mpi_family family = MPI_FAMILY_UNKNOWN;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing and loading the module of an MPI library that carries the messages of this process: see load.c. */
+/* Selection of the MPI library that carries messages of this process: see load.c. */
 #pragma once
 
 #include "common/util/error.h"
 
-/* Has `carrier` be the one that the launcher of this process wants. -1 with one line where it is not there: which
- * launcher this is, which carriers there are, and what to install. */
+/* Sets `carrier` according to the launcher of this process. If it is missing the error names the launcher, the
+ * installed carriers, and the package to install. */
 int carrier_load(const char *program, struct error *error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The help texts of Open MPI. A rank of version 4 sends each to mpirun, and waits inside MPI until mpirun has taken it.
- * One that deals with the loss of a node may take none any more: the rank, which has lost a connection to that node,
- * would hang, and a supermaster with all of its run.
+/* Help texts of Open MPI. In version 4 a rank sends each to mpirun and waits in MPI until mpirun has received it. After
+ * the loss of a node mpirun may not receive them any more, so a rank that lost a connection to the node would hang, for
+ * example the supermaster.
  *
- * How a text is told is a pointer to a function, for the layers above Open MPI's lowest one (opal/util/show_help.h of
- * its sources). Here it leads to standard error, each text once. Those about connections are not told at all: the
- * machines tell of each loss, and mpirun of version 4 prints none of them, as `hdss run` launches it. */
+ * Open MPI prints help texts through a function pointer (opal/util/show_help.h in its sources), which is redirected
+ * here to standard error, once per text. Texts about connections are dropped: HDSS reports each loss itself, and mpirun
+ * 4 prints none of them as `hdss run` launches it. */
 #include "common/carrier/openmpi_help.h"
 
 #include <mpi.h>
@@ -19,7 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Texts of which it is noted that they were told, by their topics. */
 #define TOLD_MAX  16
 #define TOPIC_MAX 80
 
@@ -30,7 +29,7 @@ static render_help *render;
 static char told[TOLD_MAX][TOPIC_MAX];
 static unsigned told_count;
 
-/* False at the first time. */
+/* False at the first call for a topic. */
 static bool is_told(const char *topic)
 {
     for (unsigned i = 0; i < told_count; i++)
@@ -41,8 +40,7 @@ static bool is_told(const char *topic)
     return false;
 }
 
-/* The third parameter is a bool, in front of whose `...` C has no va_start(): of the word that it comes in one byte is
- * told. */
+/* The third parameter is really a bool, for which C has no va_start(): only one byte of the int is valid. */
 static int print_help(const char *file, const char *topic, int with_head, ...)
 {
     va_list values;
@@ -61,7 +59,7 @@ void openmpi_help_print_here(void)
 {
     show_help **place = dlsym(RTLD_DEFAULT, "opal_show_help");
     void *found = dlsym(RTLD_DEFAULT, "opal_show_help_vstring");
-    memcpy(&render, &found, sizeof render); /* C has no way from an object's address to a function's */
+    memcpy(&render, &found, sizeof render); /* C does not convert object pointers to function pointers */
     if (place != NULL && render != NULL)
         *place = print_help;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The help texts of Open MPI, which it prints where it cannot go on, or has lost a connection: see openmpi_help.c. */
+/* Help texts that Open MPI prints on errors and lost connections: see openmpi_help.c. */
 #pragma once
 
-/* Has this rank print such texts itself. Behind MPI_Init_thread(); nothing but with version 4 of Open MPI. */
+/* Makes this rank print such texts itself; called after MPI_Init_thread(). Only for Open MPI 4. */
 void openmpi_help_print_here(void);

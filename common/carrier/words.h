@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a carrier (carrier.h) and what they stand for in MPI, where a handle is an int or a pointer. */
+/* Conversion between carrier words (carrier.h) and MPI handles, which are ints or pointers. */
 #pragma once
 
 #include "common/carrier/carrier.h"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The library for MPI programs: the ranks of a communicator share a loop that stays in the program.
- *
+/* Library for MPI programs: the ranks of a communicator share a loop whose body stays in the program.
  *     struct hdss_shared_loop *loop;
  *     int64_t first, count;
  *     hdss_loop_new(MPI_COMM_WORLD, iterations, NULL, &loop);
@@ -9,11 +8,11 @@
  *             compute(i);
  *     hdss_loop_free(&loop);
  *
- * Every iteration of [0, iterations) is handed out to exactly one rank. Each loop has a communicator of its own, so
- * that neither the program's messages nor those of another loop can meet its own. Calls return 0 or more when all is
- * well, and else one of enum hdss_status; the text of an error is kept by the object. No call prints, ends the program,
- * or keeps anything outside the objects. Calls of one object may come from several threads, one after another; objects
- * do not know each other. Counts are 64 bits and signed, so that a negative one can be seen.
+ * Each iteration in [0, iterations) is given to exactly one rank. Each loop duplicates the communicator, so that its
+ * messages do not interfere with others. Functions return 0 or more on success and an enum hdss_status on failure; the
+ * object stores the error text. Functions never print, end the program, or use global state. Several threads may call
+ * functions for one object, one at a time; objects are independent. Counts are signed 64-bit integers, so that negative
+ * arguments are detected.
  *
  * See hdss_loop_new(3), hdss_loop_next(3), hdss_options_set(3). */
 #ifndef HDSS_HDSS_H
@@ -33,92 +32,91 @@ extern "C" {
 
 enum hdss_status {
     HDSS_OK = 0,
-    HDSS_ERROR_USE = -1,    /* the call makes no sense: a null pointer, a loop that was freed */
-    HDSS_ERROR_MPI = -2,    /* MPI is not initialised or already finalised, or not with the threads that are needed */
-    HDSS_ERROR_COMM = -3,   /* not a communicator of at least one rank within one group */
-    HDSS_ERROR_COUNT = -4,  /* a number of iterations below 0 or too large */
-    HDSS_ERROR_OPTION = -5, /* no such option, or a value that it does not accept */
-    HDSS_ERROR_TECHNIQUE = -6, /* the technique refuses the loop, or cannot be run in this mode */
-    HDSS_ERROR_DIFFERENT = -7, /* the ranks were not given the same loop */
-    HDSS_ERROR_ENDED = -8,     /* the loop has ended before */
-    HDSS_ERROR_MEMORY = -9,    /* memory is out */
+    HDSS_ERROR_USE = -1,       /* invalid call: a null pointer, a freed loop */
+    HDSS_ERROR_MPI = -2,       /* MPI is not initialized, already finalized, or without the required thread support */
+    HDSS_ERROR_COMM = -3,      /* not an intracommunicator with at least one rank */
+    HDSS_ERROR_COUNT = -4,     /* number of iterations negative or too large */
+    HDSS_ERROR_OPTION = -5,    /* unknown option or invalid value */
+    HDSS_ERROR_TECHNIQUE = -6, /* the technique rejects the loop, or does not support this mode */
+    HDSS_ERROR_DIFFERENT = -7, /* the ranks passed different loops */
+    HDSS_ERROR_ENDED = -8,     /* the loop has already ended */
+    HDSS_ERROR_MEMORY = -9,    /* out of memory */
     HDSS_ERROR_REPORT = -10,   /* the report cannot be written; all else is done */
 };
 
-/* Returns the meaning of the status in a few words; never NULL. */
+/* Describes a status in a few words; never NULL. */
 const char *hdss_error_text(int status);
 
-/* The library's version, as "1.2.3". */
+/* Version of the library: "1.2.3". */
 const char *hdss_version(void);
 
 /* --- options --- */
 
 struct hdss_options;
 
-/* Makes options with everything at its default. NULL when memory is out. */
+/* Creates options with default values. NULL if memory runs out. */
 struct hdss_options *hdss_options_new(void);
 void hdss_options_free(struct hdss_options *options);
 
-/* Sets one option, as on a command line: "technique" to "css:chunk=80". See hdss_options_set(3) for the list. */
+/* Sets an option as on a command line: "technique" to "css:chunk=80". See hdss_options_set(3) for the list. */
 int hdss_options_set(struct hdss_options *options, const char *name, const char *value);
 
-/* Sets the speeds of the ranks, one number each, in any unit; copied. Those of rank 0 count. */
+/* Sets the speeds of the ranks, speeds[count] in any unit; copied. Those of rank 0 are used. */
 int hdss_options_set_powers(struct hdss_options *options, const double *powers, int count);
 
-/* The latest error in one line: of a call above, or of an hdss_loop_new() that was given these options. "" if none. */
+/* The last error, one line: of a function above, or of hdss_loop_new() with these options. "" if none. */
 const char *hdss_options_error(const struct hdss_options *options);
 
 /* --- a loop --- */
 
 struct hdss_shared_loop;
 
-/* Begins a loop of `iterations`, on all ranks of `comm` together. Options may be NULL, and freed afterwards. On
- * failure, which is that of all ranks, *loop is NULL. */
+/* Begins a loop of `iterations`; collective on `comm`. `options` may be NULL, and may be freed afterwards. A failure
+ * affects all ranks and sets *loop to NULL. */
 int hdss_loop_new(MPI_Comm comm, int64_t iterations, struct hdss_options *options, struct hdss_shared_loop **loop);
 
-/* Draws the next iterations for this rank: 1 with [*first, *first + *count), or 0 when none are left, once. */
+/* Gets the next iterations for this rank: returns 1 with [*first, *first + *count), or 0 once if none are left. */
 int hdss_loop_next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count);
 
-/* Answers other ranks that wait for this one, if there are any: for a rank that takes long over its iterations. */
+/* Serves other ranks that wait for this one; for ranks whose iterations take long. */
 int hdss_loop_progress(struct hdss_shared_loop *loop);
 
-/* Links two loops on this rank: from now on waiting in one answers ranks that wait in the other. For a program that
- * draws from several loops in turn. */
+/* Links two loops on this rank: waiting in one also serves ranks that wait in the other. For programs that alternate
+ * between loops. */
 int hdss_loop_link(struct hdss_shared_loop *loop, struct hdss_shared_loop *other);
 
-/* Begins the next time step, on all ranks together: a loop of `iterations` with the same options and all that was
- * learned of the ranks. */
+/* Begins the next time step, a loop of `iterations` with the same options and all that was learned; collective. */
 int hdss_loop_again(struct hdss_shared_loop *loop, int64_t iterations);
 
-/* Ends the loop, on all ranks together, and sets *loop to NULL. */
+/* Ends the loop and sets *loop to NULL; collective. */
 int hdss_loop_free(struct hdss_shared_loop **loop);
 
-/* The latest error in one line; "" if none. */
+/* The last error, one line; "" if none. */
 const char *hdss_loop_error(const struct hdss_shared_loop *loop);
 
 /* --- figures --- */
 
-/* Figures of this rank in this time step. */
+/* This rank in this time step. */
 struct hdss_stats {
-    int64_t iterations, chunks; /* handed to this rank */
-    int64_t pieces;             /* calls in which they were handed out */
+    int64_t iterations, chunks; /* given to this rank */
+    int64_t pieces;             /* number of calls of hdss_loop_next() that returned them */
     double compute_s;           /* between the calls */
-    double wait_s;              /* in hdss_loop_next(), waiting */
+    double wait_s;              /* waiting in hdss_loop_next() */
 };
 
-/* Figures of all ranks in this time step. */
+/* All ranks in this time step. */
 struct hdss_totals {
     int64_t iterations, chunks, messages;
-    double elapsed_s;     /* from the first chunk to the last rank's end */
+    double elapsed_s;     /* from the first chunk to the end of the last rank */
     double compute_s;     /* sum over all ranks */
     double efficiency;    /* compute_s / (elapsed_s * ranks) */
-    double max_over_mean; /* latest over mean of the times at which the ranks came to their ends */
+    double max_over_mean; /* of the times at which the ranks finished */
 };
 
-/* Fills in the figures of this rank, at any time. `size` is the structure's: newer versions may append to it. */
+/* Gets the figures of this rank at any time. `size` is sizeof *stats: newer versions may append members. */
 int hdss_loop_stats(struct hdss_shared_loop *loop, struct hdss_stats *stats, size_t size);
 
-/* Fills in the figures of all ranks, on each of them. Called when the loop has ended, on all ranks together. */
+/* Gets the figures of all ranks; collective, after the end of the loop. */
 int hdss_loop_totals(struct hdss_shared_loop *loop, struct hdss_totals *totals, size_t size);
 
 #ifdef __GNUC__
