@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Option technique=auto: between two time steps rank 0 predicts how long each technique would take on ranks as fast as
- * they were so far, and all go on with the quickest. Nothing is probed: the first step runs with a technique that
- * learns.
- */
+/* Option technique=auto: between time steps rank 0 predicts the time of each technique from the measured speeds, and
+ * all ranks continue with the fastest. There is no probe: the first step uses an adaptive technique. */
 #include "deploy/library/loop.h"
 
 #include "common/config/run_spec.h"
@@ -15,11 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A rank's view of the loop. */
 struct seen {
     double iterations, compute_s; /* sums over all steps */
-    double round_trip_s;          /* the shortest wait for a chunk in the latest step; 0: not known */
-    double spread, freedom;       /* sum of squares about the rank's own mean, in units of that; pieces but one */
+    double round_trip_s;          /* shortest wait for a chunk in the last step; 0: unknown */
+    double spread, freedom;       /* sum of squares relative to the rank's mean; number of pieces minus one */
 };
 
 struct candidates {
@@ -28,7 +25,7 @@ struct candidates {
     unsigned *master_of; /* [ranks] */
 };
 
-/* Time of an iteration on each rank that computes; the mean where one has computed none. False: nothing is known. */
+/* Time of an iteration for each rank, or the mean for ranks without iterations. False: nothing is known. */
 static bool take_means(const struct seen *all, unsigned count, double *mean_s)
 {
     double iterations = 0, compute_s = 0;
@@ -44,7 +41,7 @@ static bool take_means(const struct seen *all, unsigned count, double *mean_s)
     return true;
 }
 
-/* The best of those who ask by messages. */
+/* The shortest of all ranks. */
 static double round_trip(const struct seen *all, unsigned count)
 {
     double least_s = 0;
@@ -54,7 +51,7 @@ static double round_trip(const struct seen *all, unsigned count)
     return least_s;
 }
 
-/* Coefficient of variation of one iteration, the ranks' own speeds aside; 0 where nothing is known. */
+/* Coefficient of variation of an iteration on one rank; 0 if unknown. */
 static double cov_of(const struct seen *all, unsigned count)
 {
     double spread = 0, freedom = 0;
@@ -65,7 +62,6 @@ static double cov_of(const struct seen *all, unsigned count)
     return freedom > 0 ? sqrt(spread / freedom) : 0;
 }
 
-/* The techniques are given the speeds that were measured, unless the program has given powers. */
 static void take_speeds(struct hdss_shared_loop *loop, const double *mean_s)
 {
     unsigned idle = loop->settings.leader_idles;
@@ -108,7 +104,7 @@ static void auto_decide(struct hdss_shared_loop *loop, const struct seen *all)
     take_speeds(loop, candidates->mean_s);
 }
 
-/* Rank 0's memory, once. */
+/* Allocates the memory of rank 0 once. */
 static int auto_prepare(struct hdss_shared_loop *loop)
 {
     size_t ranks = (size_t)loop->team.ranks;
@@ -129,7 +125,7 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* Gives all ranks the technique of rank 0. What was learned is kept where the technique stays. */
+/* Broadcasts the technique of rank 0. The learned state is kept if the technique does not change. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

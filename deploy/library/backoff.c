@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
-/* Looks before yielding, some ten microseconds, and yields before napping. */
+/* Polls before yielding (some 10 us), and yields before sleeping. */
 #define LOOKS          64
 #define YIELDS         32
 #define NAP_FIRST_NS   10000u

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The waiting of a rank of a user's program for a message: it looks for a moment, then yields its core, then naps,
- * longer and longer. There is no doorbell as between the daemons: nothing of the program's process is ours but this
- * call. */
+/* How a rank in a user's program waits for a message: it polls for a moment, then yields the core, then sleeps for
+ * increasing times. Doorbells as between daemons are not possible, because the process belongs to the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -15,10 +14,10 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, bool cores_are_free);
 
-/* Notes that something happened: the next wait begins with looking. */
+/* Something happened: the next wait begins with polling. */
 void backoff_reset(struct backoff *backoff);
 
-/* To be called after each look that found nothing. */
+/* Called after each unsuccessful poll. */
 void backoff_wait(struct backoff *backoff);
 
 uint64_t backoff_clock_ns(void);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of DLS4LB on shared loops. What differs from the original on purpose: the last iteration is run like the
- * others, a loop never takes part in the next one, messages of the program are left alone, counts are 64 bits inside,
- * and no number of ranks is too large.
+/* DLS4LB functions on shared loops. Intentional differences from the original: the last iteration is handled like the
+ * others, loops do not interfere with the next one, messages of the program are untouched, counts are 64-bit
+ * internally, and any number of ranks is possible.
  *
- * DLS_Terminated() fetches the next piece, as only that tells whether there is one; DLS_StartChunk() hands it over.
- * Where a group follows its foreman, he tells it of each piece in between. An error that the program could not have
- * foreseen ends it, as these calls return none; a method that refuses its loop is replaced by STATIC, and rank 0 says
- * so. */
+ * DLS_Terminated() fetches the next piece, because only this shows whether there is one; DLS_StartChunk() returns it.
+ * Between these calls a foreman sends the piece to his group if it follows him. Since the functions return no errors,
+ * unexpected errors end the program; if a method rejects its loop it is replaced by STATIC, with a message on rank
+ * 0. */
 #include "deploy/library/dls4lb.h"
 
 #include "deploy/library/loop.h"
@@ -22,8 +22,8 @@
 static const struct {
     const char *name, *technique;
     bool has_threshold; /* minChunk applies */
-    bool learns;        /* over the loops that one infoDLS goes through */
-    bool is_closed;     /* can be distributed */
+    bool learns;        /* across the loops of one infoDLS */
+    bool is_closed;     /* has a closed form */
 } methods[METHODS] = {
     [STATIC] = {"STATIC", "static", false, false, true}, [SS] = {"SS", "ss", false, false, true},
     [FSC] = {"FSC", "fsc", false, false, true},          [mFSC] = {"mFSC", "mfsc", false, false, true},
@@ -35,7 +35,7 @@ static const struct {
     [SimAS] = {"SimAS", "auto", true, true, false},
 };
 
-/* The one thing that LB4MPI sets for all loops. */
+/* The only global setting in LB4MPI. */
 static atomic_int chunk_calculation_mode = DLS_CENTRALIZED;
 
 void Configure_Chunk_Calculation_Mode(int mode)
@@ -137,7 +137,7 @@ static void set_technique(struct hdss_options *options, const struct dls_paramet
     hdss_options_set(options, "technique", text);
 }
 
-/* Powers are numbers above 0, and those of a coordinator that computes nothing do not matter. */
+/* Powers must be positive; that of a coordinator that computes nothing is ignored. */
 static void set_weights(struct hdss_options *options, const infoDLS *info)
 {
     int ranks;
@@ -167,7 +167,7 @@ static struct hdss_options *make_options(const infoDLS *info, int method)
     return options;
 }
 
-/* Begins the loop with the method, or by STATIC if that refuses it. */
+/* Begins the loop with the method, or with STATIC if that is rejected. */
 static int make_loop(infoDLS *info, int method)
 {
     struct dls_own *own = info->own;
@@ -183,7 +183,7 @@ static int make_loop(infoDLS *info, int method)
 
 /* --- starting --- */
 
-/* The fields are those of the original: what they cannot hold is the largest they can. */
+/* The original's int fields saturate. */
 static int to_int(int64_t count)
 {
     return count < INT_MAX ? (int)count : INT_MAX;
@@ -206,7 +206,7 @@ static void note_start(infoDLS *info, int64_t first, int64_t count)
     stats_init(&own->times);
 }
 
-/* Rank 0's, for all. */
+/* Those of rank 0, for all ranks. */
 static struct dls_parameters share_parameters(const infoDLS *info, int64_t first, int64_t count)
 {
     struct dls_parameters parameters = {
@@ -224,7 +224,7 @@ static struct dls_parameters share_parameters(const infoDLS *info, int64_t first
     return parameters;
 }
 
-/* True if the loop that is there can go on as the next time step. */
+/* True if the existing loop can continue as the next time step. */
 static bool dls4lb_goes_on(const struct dls_own *own, struct dls_parameters parameters)
 {
     parameters.first = own->parameters.first;
@@ -265,7 +265,6 @@ void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method)
 
 /* --- drawing --- */
 
-/* The next piece of what is there, no longer than an int. */
 static void cut_piece(struct dls_own *own)
 {
     own->start = own->rest_start;
@@ -291,7 +290,7 @@ static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
     cut_piece(own);
 }
 
-/* The foreman tells his group what he has, and the others take it. */
+/* The foreman broadcasts his piece to the group. */
 static void follow(infoDLS *info, struct dls_own *own)
 {
     int64_t told[3] = {own->ended, own->start, own->size};
@@ -310,7 +309,7 @@ int DLS_Terminated(infoDLS *info)
     if (info->comm != MPI_COMM_NULL)
         dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
-        own->ended = true; /* the rank neither shares the loop nor follows anybody */
+        own->ended = true; /* the rank neither shares the loop nor follows a foreman */
     if (info->crew != MPI_COMM_NULL)
         follow(info, own);
     return own->ended;
@@ -346,8 +345,7 @@ void DLS_EndChunk(infoDLS *info)
 
 /* --- ending --- */
 
-/* Makes the weights from the speeds of the ranks, with the mean 1. A rank that computed nothing is taken as the
- * mean. */
+/* Sets the weights to the speeds of the ranks with mean 1. Ranks without iterations count as the mean. */
 static void dls4lb_weigh(infoDLS *info)
 {
     double sum = 0;
@@ -361,7 +359,6 @@ static void dls4lb_weigh(infoDLS *info)
         info->weights[i] = info->stats[3 * i] > 0 ? known / (info->stats[3 * i] * sum) : 1;
 }
 
-/* The foreman's knowledge of all ranks at the end. */
 static void dls4lb_gather(infoDLS *info, const struct dls_own *own)
 {
     struct hdss_stats figures;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* DLS_GroupSetup(): who is in which group. Each node's ranks, the coordinator aside, are dealt out to as few groups of
- * at most GROUP_MOST as there can be, evenly, so that no group has one rank where the node has more. The coordinator is
- * rank 0 of the foremen's communicator whatever its rank in the world. */
+/* DLS_GroupSetup(): division into groups. The ranks of each node except the coordinator are divided evenly into as few
+ * groups of at most GROUP_MOST as possible, so that no group has one rank if the node has more. The coordinator becomes
+ * rank 0 of the foremen's communicator. */
 #include "deploy/library/dls4lb.h"
 
 #define GROUP_MOST 4

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops that a program draws from in turn. A rank that waits in one of them would not answer for the other: two ranks
- * could wait for each other so. The program says which loops belong together, and no list of all loops is needed. */
+/* Linked loops, from which a program draws alternately. Without links two ranks could deadlock, each waiting in one
+ * loop while the other waits for it in another. The program names the linked loops, so no global list is needed. */
 #include "deploy/library/loop.h"
 
 #include <stdlib.h>
 
-/* True if there was something to do. A loop that another thread is in answers for itself. */
+/* True if there was something to do. A loop in which another thread is serves itself. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The calls of hdss/hdss.h on a loop: what is wrong use, what all ranks agree on, and in which pieces a rank is handed
- * its chunks.
+/* Functions of hdss/hdss.h for loops: argument checks, agreement of the ranks, and the division of chunks into pieces.
  *
- * A rank that others ask is handed its own chunks in pieces, and looks after the others in between: that is how a
- * program without threads can compute and coordinate. Pieces also are how a rank asks ahead. */
+ * A rank that serves others gets its own chunks in pieces and serves in between, so that a program without threads can
+ * compute and coordinate. Pieces also allow a rank to ask ahead. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
@@ -14,12 +13,11 @@
 #include <string.h>
 #include <time.h>
 
-#define MAGIC UINT64_C(0x7368617265646c31)
-/* Computing without a look at the others' requests. */
+#define MAGIC    UINT64_C(0x7368617265646c31)
 #define BREAK_NS 100000.0
-/* A piece is at most so many times as long as the one before: iterations differ. */
+/* A piece is at most so many times as long as the previous one, because iterations vary. */
 #define PIECE_GROWTH 4
-/* With `request-when auto`: of the chunk. */
+/* Share of the chunk for `request-when auto`. */
 #define REQUEST_PERCENT 15
 
 bool loop_is_valid(const struct hdss_shared_loop *loop)
@@ -43,7 +41,6 @@ static int api_loop_fail(struct error *error, int status, const char *text)
     return status;
 }
 
-/* The values that one rank can check by itself, before it talks to any other. */
 static int check_communicator(MPI_Comm comm, struct error *error)
 {
     int is_inter = 0, ranks = 0;
@@ -91,7 +88,7 @@ static int check_leader(struct hdss_shared_loop *loop)
                      "option leader: with coordinates somebody else must compute, and there is no other rank");
 }
 
-/* Rank 0's powers are those of all. */
+/* The powers of rank 0 apply to all. */
 static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options *options)
 {
     const struct team *team = &loop->team;
@@ -109,7 +106,6 @@ static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options 
     return HDSS_OK;
 }
 
-/* Checks everything that a rank can see by itself once it has the communicator. */
 static int check_own(struct hdss_shared_loop *loop, int64_t iterations, const struct hdss_options *options)
 {
     int status = check_iterations(iterations, &loop->error);
@@ -174,7 +170,7 @@ static int api_loop_prepare(struct hdss_shared_loop *loop)
     return loop->mode->prepare(loop);
 }
 
-/* Starts the loop; all ranks leave this at the same time, within the speed of a message. */
+/* Starts the loop on all ranks at the same time, up to the latency of a message. */
 static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
@@ -191,7 +187,7 @@ static int api_loop_start(struct hdss_shared_loop *loop)
     return status;
 }
 
-/* A time step, from api_loop_prepare() on. The status is that of all ranks. */
+/* Begins a time step with api_loop_prepare(). All ranks return the same status. */
 static int api_loop_begin(struct hdss_shared_loop *loop)
 {
     loop->state = LOOP_BROKEN;
@@ -277,8 +273,8 @@ static int api_loop_report(struct hdss_shared_loop *loop)
 
 /* --- pieces --- */
 
-/* Notes how the means of the pieces differ, each weighted by its length (Chan, Golub and LeVeque 1979). If iterations
- * vary independently, squares / (pieces - 1) is the variance of one. */
+/* Adds a piece to the length-weighted variance of pieces (Chan, Golub and LeVeque 1979). For independent iterations,
+ * squares / (pieces - 1) is the variance of one. */
 static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
 {
     double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
@@ -289,7 +285,7 @@ static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
     loop->spread.pieces++;
 }
 
-/* The program has come back from its latest piece. */
+/* The program has finished its latest piece. */
 static void end_piece(struct hdss_shared_loop *loop, uint64_t now_ns)
 {
     if (loop->piece_ns == 0)
@@ -312,7 +308,7 @@ static uint64_t api_loop_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Iterations that a rank computes before it looks after the others. */
+/* Iterations of a serving rank between two checks for requests. */
 static uint64_t break_size(const struct hdss_shared_loop *loop)
 {
     if (loop->settings.break_after != API_AUTO)
@@ -325,7 +321,7 @@ static uint64_t break_size(const struct hdss_shared_loop *loop)
                             : UINT64_MAX;
 }
 
-/* Returns how much of the rest is handed out now; may ask for the next chunk. */
+/* Size of the next piece; may ask for the next chunk. */
 static uint64_t piece_size(struct hdss_shared_loop *loop)
 {
     uint64_t rest = loop->rest.count;
@@ -352,7 +348,6 @@ static void api_loop_hand_out(struct hdss_shared_loop *loop, int64_t *first, int
     loop->figures.pieces++;
 }
 
-/* True if there was a chunk. */
 static bool api_loop_draw(struct hdss_shared_loop *loop)
 {
     loop->asked = false;
@@ -444,7 +439,7 @@ static struct hdss_shared_loop *make(const struct team *team, const struct hdss_
     return loop;
 }
 
-/* Collective, with all that is left of the loop. */
+/* Collective. */
 static void dispose(struct hdss_shared_loop *loop)
 {
     struct team team = loop->team;
@@ -559,7 +554,7 @@ int hdss_loop_free(struct hdss_shared_loop **out)
     struct hdss_shared_loop *loop = *out;
     *out = NULL;
     if (!mpi_is_there()) {
-        loop->magic = 0; /* MPI has dropped its part of the loop, and the rest cannot be told apart */
+        loop->magic = 0; /* MPI has freed its part of the loop; the rest leaks */
         return HDSS_ERROR_MPI;
     }
     end_piece(loop, backoff_clock_ns());

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes without a coordinator (DCA): two-sided, rma and node, by the transports of the DCA topologies. Nothing is
- * kept over time steps, as nobody collects it. */
+/* Modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. No learned
+ * state is kept across time steps, because no rank collects it. */
 #include "deploy/library/loop.h"
 
 #include "common/carrier/words.h"
@@ -16,8 +16,6 @@ struct dca_own {
     struct share share;
     bool core_ready;
 };
-
-/* --- what the transports need --- */
 
 static void idle(struct share *share, bool (*poll)(void *context), void *context)
 {
@@ -43,8 +41,6 @@ static void ignore_sent(struct share *share, unsigned rank)
 static const struct share_host host = {
     .idle = idle, .happened = happened, .pause = nothing, .sent = ignore_sent, .yield = backoff_yield};
 
-/* --- the mode --- */
-
 static const struct transport *mode_dca_transport_of(enum api_mode mode)
 {
     switch (mode) {
@@ -54,7 +50,7 @@ static const struct transport *mode_dca_transport_of(enum api_mode mode)
     }
 }
 
-/* Within a node only closed forms can be drawn, and what is measured of single ranks says little of big chunks. */
+/* In mode node only closed forms can be used, and measurements of single ranks are not transferable to big chunks. */
 static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {
     struct dca_view view;
@@ -140,7 +136,7 @@ static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
 {
     struct dca_own *own = loop->own;
     mode_dca_measure(loop, own);
-    if (loop->serves && !loop->helped) /* short chunks have no pieces between which others are answered */
+    if (loop->serves && !loop->helped) /* short chunks have no pieces, between which requests would be served */
         own->share.transport->serve(&own->share);
     progress_lock(loop);
     bool drawn = share_draw(&own->share, chunk);

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The modes with a coordinator: central, where rank 0 cuts a chunk for whoever asks, and hierarchical, where the first
- * rank of each group keeps a pool for it and draws refills from rank 0, one chunk for each of its ranks at a time.
+/* Modes with a coordinator: central, where rank 0 cuts a chunk per request, and hierarchical, where the first rank of
+ * each group keeps a pool and gets refills from rank 0 with one chunk per rank of the group.
  *
- * The rules are those of the daemons: sched_cut() says which chunk is next, common/service/refill.h in which order a
- * refill is cut and when the next one is asked for, common/service/pool.h who gets which chunk of a pool. The machines
- * of the daemons are not used. They end a loop when the results of all its chunks are in; a rank of a program is told
- * the end as soon as no chunk is left for it, while others still compute theirs, so that it may go on with another loop
- * which these ranks wait for.
+ * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times their
+ * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used, because
+ * they end a loop after all results have arrived, while a rank of a program must learn the end as soon as no chunk is
+ * left for it, so that it can continue with another loop that other ranks may wait for.
  *
- * A coordinator computes as well. It answers whenever it is inside the library; nothing here waits for a rank that
- * computes but the end: a coordinator is through when each of its ranks has been told the end, or has left, and rank 0
- * when each coordinator is through. So no message is under way when a time step is over, and each step has tags of its
- * own all the same. Messages between ranks are of one MPI library on one kind of machine: plain structures. */
+ * A coordinator computes, too, and serves requests whenever it is inside the library. Only the end waits for computing
+ * ranks: a coordinator is finished when each of its ranks knows the end or has left, and rank 0 when each coordinator
+ * is finished. So no message is in transit after a time step; steps use different tags nevertheless. Messages are plain
+ * structures, because all ranks have the same architecture and MPI library. */
 #include "deploy/library/loop.h"
 
 #include "common/sched/sched.h"
@@ -24,71 +23,69 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Requests that can be on their way to a coordinator before MPI keeps them itself. */
 #define RECEIVES 8
-/* Steps until a tag comes back. */
+/* Period of tags in time steps. */
 #define TAG_STEPS 4096u
 
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
 
 enum kind {
-    KIND_WORK,   /* a rank tells its coordinator: a chunk is wanted */
-    KIND_LEAVE,  /* a rank tells its coordinator: no chunk is wanted any more */
-    KIND_REFILL, /* a coordinator tells rank 0: chunks are wanted */
-    KIND_GONE,   /* the group is through */
+    KIND_WORK,   /* rank to coordinator: wants a chunk */
+    KIND_LEAVE,  /* rank to coordinator: wants no more chunks */
+    KIND_REFILL, /* coordinator to rank 0: wants chunks */
+    KIND_GONE,   /* the group is finished */
 };
 
-/* The question to the coordinator, and what has been measured since; as many of the records go over as there are. */
+/* A request with measurements; only the used records are sent. */
 struct ask {
     uint32_t kind, records;
     struct measured measured[];
 };
 
-/* A chunk; none when its count is 0. In a refill it is for the rank `owner` of the group. */
+/* A chunk; count 0: none. In a refill, `owner` is the rank in the group. */
 struct grant {
     uint64_t first, count;
     uint64_t owner;
 };
 
-/* A coordinator's. */
 struct coordinator {
     MPI_Request receives[RECEIVES];
-    unsigned char *asks; /* [RECEIVES] of ask_bytes, owned */
+    unsigned char *asks; /* [RECEIVES] of ask_bytes each; owned */
     unsigned head;
-    unsigned left;     /* ranks that need nothing any more */
-    unsigned *waiting; /* [members] that wait for a refill, owned */
+    unsigned left;     /* ranks that need no more chunks */
+    unsigned *waiting; /* [members] ranks that wait for a refill; owned */
     unsigned waiting_count;
-    struct pool pool; /* hierarchical */
+    struct pool pool; /* hierarchical mode */
     bool pool_ready;
     struct refills refills;    /* parked: no chunk is left */
-    uint64_t handed_out;       /* chunks of the pool */
+    uint64_t handed_out;       /* chunks assigned from the pool */
     struct ask *refill_ask;    /* owned */
-    struct measured *measured; /* [members] since the last refill, owned */
-    struct grant *refill;      /* rank 0: the refill that it cuts, [ranks + 1]; else [REFILLS_OPEN_MAX][members + 1],
-                                  by their places in the ring of `refills`; owned */
+    struct measured *measured; /* [members] since the last refill; owned */
+    /* rank 0: refill being cut, [ranks + 1]; others: [REFILLS_OPEN_MAX][members + 1] by position in
+     *                                   the ring of `refills`; owned */
+    struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
 
-/* Rank 0's. */
 struct scheduler {
     struct sched sched;
     bool ready;
-    unsigned groups_left; /* groups that are through */
+    unsigned groups_left; /* groups that are not finished */
 };
 
 struct served {
     bool central, learns, coordinates;
-    unsigned idle;                  /* ranks before the first that computes: 1 where rank 0 only coordinates */
-    unsigned members;               /* ranks of the group; in the central mode all */
-    unsigned *member;               /* [ranks] group by group, in rank order; owned */
-    unsigned *first;                /* [groups + 1] where the members of a group begin; owned */
-    unsigned *index;                /* [ranks] a rank's place in its group; owned */
-    int coordinator_rank;           /* rank of this rank's coordinator */
-    size_t ask_bytes;               /* the longest */
-    struct scheduler scheduler;     /* rank 0 */
-    struct coordinator coordinator; /* coordinators */
+    unsigned idle;    /* ranks before the first one that computes: 1 if rank 0 only coordinates */
+    unsigned members; /* ranks of the group; in central mode all */
+    unsigned *member; /* [ranks] by group, in rank order; owned */
+    unsigned *first;  /* [groups + 1] start of each group in `member`; owned */
+    unsigned *index;  /* [ranks] index of each rank in its group; owned */
+    int coordinator_rank;
+    size_t ask_bytes;
+    struct scheduler scheduler;
+    struct coordinator coordinator;
     bool open;
-    /* the others */
+    /* other ranks */
     MPI_Request answer;
     struct grant answered;
     bool asked, told_end;
@@ -144,7 +141,7 @@ static bool group_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* Makes a chunk for each rank of the group. Returns how many there are. */
+/* Cuts one chunk for each rank of the group. Returns their number. */
 static unsigned cut_refill(struct served *served, unsigned group, struct grant *grants)
 {
     struct group_refill refill = {served, group, grants, 0};
@@ -155,7 +152,7 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
 
 /* --- a coordinator's pool --- */
 
-/* After an empty refill there is none that is not. */
+/* After an empty refill all others are empty. */
 static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
                        unsigned count)
 {
@@ -165,7 +162,7 @@ static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordi
     loop->figures.refills++;
 }
 
-/* The measurements of the group's ranks go along. */
+/* Adds the measurements of the group to a request for a refill. */
 static size_t gather_measured(struct served *served, enum kind kind)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -190,7 +187,6 @@ static void send_to_rank_0(struct hdss_shared_loop *loop, struct served *served,
     count_message(loop, bytes);
 }
 
-/* Returns the room of a refill: `place` is its place in the ring, from the oldest on. */
 static struct grant *refill_place(const struct served *served, unsigned place)
 {
     return served->coordinator.refill + (size_t)place * (served->members + 1);
@@ -206,7 +202,6 @@ static void ask_for_refill(struct hdss_shared_loop *loop, struct served *served,
     send_to_rank_0(loop, served, KIND_REFILL);
 }
 
-/* The oldest refill, if it has come. */
 static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -224,8 +219,8 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
     return true;
 }
 
-/* A rank is about to be handed a chunk of the pool. Rank 0 has a refill as soon as it wants one: it measures nothing,
- * and wants one when its pool is empty. */
+/* Called before a chunk of the pool is assigned. Rank 0 gets refills immediately: it measures nothing, and needs one
+ * when its pool is empty. */
 static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -242,7 +237,6 @@ static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 
 enum taken { TAKEN, TAKE_LATER, TAKE_NEVER };
 
-/* A chunk for rank `member` of the group. */
 static enum taken served_take(struct hdss_shared_loop *loop, struct served *served, unsigned member,
                               struct range *chunk)
 {
@@ -273,14 +267,14 @@ static void served_answer(struct hdss_shared_loop *loop, struct served *served, 
     count_message(loop, sizeof grant);
 }
 
-/* Serves the ranks that waited, in the order of their requests; some may have to wait again. */
+/* Serves waiting ranks in order of their requests; some may have to wait again. */
 static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        served_answer(loop, served, coordinator->waiting[i]); /* ranks that wait again come to places that were read */
+        served_answer(loop, served, coordinator->waiting[i]); /* these are appended to entries already read */
 }
 
 static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)
@@ -292,7 +286,7 @@ static void send_refill(struct hdss_shared_loop *loop, struct served *served, in
     count_message(loop, bytes);
 }
 
-/* Rank 0 learns, the others keep it for rank 0. */
+/* Rank 0 passes the measurements to the technique, others store them for rank 0. */
 static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
 {
     if (loop->team.rank == 0) {
@@ -474,7 +468,7 @@ static void served_finish(struct hdss_shared_loop *loop)
 
 /* --- beginning and ending a time step --- */
 
-/* The ranks group by group; one group in the central mode. */
+/* Lists the ranks by group; in central mode there is one group. */
 static int served_list_members(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -513,7 +507,7 @@ static int prepare_coordinator(struct hdss_shared_loop *loop, struct served *ser
                : -1;
 }
 
-/* The first time: everything but the scheduler. */
+/* Everything but the scheduler, at the first time step. */
 static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -598,7 +592,7 @@ static void served_close(struct hdss_shared_loop *loop)
         MPI_Wait(&coordinator->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&coordinator->receives[i]);
     }
-    struct range left; /* by ranks that went before the end */
+    struct range left; /* chunks of ranks that have left early */
     while (pool_take(&coordinator->pool, 0, &left))
         ;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table of the options, and their public calls: see hdss_options_set(3). */
+/* Options of loops and their public functions: see hdss_options_set(3). */
 #include "deploy/library/options.h"
 
 #include "common/config/options.h"
@@ -15,12 +15,10 @@
 #include <string.h>
 
 #define MAGIC UINT64_C(0x6f7074696f6e7331)
-/* Unless the option says another. It wants neither powers nor anything measured, and runs in every mode. */
+/* Default technique; needs neither powers nor measurements, and works in all modes. */
 #define TECHNIQUE "fac2"
-/* The technique with which `auto` begins: it learns as it goes. */
+/* Adaptive technique of the first time step with `auto`. */
 #define TECHNIQUE_AT_FIRST "awf-c"
-
-/* --- the table --- */
 
 static int api_options_take_technique(void *target, const char *value, struct error *error)
 {
@@ -109,8 +107,6 @@ static const struct option_row rows[] = {
 
 static const struct options table = {.usage = "", .about = "", .sections = {{"Options", rows}, {NULL, NULL}}};
 
-/* --- settings --- */
-
 void api_settings_init(struct api_settings *settings)
 {
     struct error none;
@@ -119,7 +115,7 @@ void api_settings_init(struct api_settings *settings)
     sched_spec_parse(&settings->node_technique, WORKER_NODE_TECHNIQUE, &none);
 }
 
-/* Digests each field by itself, as there may be padding between them. */
+/* Hashes each member separately because of padding. */
 uint64_t api_settings_digest(const struct api_settings *settings)
 {
     char technique[SCHED_SPEC_TEXT_MAX], node_technique[SCHED_SPEC_TEXT_MAX];
@@ -137,8 +133,6 @@ bool api_options_are_valid(const struct hdss_options *options)
 {
     return options != NULL && options->magic == MAGIC;
 }
-
-/* --- public --- */
 
 struct hdss_options *hdss_options_new(void)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The progress thread thread of a rank that others ask: it answers while the program computes, and sleeps in between.
- * It takes MPI_THREAD_MULTIPLE. Whatever the rank itself does with what the thread touches is under `serving`. */
+/* Thread of a rank that serves others: it serves while the program computes, and sleeps in between. Needs
+ * MPI_THREAD_MULTIPLE. State shared with the thread is protected by `serving`. */
 #include "deploy/library/loop.h"
 
 static void *help(void *context)

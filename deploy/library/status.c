@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The meaning of each enum hdss_status. */
+/* Texts of enum hdss_status. */
 #include "hdss/hdss.h"
 
 const char *hdss_error_text(int status)

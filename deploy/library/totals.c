@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The figures of all ranks, and the report: the same file as that of a run of the supermaster. */
+/* Figures of all ranks, and the report in the format of the supermaster. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
@@ -8,7 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* First chunk and last end of all, since the common start. */
 static void totals_find_span(const struct figures *all, int ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = UINT64_MAX;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the Fortran modules that only C can do: Fortran has a communicator as an integer, and C as a handle of
- * the MPI library's own type. All else the modules do themselves, with iso_c_binding.
+/* The part of the Fortran modules that needs C: Fortran has communicators as integers, C as handles. The modules do the
+ * rest with iso_c_binding.
  *
- * The Fortran type infoDLS has arrays, which no structure of C can have. So each has an infoDLS of C beside it, on the
- * heap, and is filled in from that through a structure of plain numbers. */
+ * The Fortran type infoDLS contains arrays, which C structures cannot represent. So each has a corresponding C infoDLS
+ * on the heap and is filled in through a structure of plain numbers. */
 #include <mpi.h>
 
 #include "dls4lb/DLS.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* The fields of infoDLS that the library fills in, in the order of `dls4lb_fields` in dls4lb_calls.f90. */
+/* Output fields of infoDLS, in the order of `dls4lb_fields` in dls4lb_calls.f90. */
 struct dls4lb_fields {
     int comm, crew;
     int foreman, my_rank, first_rank, last_rank, comm_size, crew_size;
@@ -20,13 +20,13 @@ struct dls4lb_fields {
     double work_s;
 };
 
-/* What the program may have changed before a loop starts, in the order of `dls4lb_parameters` in dls4lb_calls.f90. */
+/* Input fields before a loop starts, in the order of `dls4lb_parameters` in dls4lb_calls.f90. */
 struct dls4lb_fortran_parameters {
     int min_chunk, break_after, request_when;
     double h_s, sigma_s;
 };
 
-/* Called from Fortran alone. */
+/* Called only from Fortran. */
 infoDLS *dls4lb_fortran_new(int comm);
 void dls4lb_fortran_new_groups(int world, int coordinator, infoDLS **outer, infoDLS **inner);
 void dls4lb_fortran_copy_group_comms(const infoDLS *outer, const infoDLS *inner, int *outer_comm, int *inner_comm);
@@ -83,14 +83,14 @@ void dls4lb_fortran_free(infoDLS *info)
     free(info);
 }
 
-/* The foreman of the foremen counts himself in lastRank, and not in commSize. */
+/* The coordinator of foremen counts itself in lastRank, but not in commSize. */
 static size_t dls4lb_rank_count(const infoDLS *info)
 {
     int count = info->lastRank + 1 > info->commSize ? info->lastRank + 1 : info->commSize;
     return count > 0 ? (size_t)count : 0;
 }
 
-/* `stats` has room for three numbers of each rank, `weights` for one. */
+/* stats[3 * ranks], weights[ranks]. */
 void dls4lb_fortran_read(const infoDLS *info, struct dls4lb_fields *fields, double *stats, double *weights)
 {
     *fields = (struct dls4lb_fields){
