@@ -16,7 +16,7 @@
 #define SPEED_MAX           1e6
 #define LOAD_MAX            64
 
-/* Copies the next word of the line; an empty one at the line's end. Returns what follows it. */
+/* Copies the next word, empty at the end of the line. Returns the rest. */
 static const char *take_word(const char *text, char word[WORD_MAX])
 {
     text += strspn(text, AVAILABILITY_BLANKS);
@@ -64,7 +64,6 @@ static int take_event(char words[3][WORD_MAX], struct availability_event *event,
     return take_state(words[2], event, error);
 }
 
-/* What a trace is being read into. */
 struct trace_reader {
     struct availability *availability;
     size_t room;
@@ -91,7 +90,7 @@ static int keep_event(struct trace_reader *reader, const struct availability_eve
 struct profile {
     double at_s[AVAILABILITY_PROFILE_EVENTS_MAX], value[AVAILABILITY_PROFILE_EVENTS_MAX];
     unsigned count;
-    double loop_after_s; /* below 0: it does not begin again */
+    double loop_after_s; /* negative: no repetition */
 };
 
 static int take_profile_words(struct profile *profile, char words[2][WORD_MAX], unsigned line, struct error *error)
@@ -136,7 +135,7 @@ static int parse_profile(struct profile *profile, const char *text, struct error
     return 0;
 }
 
-/* Adds an event of a profile, unless a state is that which the node has already. */
+/* Adds an event of a profile, unless the node already has this state. */
 static int add_profile_event(struct trace_reader *reader, struct availability_event *event, bool is_state, double value,
                              bool *is_up, struct error *error)
 {
@@ -176,7 +175,7 @@ static int add_profile(struct trace_reader *reader, unsigned node, bool is_state
     return 0;
 }
 
-/* Takes a line NODE speed_file|state_file NAME. */
+/* Parses a line NODE speed_file|state_file NAME. */
 static int take_profile(struct trace_reader *reader, char words[3][WORD_MAX], struct error *error)
 {
     uint64_t node;
@@ -201,7 +200,6 @@ static int take_profile(struct trace_reader *reader, char words[3][WORD_MAX], st
     return result == 0 ? 0 : error_set(error, "line %u: %.200s: %.300s", reader->line, words[2], inner.text);
 }
 
-/* Takes a line, of which nothing may be for the computer. */
 static int take_line(struct trace_reader *reader, const char *text, struct error *error)
 {
     char words[3][WORD_MAX], rest[WORD_MAX];
@@ -231,7 +229,7 @@ static int compare_events(const void *a, const void *b)
 
 enum node_state { NODE_AWAY, NODE_LAUNCHED, NODE_JOINED };
 
-/* Notes what becomes of a node by the event. -1 where that cannot be. */
+/* Applies an event to a node's state; fails if it is impossible. */
 static int follow_node(const struct availability_event *event, unsigned char *state, struct error *error)
 {
     if (event->kind == AVAILABILITY_UP && *state != NODE_AWAY)
@@ -246,7 +244,7 @@ static int follow_node(const struct availability_event *event, unsigned char *st
     return 0;
 }
 
-/* Looks whether all events can be, and leaves out what profiles say of the speeds of nodes that are not up. */
+/* Checks that all events are possible, and drops speeds in profiles for nodes that are down. */
 static int follow_nodes(struct availability *availability, unsigned launched, struct error *error)
 {
     unsigned char *states = calloc(NODE_MAX + 1, sizeof *states);

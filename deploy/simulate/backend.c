@@ -15,13 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Time until a dead rank is told of, as common/mpi notices it: ten heartbeats of a second. */
+/* Time until a dead rank is detected, as in common/mpi: ten heartbeats of a second. */
 #define DETECT_NS UINT64_C(10000000000)
-/* The same of a node that has joined, whose stream ends, or is silent for three keep-alives. */
+/* The same for a node that has joined, whose stream ends or is silent for three keep-alives. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
-
-/* --- what happens to the nodes, rank by rank --- */
 
 static unsigned sim_backend_ranks_on(const struct placement *placement, unsigned node)
 {
@@ -61,8 +59,6 @@ static int list_faults(struct simulation_run *run, const struct simulation *simu
     return run->faults != NULL ? 0 : -1;
 }
 
-/* --- who else computes there, from the start to the end --- */
-
 static int list_loads(struct simulation_run *run, const struct simulation *simulation)
 {
     run->loads = calloc(simulation->workers, sizeof *run->loads);
@@ -74,9 +70,7 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
     return run->loads != NULL ? 0 : -1;
 }
 
-/* --- the run --- */
-
-/* A chunk is handed to a helper, and its results come back: tests/bench/bench_isolation.py. */
+/* Sending a chunk to a helper and receiving its results: tests/bench/bench_isolation.py. */
 #define HELPER_CALL_NS 5500.0
 
 static struct virtual_config configure(const struct simulation *simulation, const double *powers)
@@ -97,7 +91,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .distance = setup->loop.distance,
         .reach = setup->loop.reach,
         .no_speculation = setup->loop.has_effects,
-        .is_patient = true, /* there is no launcher that ends who is late */
+        .is_patient = true, /* no launcher kills late ranks */
         .no_isolation = setup->kernel->descriptor != NULL,
         .are_tasks = setup->loop.are_tasks,
         .powers = powers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See pods.h. The ranks of a pod are known beforehand: they are behind all others when it comes. */
+/* See pods.h. The ranks of a pod are known beforehand: they follow all others at the time it joins. */
 #include "deploy/simulate/pods.h"
 
 #include "common/util/grow.h"
@@ -8,9 +8,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* The state of a node at the event at hand. */
 struct presence {
-    unsigned pod;  /* of run->config.pods, from 1; 0: it is one of the launch, if it is there */
+    unsigned pod;  /* index in run->config.pods + 1; 0: a launched node, or absent */
     unsigned rank; /* of the pod's master */
     double speed;
 };
@@ -19,7 +18,7 @@ struct lister {
     struct simulation_run *run;
     const struct placement *placement;
     unsigned pod_workers;
-    unsigned ranks;             /* so far */
+    unsigned ranks;
     struct presence *presences; /* [nodes] owned */
     size_t fault_room;
     bool out_of_memory;
@@ -37,7 +36,6 @@ static void add_fault(struct lister *lister, const struct virtual_fault *fault)
     run->config.faults = run->faults;
 }
 
-/* The fault happens to all ranks of the node that are there. */
 static void add_faults(struct lister *lister, unsigned node, struct virtual_fault fault)
 {
     const struct presence *presence = &lister->presences[node];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The summary and the report of a simulated run: see print_report.h. */
+/* Summary and report of a simulated run: see print_report.h. */
 #include "deploy/simulate/print_report.h"
 
 #include "common/config/job.h"
@@ -30,13 +30,12 @@ static int print_report_write_report(const struct simulation *simulation, const 
     return result;
 }
 
-/* In parts of the loop time; below 0 where it is not known. */
+/* Fraction of the loop time; negative: unknown. */
 static double print_report_share(const struct report *report, double busy_s)
 {
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;
 }
 
-/* Describes the workers of the file of costs, and how the simulation used them. */
 static struct report_recorded print_report_recorded(const struct simulation *simulation)
 {
     const struct recorded_speeds *speeds = &simulation->recorded_speeds;

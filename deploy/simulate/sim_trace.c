@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* The rank of the i-th of those who note: the supermaster, the masters of the launch, those of the pods. */
+/* Rank number i of those with a trace: supermaster, masters of the launch, masters of pods. */
 static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
 {
     unsigned rank = i;
@@ -48,7 +48,6 @@ int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation,
     return 0;
 }
 
-/* The workers as the trace tells of them; NULL when memory is out. */
 static struct trace_worker *list_workers(const struct report *report)
 {
     struct trace_worker *workers = calloc(report->workers + 1, sizeof *workers);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace of a simulated run: what its supermaster and its masters note of chunks, in simulated time. */
+/* The trace of a simulated run: chunk records of supermaster and masters in simulated time. */
 #pragma once
 
 #include "common/metrics/report.h"
@@ -9,20 +9,20 @@
 struct simulation;
 struct virtual_config;
 
-/* Zero where there is none. */
+/* Zero: no trace. */
 struct sim_trace {
     struct trace_spool *spools; /* [count] owned */
-    struct trace_sink **sinks;  /* [count] by rank, as a cluster's configuration has them; owned */
-    unsigned *ranks;            /* [count] of the supermaster and the masters; owned */
+    struct trace_sink **sinks;  /* [count] by rank, for the cluster's configuration; owned */
+    unsigned *ranks;            /* [count] supermaster and masters; owned */
     unsigned count;
 };
 
-/* Begins the trace that the job wants: not that of a run of which only the time is noted. `config` says which masters
- * there will be. -1 with one line; to be released in any case. */
+/* Begins the job's trace, except for runs whose time only is determined. `config` lists the masters. Must be freed in
+ * any case. */
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error);
 
-/* Makes the trace; the report says which workers there were. -1 with one line. */
+/* Joins the trace; the report lists the workers. */
 int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,
                   struct error *error);
 void sim_trace_fini(struct sim_trace *trace);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The command line of a simulated run, and what it asks for: see simulation.h. */
+/* Command line of a simulated run and its preparation: see simulation.h. */
 #include "deploy/simulate/simulation.h"
 
 #include "common/config/job.h"
@@ -21,7 +21,7 @@
 
 /* --- the options --- */
 
-/* Takes --dca as a worker takes it. */
+/* Takes --dca like a worker. */
 static int simulation_take_dca(void *target, const char *value, struct error *error)
 {
     struct simulation *simulation = target;
@@ -122,7 +122,7 @@ struct options simulation_options(void)
     return all;
 }
 
-/* Takes our options, and leaves the others to the job. */
+/* Takes the simulation's options and leaves the others to the job. */
 static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();
@@ -152,7 +152,7 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
 
 /* --- the machine --- */
 
-/* A described platform may have changes behind its name, as in ranger:bandwidth=8GB/s,byte=0.1ns. */
+/* A built-in platform may be followed by changes: ranger:bandwidth=8GB/s,byte=0.1ns. */
 static bool is_path(const char *name)
 {
     char described[PLATFORM_NAME_MAX];
@@ -197,7 +197,7 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    /* rank 0 leads, or is a worker, and so may masters be */
+    /* rank 0 leads, or is a worker; masters may be workers as well */
     const unsigned with_leader = simulation->workers - simulation->dca - simulation_serving_workers(simulation);
     if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
                        simulation->setup.job.spec.threads, &inner) < 0)
@@ -220,7 +220,6 @@ static int take_count(const char *word, double *value, struct error *error)
     return result == 0 ? 0 : error_set(error, "--load '%s': accepted: integers from 0 to %d", word, WORKER_LOAD_MAX);
 }
 
-/* Takes a value for all workers, or one for each; `values` has a place for each. */
 static int simulation_read_list(const char *text, unsigned workers, const char *option,
                                 int (*take)(const char *word, double *value, struct error *error), double *values,
                                 struct error *error)
@@ -268,7 +267,6 @@ static int make_speeds(struct simulation *simulation, struct error *error)
 
 /* --- what happens to the nodes --- */
 
-/* "12.5" as nanoseconds. */
 static int parse_seconds(const char *text, uint64_t *ns)
 {
     double seconds;
@@ -278,7 +276,7 @@ static int parse_seconds(const char *text, uint64_t *ns)
     return 0;
 }
 
-/* "N:X@S", "N:X@S-E" or, where nodes fail, "N@S". */
+/* "N:X@S", "N:X@S-E" or, for failures, "N@S". */
 static int parse_event(char *word, bool fails, struct simulation_event *event)
 {
     uint64_t node;
@@ -332,7 +330,6 @@ static int make_events(struct simulation *simulation, struct error *error)
                : take_events(simulation, simulation->fail_text, true, error);
 }
 
-/* Reads a profile beside the trace that names it. */
 static char *read_profile(void *context, const char *name, struct error *error)
 {
     const char *trace = context, *slash = strrchr(trace, '/');
@@ -367,7 +364,7 @@ static int read_availability(struct simulation *simulation, struct error *error)
 
 /* --- the costs --- */
 
-/* The simulated workers are as fast as the recorded ones, which are dealt out again and again. */
+/* Simulated workers get the speeds of the recorded ones in turn. */
 static int separate_recorded_workers(struct simulation *simulation, struct error *error)
 {
     struct recorded_speeds *speeds = &simulation->recorded_speeds;
@@ -435,7 +432,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
 {
     static const char *const words[] = {"separate", "simulate", "ignore"};
     if (!simulation->has_recorded && simulation->platform_name == NULL)
-        simulation->recorded = RECORDED_SIMULATE; /* the only machine that is told of */
+        simulation->recorded = RECORDED_SIMULATE; /* no other machine is given */
     if (make_costs_by_name(simulation, error) < 0)
         return -1;
     if (!simulation->has_recorded || costs_have_workers(simulation->costs))
@@ -448,7 +445,6 @@ static int make_costs(struct simulation *simulation, struct error *error)
 
 /* --- the whole --- */
 
-/* Refuses options that need a supermaster. */
 static int simulation_check_dca(const struct simulation *simulation, struct error *error)
 {
     if (!simulation->dca)
@@ -459,7 +455,7 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
     return 0;
 }
 
-/* Refuses options without effect in a simulated run. */
+/* Rejects options without effect in a simulated run. */
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->setup.job;
@@ -507,7 +503,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
     return read_words(simulation, argc, argv, error);
 }
 
-/* --break-after is rank 0's of workers alone, or else the masters'. */
+/* --break-after applies to rank 0 with --dca, otherwise to the masters. */
 static int simulation_pass_break_after(struct simulation *simulation, struct error *error)
 {
     if (simulation->break_after == 0)

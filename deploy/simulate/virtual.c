@@ -10,7 +10,7 @@ static double costs_of(void *context, uint64_t first, uint64_t count)
     return simulation_cost_ns(((const struct simulation_model *)context)->simulation, first, count);
 }
 
-/* Nodes that join are where the first one is. */
+/* Joining nodes are at the site of the first one. */
 static unsigned site_of(const struct simulation_model *model, unsigned node)
 {
     return model->site[node < model->simulation->placement.nodes ? node : 0];
@@ -45,8 +45,6 @@ void simulation_model_fini(struct simulation_model *model)
 {
     free(model->site);
 }
-
-/* --- the run --- */
 
 static double busy_s(const struct virtual_cluster *cluster, unsigned first, unsigned count)
 {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca two-sided, simulated: rank 0 keeps the counters and answers the others' requests, between two iterations where
- * it computes: after as many as take BREAK_NS, or as --break-after says, and after each chunk. What it answers delays
- * what it computes. Without a chunk it answers at once.
+/* --dca two-sided, simulated: rank 0 keeps the counters and serves requests between two of its iterations, after as
+ * many as take BREAK_NS or as --break-after says, and after each chunk. Serving delays its computation. Without a chunk
+ * it serves immediately.
  *
- * Requests that come while it answers others are answered behind them. When rank 0 looks next is found when a request
- * comes: of looks that find nothing there is no event. */
+ * Requests that arrive while it serves are appended. The time of the next check is computed when a request arrives:
+ * checks that would find nothing have no event. */
 #include "common/config/rank_options.h"
 #include "common/dca/machine.h"
 #include "common/metrics/report.h"
@@ -15,24 +15,23 @@
 
 #include <stdlib.h>
 
-/* Service times of a request and its answer, sending and receiving apart: the rank that asks takes 458 ns, a bare
- * round trip at the same time 310 (tests/bench/RESULTS.md, the benchmark dca), by two. */
+/* Service time of a request and its answer, without sending and receiving: the asking rank takes 458 ns, a bare round
+ * trip under the same conditions 310 (tests/bench/RESULTS.md, benchmark dca), divided by two. */
 #define EXCHANGE_NS  74
 #define ASKING_BYTES 24
 #define ANSWER_BYTES 8
 
 struct coordinator {
-    unsigned *asked; /* [workers] ring of the workers whose requests are here; owned */
+    unsigned *asked; /* [workers] ring of workers with pending requests; owned */
     unsigned first, count;
-    bool looks;         /* an event for a look is to come */
-    bool computes;      /* rank 0 has a chunk */
-    uint64_t done;      /* iterations of that chunk that were done at `resumed_ns` */
-    double resumed_ns;  /* when rank 0 began the chunk or went on with it */
-    uint64_t look_done; /* iterations of the chunk that are done at the next look */
-    double served_ns;   /* until then rank 0 answers, or has something else to do than its chunk */
+    bool looks; /* an event for a check is scheduled */
+    bool computes;
+    uint64_t done;      /* iterations of that chunk done at `resumed_ns` */
+    double resumed_ns;  /* when rank 0 began or resumed the chunk */
+    uint64_t look_done; /* iterations of the chunk done at the next check */
+    double served_ns;   /* until then rank 0 is busy with other things than its chunk */
 };
 
-/* Time that the worker takes for a message of `bytes` bytes. */
 static double coordinator_message_ns(const struct dca_run *run, unsigned w, double from_ns, double bytes)
 {
     const struct platform_service *service = &run->simulation->platform.service;
@@ -60,9 +59,6 @@ static void coordinator_close(struct dca_run *run)
     free(own);
 }
 
-/* --- when rank 0 looks --- */
-
-/* Iterations between two looks. */
 static uint64_t coordinator_stride(const struct dca_run *run)
 {
     const struct range *chunk = &run->workers[0].machine.chunk;
@@ -71,7 +67,7 @@ static uint64_t coordinator_stride(const struct dca_run *run)
     return break_stride(iteration_ns, run->simulation->dca_options.break_after);
 }
 
-/* The time at which `done` iterations of the chunk are done. */
+/* Time at which `done` iterations of the chunk are done. */
 static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
 {
     const struct coordinator *own = run->coordinator;
@@ -80,8 +76,7 @@ static double coordinator_done_ns(const struct dca_run *run, uint64_t done)
                                             worker->machine.chunk.first + own->done, done - own->done);
 }
 
-/* Iterations that are done at the first look that is not before `at_ns`; all of them: the look comes when the chunk is
- * over. */
+/* Iterations done at the first check at or after `at_ns`; the whole chunk if that is later than all checks. */
 static uint64_t coordinator_find_break(const struct dca_run *run, double at_ns)
 {
     const struct coordinator *own = run->coordinator;
@@ -109,14 +104,12 @@ static void coordinator_plan_look(struct dca_run *run, double at_ns)
     if (own->computes && at_ns > own->served_ns) {
         own->look_done = coordinator_find_break(run, at_ns);
         if (own->look_done == run->workers[0].machine.chunk.count)
-            return; /* coordinator_finish() looks */
+            return; /* coordinator_finish() checks */
         look_ns = coordinator_done_ns(run, own->look_done);
     }
     own->looks = true;
     dca_schedule(run, look_ns, 0, DRAWING_LOOKS);
 }
-
-/* --- answering --- */
 
 static double coordinator_assign_ns(const struct dca_run *run, unsigned w, double from_ns)
 {
@@ -129,7 +122,6 @@ static double coordinator_received_ns(struct dca_run *run, unsigned w, double th
            dca_on_core_ns(run, w, there_ns, EXCHANGE_NS);
 }
 
-/* Answers all that are here. When that is done. */
 static double coordinator_serve(struct dca_run *run, double at_ns)
 {
     struct coordinator *own = run->coordinator;
@@ -157,7 +149,7 @@ static void coordinator_look(struct dca_run *run, double at_ns)
     own->resumed_ns = begins_later ? own->resumed_ns + (served_ns - at_ns) : served_ns;
 }
 
-/* The rank has other chunks to compute, and was delayed in this one. */
+/* Returns the end of the worker's chunk; that of rank 0 was delayed by serving. */
 static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
 {
     struct coordinator *own = run->coordinator;
@@ -172,9 +164,7 @@ static double coordinator_finish(struct dca_run *run, unsigned w, double at_ns)
     return coordinator_serve(run, at_ns);
 }
 
-/* --- a draw --- */
-
-/* Rank 0 has the counters, and what all have measured. */
+/* Rank 0 has direct access to the counters and measurements. */
 static void coordinator_leave(struct dca_run *run, unsigned w, double at_ns)
 {
     const double bytes = dca_asked_bytes(run, w, ASKING_BYTES);
@@ -200,7 +190,7 @@ static void coordinator_drawn(struct dca_run *run, unsigned w, double at_ns)
     own->computes = run->workers[0].machine.state == DCA_COMPUTING;
     own->done = 0;
     own->resumed_ns = at_ns;
-    if (own->looks && own->computes) /* the look was planned in the chunk before */
+    if (own->looks && own->computes) /* the check was planned in the previous chunk */
         own->look_done = run->look_ns > at_ns ? coordinator_find_break(run, run->look_ns) : 0;
     if (!own->computes)
         own->served_ns = at_ns;

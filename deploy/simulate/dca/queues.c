@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca node, simulated: the workers of a node draw from a queue in its memory, one after the other, each in QUEUE_NS;
- * whichever finds it empty fetches the node's next big chunk from the counters in rank 0's window, and the others look
- * again when it is there. A delayed assignment passes under a lock of the node.
+/* --dca node, simulated: the workers of a node draw from a queue in shared memory one after the other, each in
+ * QUEUE_NS. The first to find it empty fetches the node's next big chunk from the counters in rank 0's window, and the
+ * others try again after its arrival. A delayed assignment holds a lock of the node.
  *
- * With recall, once a worker has found nothing left, the queue is filled by the worker of the node that first comes to
- * the end of an iteration and has more of its chunk to compute: that one cuts it. When that is is found when the queue
- * is drained: of looks that find nothing to do there is no event. */
+ * With recall, after a worker has found nothing left, the queue is refilled by the worker of the node that reaches the
+ * end of an iteration first and has a rest of its chunk to give up. This worker is determined when the queue is
+ * drained: checks that would find nothing have no event. */
 #include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A draw from the queue of a node with two ranks (tests/bench/RESULTS.md, the benchmark dca); 15 with one. */
+/* A draw from the queue of a node with two ranks (tests/bench/RESULTS.md, benchmark dca); 15 with one. */
 #define QUEUE_NS 27
 
 #define NOBODY UINT32_MAX
@@ -24,15 +24,14 @@ struct simulated_queue {
     struct dca_queue queue;
     struct dca_view view;
     bool viewed;
-    double free_ns;       /* when the queue is free */
-    unsigned first, last; /* ends of the line of workers that wait for a big chunk; NOBODY */
+    double free_ns;
+    unsigned first, last; /* list of workers that wait for a big chunk; NOBODY */
     unsigned workers;
-    const unsigned *members; /* [workers] the node's */
-    unsigned giver;          /* worker that is to give next; NOBODY */
-    uint64_t giver_done;     /* iterations of its chunk that are done then */
+    const unsigned *members; /* [workers] of the node */
+    unsigned giver;          /* worker that gives next; NOBODY */
+    uint64_t giver_done;     /* iterations of its chunk done by then */
 };
 
-/* Lists the workers of each node. */
 static void queues_list_members(struct dca_run *run)
 {
     const struct simulation *simulation = run->simulation;
@@ -98,9 +97,6 @@ void queues_await(struct dca_run *run, unsigned w)
     node->last = w;
 }
 
-/* --- recall --- */
-
-/* The time at which `done` iterations of the worker's chunk are done. */
 static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t done)
 {
     const struct drawing_worker *worker = &run->workers[w];
@@ -108,7 +104,7 @@ static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t don
            dca_compute_ns(run, w, worker->began_ns, worker->call_ns, worker->machine.chunk.first, done);
 }
 
-/* Iterations of the worker's chunk that are done at the end of the one that it computes at `at_ns`. */
+/* Iterations of the worker's chunk done at the end of the one in progress at `at_ns`. */
 static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, double at_ns)
 {
     uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
@@ -119,8 +115,8 @@ static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, doub
     return not_over;
 }
 
-/* Finds who gives next, where the queue is drained: the worker that first comes to the end of an iteration which is not
- * the last of its chunk. */
+/* If the queue is drained, determines the giver: the worker that first reaches the end of an iteration that is not the
+ * last of its chunk. */
 static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     double best_ns = INFINITY;
@@ -150,7 +146,7 @@ void queues_starve(struct dca_run *run, unsigned w, double at_ns)
     queues_plan_giver(run, node, at_ns);
 }
 
-/* The workers that wait look again. With SimGrid one may have done so, and wait again, before the next is told. */
+/* Wakes waiting workers. With SimGrid one may run and wait again before the next is woken. */
 static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     unsigned waiting = node->first;
@@ -164,7 +160,7 @@ static void queues_wake(struct dca_run *run, struct simulated_queue *node, doubl
     }
 }
 
-/* The worker claims the queue, cuts its chunk, and computes what is left of it. */
+/* The worker claims the queue, cuts its chunk, and continues with the rest. */
 static void queues_give(struct dca_run *run, unsigned w, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);
@@ -192,9 +188,7 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     queues_wake(run, node, at_ns);
 }
 
-/* --- big chunks and draws --- */
-
-/* A big chunk, or that there is none, is there for all: whoever has fetched it looks first. */
+/* A big chunk, or the end, is available to all; its fetcher draws first. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);
@@ -225,7 +219,7 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
     else if (event.drawn.result == DCA_DRAWN)
         node->free_ns += dca_on_core_ns(run, w, node->free_ns, run->assignment_ns);
     else
-        queues_wake(run, node, node->free_ns); /* this was the last one that might have given something */
+        queues_wake(run, node, node->free_ns); /* no other worker can give anything */
     dca_give(run, w, &event, node->free_ns);
     queues_plan_giver(run, node, at_ns);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated run of workers alone (DCA): see run.h. Here is the run, what becomes of the machines' actions, and the
+/* A simulated run without a supermaster (DCA): see run.h. Runs the machines, applies their actions, and makes the
  * report. */
 #include "deploy/simulate/dca/run.h"
 
@@ -93,7 +93,7 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
         run->model->drawn(run, w, at_ns);
 }
 
-/* Measures what timing the chunk in pieces shows, as the executor does. */
+/* Measures the chunk in pieces, like the executor. */
 static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
 {
     struct drawing_worker *worker = &run->workers[w];
@@ -130,7 +130,7 @@ static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
     dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
 }
 
-/* The worker begins, or goes on behind what has come into the queue of its node. */
+/* The worker begins, or continues after an arrival in its node's queue. */
 static void drawing_begin(struct dca_run *run, unsigned w, double at_ns)
 {
     const enum dca_state state = run->workers[w].machine.state;
@@ -157,14 +157,13 @@ void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
 
 /* --- before --- */
 
-/* A node's speed is that of its workers together. */
 static void drawing_sum_by_node(const struct simulation *simulation, const double *speeds, double *sums)
 {
     for (unsigned w = 0; w < simulation->workers; w++)
         sums[simulation->placement.node_of[w]] += speeds[w];
 }
 
-/* The powers of those for whom chunks are cut, workers or nodes, to be freed; NULL where nothing is weighted. */
+/* Powers of workers or nodes, freed by the caller; NULL: not weighted. */
 static int drawing_make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
@@ -220,7 +219,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
     return run->core_ready ? 0 : -1;
 }
 
-/* A failing node ends the run: of the faults only slowdowns stay. */
+/* A failing node ends the run, so only slowdowns remain as faults. */
 static int drawing_init_faults(struct dca_run *run, struct error *error)
 {
     struct virtual_config *config = &run->given.config;

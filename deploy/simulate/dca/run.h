@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside a simulated run of workers alone (DCA): what its parts share. run.c gives events to the machines of the
- * workers (common/dca/machine.h) and does their actions; window.c (one-sided), coordinator.c (by requests to rank 0)
- * and queues.c (the queues of the nodes) say how long an access to what the workers share takes. The clock and the
- * network are a backend's: virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
+/* Internal interface of a simulated run without a supermaster (DCA). run.c passes events to the workers' machines
+ * (common/dca/machine.h) and applies their actions; window.c (one-sided), coordinator.c (requests to rank 0) and
+ * queues.c (queues of the nodes) model the duration of accesses to shared state. Clock and network come from a backend:
+ * virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
  *
- * Model: a worker begins a draw, its access goes to the counters (to each of two, where the technique needs both), and
- * with the answer it calculates its chunk, computes it and begins the next draw. What a worker does itself, calculating
- * and delays among it, takes it longer on a slower core, and longer still while its node is slowed down; computing also
- * takes so many times as long as processes run on its core. Accesses happen in the order in which they come to the
- * counters. Deterministic: of what comes at one moment the lowest worker's is first.
+ * Model: a worker begins a draw, its access goes to the counters (to both of two, if the technique needs them), and
+ * with the answer it calculates its chunk, computes it and begins the next draw. The worker's own actions, including
+ * calculation and delays, take longer on a slower core and while its node is slowed down; computing is also multiplied
+ * by the number of processes on its core. Accesses happen in order of arrival at the counters. Deterministic: at equal
+ * times the lowest worker is first.
  *
- * All workers share one core: what one of them has measured and published is learned once, at the first draw after
- * that, by whomever. Each draw begins with an exchange, so that nobody can tell that from a core for each worker. */
+ * All workers share one dca_core: published measurements are learned once, at the first following draw of any worker.
+ * Each draw begins with an exchange, so this is equivalent to a dca_core per worker. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -24,62 +24,61 @@
 #include "deploy/simulate/virtual/perturb.h"
 
 enum drawing_event {
-    DRAWING_BEGINS,   /* the worker begins a draw, or looks at its node's queue again */
-    DRAWING_ARRIVES,  /* the worker's access is where the counters are */
+    DRAWING_BEGINS,   /* the worker begins a draw, or checks its node's queue again */
+    DRAWING_ARRIVES,  /* the worker's access reaches the counters */
     DRAWING_FINISHES, /* the worker's chunk is computed */
-    DRAWING_LOOKS,    /* rank 0 looks after the requests of the others */
-    DRAWING_LEAVES,   /* the worker's request sets out to rank 0, where a network carries it, as on SimGrid */
-    DRAWING_RETURNS,  /* the answer sets out to the worker, where a network carries it */
-    DRAWING_GIVES,    /* an iteration of the worker's chunk is over, behind which it may give up the rest */
+    DRAWING_LOOKS,    /* rank 0 checks for requests */
+    DRAWING_LEAVES,   /* the worker's request departs to rank 0, if a network transports it (SimGrid) */
+    DRAWING_RETURNS,  /* the answer departs to the worker, if a network transports it */
+    DRAWING_GIVES,    /* the end of an iteration after which the worker may give up the rest of its chunk */
 };
 
 struct drawing_worker {
     struct dca_machine machine;
-    struct dca_action access; /* FETCH_ADD or EXCHANGE that is under way */
-    double way_ns;            /* way from the worker to the counters */
-    double due_ns;            /* time of the event that is scheduled for the worker */
-    enum drawing_event due;   /* the event */
-    bool is_due;              /* it is scheduled */
-    double compute_ns;        /* time of the running chunk */
-    double waited_ns;         /* time between the end of the chunk before and its start; 0: there was none */
-    double call_ns;           /* time of the kernel's call, beside the costs of the iterations */
-    double began_ns;          /* start of the running chunk; below 0: there was none yet */
-    double ended_ns;          /* end of the chunk before */
-    unsigned behind;          /* worker that waits next for the queue of the node */
+    struct dca_action access; /* FETCH_ADD or EXCHANGE in progress */
+    double way_ns;            /* latency from the worker to the counters */
+    double due_ns;            /* time of the scheduled event */
+    enum drawing_event due;
+    bool is_due;
+    double compute_ns;
+    double waited_ns; /* between the end of the previous chunk and its start; 0: none */
+    double call_ns;   /* cost of the kernel call, in addition to the iterations */
+    double began_ns;  /* start of the running chunk; negative: none yet */
+    double ended_ns;  /* end of the previous chunk */
+    unsigned behind;  /* next worker waiting for the node's queue */
 };
 
 struct dca_run;
 
-/* The clock and the network. */
+/* Clock and network. */
 struct dca_backend {
-    /* At most one event for each worker at a time, and one of rank 0's looks. A later call for a worker replaces the
-     * event. */
+    /* Schedules at most one event per worker, replacing an earlier one, and one check of rank 0. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-    /* Sends `bytes` bytes from the worker to rank 0; DRAWING_ARRIVES follows. */
+    /* Sends `bytes` from the worker to rank 0; DRAWING_ARRIVES follows. */
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
     /* Sends the answer `counter` from rank 0 to the worker; dca_deliver() follows. */
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
 };
 
-/* A way of reaching the counters. */
+/* A model of access to the counters. */
 struct dca_model {
     enum report_topology topology;
-    /* -1 with one line; close() comes all the same. NULL: there is nothing to be done. */
+    /* On failure close() is called as well. May be NULL. */
     int (*open)(struct dca_run *run, struct error *error);
     void (*close)(struct dca_run *run);
-    /* The worker's access leaves it. */
+    /* The worker's access departs. */
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
     /* DRAWING_ARRIVES */
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* Returns when a worker has received an answer that is there at `there_ns`; NULL: at `there_ns`. */
+    /* When a worker has received an answer that arrives at `there_ns`; NULL: at `there_ns`. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
     /* The worker has begun a chunk, or ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
-    /* DRAWING_FINISHES, DRAWING_LOOKS: NULL where nobody serves others. finish() returns when the worker begins its
-     * next draw, or 0 where it has come too early, and comes again. */
+    /* DRAWING_FINISHES, DRAWING_LOOKS; NULL if no worker serves others. finish() returns the start of the worker's next
+     * draw, or 0 if it was called too early and will be called again. */
     double (*finish)(struct dca_run *run, unsigned w, double at_ns);
     void (*look)(struct dca_run *run, double at_ns);
-    /* DRAWING_GIVES; NULL where chunks are not cut. */
+    /* DRAWING_GIVES; NULL if chunks are not cut. */
     void (*give)(struct dca_run *run, unsigned w, double at_ns);
 };
 
@@ -89,51 +88,50 @@ struct simulated_queue;
 
 struct dca_run {
     const struct simulation *simulation;
-    struct simulation_run given; /* events at the nodes, and the powers */
+    struct simulation_run given; /* events of the nodes, and powers */
     struct perturbations perturbations;
-    double fails_ns;      /* when a node fails, and the run with it; INFINITY: none does */
-    unsigned failed_node; /* number of that node */
+    double fails_ns; /* when a node fails and ends the run; INFINITY: never */
+    unsigned failed_node;
     const struct dca_model *model;
     const struct dca_backend *backend;
-    void *context; /* the backend's */
+    void *context;
     struct dca_core core;
     bool core_ready;
     uint64_t counters[DCA_COUNTERS];
-    struct drawing_worker *workers;       /* [workers] owned */
-    unsigned ended;                       /* workers that draw no more */
-    double look_ns;                       /* time of DRAWING_LOOKS */
+    struct drawing_worker *workers; /* [workers] owned */
+    unsigned ended;                 /* workers that draw no more */
+    double look_ns;
     struct report_worker *rows;           /* [workers] owned */
-    double calculation_ns, assignment_ns; /* --inject-delay among them, on a core of speed 1 */
-    double free_ns;                       /* when the counters in a window are free */
-    double locked_ns;                     /* when the latest delayed assignment there is over */
+    double calculation_ns, assignment_ns; /* including --inject-delay, on a core of speed 1 */
+    double free_ns;                       /* when the counters in a window become free */
+    double locked_ns;                     /* end of the last delayed assignment there */
     struct coordinator *coordinator;      /* owned by coordinator.c */
     struct simulated_queue *queues;       /* [nodes] owned by queues.c */
-    unsigned *members;                    /* [workers] in the order of their nodes; owned by queues.c */
-    double first_ns, end_ns;              /* the first draw, the end of the last chunk; first_ns is below 0 before */
+    unsigned *members;                    /* [workers] by node; owned by queues.c */
+    double first_ns, end_ns;              /* first draw (negative before), end of the last chunk */
     uint64_t chunks, refills, messages, bytes, recalls, recalled;
 };
 
 /* --- run.c --- */
 
-/* -1 with one line; dca_run_fini() is due in any case. */
+/* dca_run_fini() must be called in any case. */
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
                  void *context, struct error *error);
 void dca_run_fini(struct dca_run *run);
-/* The summary and the report. Returns the exit status. */
+/* Writes summary and report. Returns the exit status. */
 int dca_run_say(struct dca_run *run, bool failed, const char *version);
-/* Handles the event that was scheduled for the worker, at its time: all but LEAVES and RETURNS. */
+/* Handles a due event of a worker, except LEAVES and RETURNS. */
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
-/* The answer of the counters has arrived at the worker, which receives it. */
+/* The counters' answer arrives at the worker, which receives it. */
 void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-/* The worker's access happens; FETCH_ADD: what the counter was. */
+/* Performs the worker's access; FETCH_ADD: returns the previous value. */
 uint64_t dca_access(struct dca_run *run, unsigned w);
-/* The answer of the counters is back at the worker. */
+/* The worker has received the counters' answer. */
 void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns);
-/* The machine's step at that time, and its action. */
 void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns);
 
-/* Bytes of what the worker's access asks, and of its answer. */
+/* Sizes of an access and its answer. */
 static inline double dca_asked_bytes(const struct dca_run *run, unsigned w, double plain)
 {
     return run->workers[w].access.type == DCA_ACTION_EXCHANGE ? plain + sizeof(struct dca_measured) : plain;
@@ -146,19 +144,18 @@ static inline double dca_answer_bytes(const struct dca_run *run, unsigned w, dou
                : plain;
 }
 
-/* True if a delayed assignment is part of the worker's access. */
+/* True if the access includes a delayed assignment. */
 static inline bool dca_is_late(const struct dca_run *run, unsigned w)
 {
     return run->assignment_ns > 0 && run->workers[w].access.assigns;
 }
 
-/* Time that the worker takes from `from_ns` on for what takes `ns` on a core of speed 1. */
+/* Duration, from `from_ns` on, of work that takes `ns` on a core of speed 1. */
 static inline double dca_on_core_ns(const struct dca_run *run, unsigned w, double from_ns, double ns)
 {
     return perturbed_ns(&run->perturbations, w, from_ns, ns / run->simulation->rank_speeds[w]);
 }
 
-/* Returns the link between the worker and rank 0. */
 static inline const struct platform_link *dca_link(const struct dca_run *run, unsigned w)
 {
     const struct placement *placement = &run->simulation->placement;
@@ -166,8 +163,8 @@ static inline const struct platform_link *dca_link(const struct dca_run *run, un
     return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
 }
 
-/* Computing of the iterations, counted from the loop's beginning, from `from_ns` on, by a call of the kernel that costs
- * `call_ns` beside them. */
+/* Duration, from `from_ns` on, of iterations numbered from the loop's beginning, in a kernel call with additional cost
+ * `call_ns`. */
 static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, double call_ns,
                                     uint64_t first, uint64_t count)
 {
@@ -177,11 +174,10 @@ static inline double dca_compute_ns(const struct dca_run *run, unsigned w, doubl
     return perturbed_ns(&run->perturbations, w, from_ns, alone_ns * simulation->worker_loads[w]);
 }
 
-/* --- window.c, which queues.c uses as well --- */
+/* --- window.c, also used by queues.c --- */
 
 void dca_window_leave(struct dca_run *run, unsigned w, double at_ns);
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns);
-/* Sets every worker's way to the counters. */
 int dca_window_open(struct dca_run *run, struct error *error);
 
 /* --- queues.c --- */

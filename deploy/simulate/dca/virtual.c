@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers alone in virtual time: see run.h. A message takes the latency of its link. */
+/* Simulated runs without a supermaster in virtual time: see run.h. A message takes the latency of its link. */
 #include "common/util/error.h"
 #include "common/util/random.h"
 #include "deploy/simulate/dca/run.h"
@@ -14,8 +14,8 @@ struct virtual_drawing {
     bool out_of_memory;
 };
 
-/* The heap counts whole nanoseconds; what comes within the same one is ordered by the rest of the time in 2^-36 ns, by
- * worker or, where a seed shuffles it, by a draw for each, and by type. */
+/* The heap uses whole nanoseconds; events within one are ordered by the fraction in units of 2^-36 ns, then by worker
+ * or, with a seed, by a random number per worker, and by type. */
 static uint64_t virtual_order(uint64_t seed, double at_ns, unsigned w, enum drawing_event type)
 {
     const uint64_t rest = (uint64_t)ldexp(at_ns - floor(at_ns), 36);
@@ -36,7 +36,7 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
-/* A seed makes it up to half as long again, or as much shorter. */
+/* A seed varies it by up to half. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;
@@ -51,20 +51,20 @@ static void virtual_ask(struct dca_run *run, unsigned w, double at_ns, double by
     dca_schedule(run, at_ns + virtual_way_ns(run, w), w, DRAWING_ARRIVES);
 }
 
-/* Delivers the answer at once, as nothing else happens to the worker until it arrives. */
+/* Delivers the answer immediately, because nothing else happens to the worker before its arrival. */
 static void virtual_reply(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes)
 {
     (void)bytes;
     dca_deliver(run, w, counter, at_ns + virtual_way_ns(run, w));
 }
 
-/* False for an event in whose place another one was scheduled. */
+/* False for an event that was replaced by another. */
 static bool virtual_is_due(const struct drawing_worker *worker, uint64_t at_ns, enum drawing_event type)
 {
     return worker->is_due && worker->due == type && (uint64_t)worker->due_ns == at_ns;
 }
 
-/* Until nothing is left to happen; true: a node has failed before. */
+/* Runs until no event is left. True: a node has failed. */
 static bool virtual_run_drawing(struct dca_run *run, struct virtual_drawing *own)
 {
     struct future *future;

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca rma, simulated: the counters are in a window of rank 0. An access takes a message's way there and back, but on
- * the node of rank 0, where it is an atomic operation in memory; the window does one after the other, each in
- * ATOMIC_NS; no core is busy with it.
+/* --dca rma, simulated: the counters are in a window of rank 0. An access takes the latency in both directions, except
+ * on the node of rank 0, where it is an atomic memory operation; the window performs one access at a time in ATOMIC_NS,
+ * and no core is busy with it.
  *
- * A delayed assignment passes under a ticket lock: a ticket is drawn, whoever has it reads whose turn it is until it is
- * his own, accesses the counter, lets the delay pass and says so. Each of these is an access of its own. Who waits is
- * taken to disturb nobody. */
+ * A delayed assignment holds a ticket lock: the worker draws a ticket, polls the current number until it is its turn,
+ * accesses the counter, waits for the delay and increments the number. Each of these is a separate access. Polling
+ * workers are assumed not to disturb others. */
 #include "deploy/simulate/dca/run.h"
 
 #include <math.h>
 
-/* MPI_Fetch_and_op on an allocated window, within a node of an AMD EPYC (tests/bench/RESULTS.md: 79 to 99). */
+/* MPI_Fetch_and_op on an allocated window within a node, AMD EPYC (tests/bench/RESULTS.md: 79 to 99). */
 #define ATOMIC_NS    93
-#define ACCESS_BYTES 16 /* bytes of what is added, and of what was there */
+#define ACCESS_BYTES 16 /* operand and previous value */
 
 int dca_window_open(struct dca_run *run, struct error *error)
 {
@@ -28,7 +28,7 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
     run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
-/* Time at which an access that is at the window at `at_ns` is through. */
+/* End of an access that reaches the window at `at_ns`. */
 static double window_through_ns(struct dca_run *run, double at_ns)
 {
     run->messages++;
@@ -37,7 +37,7 @@ static double window_through_ns(struct dca_run *run, double at_ns)
     return run->free_ns;
 }
 
-/* The ticket is drawn at `at_ns`. When the last access of all of it is over at the window. */
+/* End of the last access for a ticket drawn at `at_ns`. */
 static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
     const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
@@ -51,7 +51,7 @@ static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     return run->locked_ns;
 }
 
-/* The worker's own record is written at `through_ns`; when all of them have been read, which disturbs nobody. */
+/* The worker's record is written at `through_ns`; returns when all records are read, which disturbs no one. */
 static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);

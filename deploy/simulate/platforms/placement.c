@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The ranks on their cores: see placement.h. */
+/* Placement of ranks: see placement.h. */
 #include "deploy/simulate/platforms/placement.h"
 
 #include <stdlib.h>
 
-/* The i-th of `used` nodes that are spread evenly over the platform's. */
+/* Number i of `used` nodes spread evenly over the platform. */
 static unsigned placement_spread(const struct platform *platform, unsigned i, unsigned used)
 {
     return (unsigned)((uint64_t)i * platform->nodes / used);
@@ -18,7 +18,7 @@ static uint64_t placement_cores_of(const struct platform *platform, unsigned use
     return cores;
 }
 
-/* Number of nodes that hold the ranks; the platform has cores enough. */
+/* Number of nodes for the ranks; the platform has enough cores. */
 static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
 {
     uint64_t largest = 1;
@@ -30,15 +30,15 @@ static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
     return used < platform->nodes ? (unsigned)used : platform->nodes;
 }
 
-/* Goes from core to core of nodes that are spread over the platform's. */
+/* Iterates over the cores of evenly spread nodes. */
 struct cursor {
     const struct platform *platform;
-    unsigned *node_of; /* of the ranks; NULL: only whether they have room is wanted */
-    unsigned used;     /* number of nodes */
+    unsigned *node_of; /* of the ranks; NULL: only tests whether there is room */
+    unsigned used;
     unsigned node, core;
 };
 
-/* Puts a rank on the next `cores` cores of one node. False: no node is left that has them. */
+/* Places a rank on the next `cores` cores of one node. False if there are none. */
 static bool placement_put(struct cursor *cursor, unsigned rank, unsigned cores)
 {
     while (cursor->node < cursor->used) {
@@ -55,7 +55,6 @@ static bool placement_put(struct cursor *cursor, unsigned rank, unsigned cores)
     return false;
 }
 
-/* The supermaster, and then each master with its workers. */
 static bool placement_put_all(const struct placement *placement, struct cursor *cursor)
 {
     const uint64_t masters = placement->masters, workers = placement->workers;
@@ -71,7 +70,8 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Where a worker takes several cores some of a node may be left: more nodes are taken until all ranks have room. */
+/* Increases the number of nodes until all ranks have room: with several cores per worker some cores of a node may
+ * remain unused. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The placement of the ranks of a simulated run: each on a core of its own, a worker of several threads on as many
- * cores of one node.
+/* Placement of the ranks of a simulated run: each rank on its own core, a worker with several threads on as many cores
+ * of one node.
  *
- * Rank 0 is the supermaster, then come the masters, then the workers. The cores are taken node by node: the
- * supermaster, then each master and, behind it, its share of the workers, so that a master is beside its first ones. Of
- * a platform that has more nodes than are needed those are taken that are spread evenly over it: fast and slow nodes,
- * and sites, have their share in every run. */
+ * Rank 0 is the supermaster, followed by masters and workers. Cores are filled node by node: the supermaster, then each
+ * master followed by its share of the workers, so that masters are close to their first workers. If the platform has
+ * more nodes than needed, evenly spread ones are used, so that fast and slow nodes and all sites are represented. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,14 +12,14 @@
 
 struct placement {
     unsigned ranks, masters, workers;
-    unsigned threads;        /* cores of each worker */
-    unsigned nodes;          /* nodes that the run uses */
-    unsigned *node_of;       /* [ranks] node of each, from 0 among those that are used; owned */
-    unsigned *platform_node; /* [nodes] number of the node in the platform; owned */
-    double *speed;           /* [nodes] speed of its cores; owned */
+    unsigned threads;        /* cores per worker */
+    unsigned nodes;          /* used nodes */
+    unsigned *node_of;       /* [ranks] index among the used nodes; owned */
+    unsigned *platform_node; /* [nodes] number in the platform; owned */
+    double *speed;           /* [nodes] of a core; owned */
 };
 
-/* -1 with one line where the platform has fewer cores than there are ranks, or memory is out. */
+/* Fails if the platform has fewer cores than needed. */
 int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,
                    unsigned threads, struct error *error);
 void placement_fini(struct placement *placement);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The text of a platform: see platform.h. */
+/* Parsing platforms: see platform.h. */
 #include "deploy/simulate/platforms/platform.h"
 
 #include "common/util/number.h"
@@ -11,13 +11,12 @@
 #define WORD_MAX   64
 #define LINE_WORDS 8
 
-/* With these no message of up to 10^12 bytes takes longer than 64 bits of nanoseconds hold. */
+/* Limits for which a message of up to 10^12 bytes takes less than 2^64 ns. */
 #define TIME_NS_MAX      60e9
 #define BYTE_NS_MAX      1e3
 #define BYTES_PER_NS_MIN 1e-6
 #define BYTES_PER_NS_MAX 1e9
 
-/* A statement: its first word, and `key=value` words. */
 struct statement {
     char name[WORD_MAX];
     char key[LINE_WORDS][WORD_MAX], value[LINE_WORDS][WORD_MAX];
@@ -33,7 +32,7 @@ struct unit {
 static const struct unit times[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}, {NULL, 0}};
 static const struct unit rates[] = {{"GB/s", 1}, {"MB/s", 1e-3}, {"kB/s", 1e-6}, {NULL, 0}};
 
-/* "2.3us" as nanoseconds, "1GB/s" as bytes a nanosecond. -1 where it is not of these units, or negative. */
+/* "2.3us" as nanoseconds, "1GB/s" as bytes per nanosecond. -1: another unit, or negative. */
 static int parse_quantity(const char *text, const struct unit *units, double *value)
 {
     for (; units->name != NULL; units++) {
@@ -44,7 +43,7 @@ static int parse_quantity(const char *text, const struct unit *units, double *va
         memcpy(number, text, length - tail);
         number[length - tail] = '\0';
         if (number_parse_real(number, value) < 0 || *value < 0)
-            continue; /* "1ms" ends in "s", too */
+            continue; /* "1ms" also ends in "s" */
         *value *= units->factor;
         return 0;
     }
@@ -192,8 +191,7 @@ static int take_statement(struct platform *platform, const struct statement *sta
 
 /* --- the lines --- */
 
-/* Copies the next word of the line; returns what follows it. An empty word at the line's end; NULL where it is too
- * long. */
+/* Copies the next word, empty at the end of the line, and returns the rest; NULL if it is too long. */
 static const char *next_word(const char *text, char word[WORD_MAX])
 {
     text += strspn(text, BLANKS);
@@ -295,7 +293,7 @@ static void list_names(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", platform_names[i]);
 }
 
-/* The number of nodes in all: each group keeps its share. */
+/* Sets the total number of nodes in proportion to the groups. */
 static void resize(struct platform *platform, unsigned nodes)
 {
     uint64_t before = 0, whole = platform->nodes;
@@ -315,7 +313,7 @@ static int change(struct platform *platform, const char *spec, const char *chang
     double quantity;
     while (*changes != '\0') {
         size_t length = strcspn(changes, ",");
-        bool is_long = length >= sizeof word; /* cut off it would be another */
+        bool is_long = length >= sizeof word; /* must not be truncated */
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, changes, is_long ? "..." : "");
         if (strncmp(word, "nodes=", 6) == 0 &&
             parse_count(word + 6, platform->groups, PLATFORM_NODES_MAX, &number) == 0) {

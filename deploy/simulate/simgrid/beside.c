@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated rank that serves and computes: see rank.h. The real one is that of worker/job/beside.c. */
+/* A simulated rank that serves and computes: see rank.h. The real one is in worker/job/beside.c. */
 #include "common/machine/computing.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See dca.h. Each worker is an actor of SimGrid, which sleeps until what is scheduled for it is due. It carries its
- * request to the host of rank 0 and the answer back by itself, so that nobody has to be there to receive them: rank 0
- * answers between its iterations at times that the model knows beforehand. Another actor does that for it: a sleep is
- * not interrupted. */
+/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. It transports its request to the host of
+ * rank 0 and the answer back itself, so that no receiver is needed: rank 0 serves between its iterations at times that
+ * the model knows beforehand. A separate actor does this for rank 0, because a sleep cannot be interrupted. */
 #include "deploy/simulate/simgrid/dca.h"
 
 #include "common/dca/machine.h"
@@ -20,26 +19,25 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SimGrid takes times that differ by less for the same. */
+/* SimGrid considers smaller differences equal. */
 #define SAME_NS 0.5
 
-/* An actor, and the event that it waits for. */
 struct seat {
     struct dca_run *run;
     unsigned w;
     sg_host_t host;
     sg_sem_t wakes;
-    bool waits; /* the actor waits for an event, as none is due */
+    bool waits; /* no event is due */
     bool due;
-    enum drawing_event type; /* type of the event that is due */
-    double bytes;            /* LEAVES, RETURNS: on their way */
-    uint64_t answer;         /* RETURNS */
+    enum drawing_event type;
+    double bytes; /* LEAVES, RETURNS: message size */
+    uint64_t answer;
 };
 
 struct network {
     struct seat *seats; /* [workers] owned */
-    struct seat looker; /* looks after the requests of the others, for rank 0 */
-    bool failed;        /* a node has */
+    struct seat looker; /* serves requests for rank 0 */
+    bool failed;
 };
 
 static double actor_now_ns(void)
@@ -62,7 +60,7 @@ static void actor_schedule(struct dca_run *run, double at_ns, unsigned w, enum d
 {
     struct network *network = run->context;
     struct seat *seat = type == DRAWING_LOOKS ? &network->looker : &network->seats[w];
-    (void)at_ns; /* is in the run */
+    (void)at_ns; /* stored in the run */
     seat->due = true;
     seat->type = type;
     actor_wake(seat);
@@ -82,7 +80,7 @@ static void actor_reply(struct dca_run *run, unsigned w, uint64_t counter, doubl
     dca_schedule(run, at_ns, w, DRAWING_RETURNS);
 }
 
-/* Carries the bytes over the network. Nothing is sent where the worker is on the window's node. */
+/* Transports the message; free on the node of the window. */
 static void actor_carry(const struct network *network, const struct seat *seat, bool back)
 {
     sg_host_t first = network->seats[0].host;
@@ -124,7 +122,7 @@ static void actor_sleep_until(double at_ns)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
-/* Sleeps until the worker's event is due. False where another one may have taken its place, as chunks are cut. */
+/* Sleeps until the worker's event is due. False if it may have been replaced because chunks are cut. */
 static bool actor_await_due(struct seat *seat, double at_ns)
 {
     const struct dca_run *run = seat->run;
@@ -160,7 +158,7 @@ static void actor_draw(int argc, char **argv)
     }
 }
 
-/* Rank 0 looks after the requests of the others until all of them have come to their end. */
+/* Serves requests for rank 0 until all workers have ended. */
 static void actor_look(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
@@ -177,7 +175,6 @@ static void actor_look(int argc, char **argv)
     }
 }
 
-/* A node fails: the actors that wait come to their end. */
 static void actor_fail(int argc, char **argv)
 {
     struct dca_run *run = sg_actor_self_get_data();
@@ -192,7 +189,7 @@ static void actor_fail(int argc, char **argv)
 
 /* --- the run --- */
 
-/* Messages take the latency and the bandwidth of their links, as they are said: as simgrid.c has it of SMPI. */
+/* Messages take latency and bandwidth of their links exactly, as in simgrid.c. */
 static void actors_start_engine(const char *platform)
 {
     char *words[] = {(char[]){"hdss-simgrid"},
@@ -209,7 +206,7 @@ static void actors_start_engine(const char *platform)
     simgrid_load_platform(platform);
 }
 
-/* The platform as a file, which is gone when SimGrid has read it. */
+/* The platform as a file, removed after SimGrid has read it. */
 static int actors_load_platform(const struct simulation *simulation, const struct simgrid_file *file,
                                 struct error *error)
 {
@@ -250,7 +247,6 @@ static void actor_start(struct seat *seat, const char *name, xbt_main_func_t cod
     sg_actor_start(actor, code, 0, NULL);
 }
 
-/* In the order of the workers; their ways are those that SimGrid knows. */
 static void actors_start(struct dca_run *run, const struct simgrid_file *file)
 {
     struct network *network = run->context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The hosts of a SimGrid platform file. SimGrid ends the process where it cannot read one, and knows one platform in
- * its life: so another process reads it, and says what it has found or why it has not. */
+/* Hosts of a SimGrid platform file. SimGrid exits on invalid files and can load only one platform per process, so
+ * another process reads the file and reports hosts or errors. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/util/grow.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the other process: a line for each host. What SimGrid has to say goes the same way. */
+/* In the other process: prints one line per host. Messages of SimGrid go to the same pipe. */
 static _Noreturn void tell_hosts(const char *path, int pipe)
 {
     char name[] = "hdss", quiet[] = "--log=root.thres:error", form[] = "--log=root.fmt:%m%n";
@@ -49,7 +49,6 @@ static FILE *start_reader(const char *path, pid_t *child)
     return hosts;
 }
 
-/* Nodes that are like the ones before them are of their group. */
 static int add_node(struct platform *platform, unsigned cores, double speed)
 {
     struct platform_nodes *last = platform->groups > 0 ? &platform->group[platform->groups - 1] : NULL;
@@ -75,7 +74,7 @@ static int add_host(struct simgrid_file *file, const char *name)
     return file->hosts[file->count] != NULL ? (int)file->count++ : -1;
 }
 
-/* A line of the other process: a host, or what SimGrid says, of which the first line is kept. */
+/* Handles a line of the other process: a host, or a message of SimGrid, of which the first is kept. */
 static int sim_file_take_line(struct simgrid_file *file, struct platform *platform, char *line, char *said,
                               struct error *error)
 {
@@ -88,7 +87,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
         return 0;
     }
     if (cores < 1 || !(speed > 0))
-        return 0; /* no rank runs there */
+        return 0; /* cannot run ranks */
     if (file->count == 0)
         file->flops_per_ns = speed * 1e-9;
     if (add_host(file, line + length) < 0)
@@ -99,7 +98,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* The service times of a described platform, and no nodes yet. */
+/* Sets service times of the built-in platform, without nodes. */
 static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
     if (platform_find(platform, "cluster", error) < 0)

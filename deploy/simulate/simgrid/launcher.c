@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The module that SMPI starts for each rank: loads the module of the rank's daemon and runs it. All ranks are in the
- * process that has made the run, which tells this module of it first. */
+/* The module that SMPI starts for each rank: loads and runs the module of the rank's daemon. All ranks are in the
+ * process that created the run and passed it to this module. */
 #include "deploy/simulate/simgrid/run.h"
 #include "proto/message.h"
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks that fail, and those who learn of it.
+/* Failing ranks, and their detection.
  *
- * Nobody is killed: SMPI ends the run where a message goes to an actor that is not there. A rank that fails stops to
- * compute, to send and to receive at that moment, in the middle of whatever it does, and waits for the end of the run.
- * What would arrive after it, it does not send. Those who watch it learn of it as in virtual time, where ranks are told
- * of what their heartbeats would tell them. */
+ * Actors are not killed, because SMPI ends the run if a message goes to a missing actor. A failed rank stops computing,
+ * sending and receiving at that moment, whatever it does, and waits for the end of the run. Messages that would arrive
+ * later are not sent. Watching ranks are notified as in virtual time, at the times at which heartbeats would show the
+ * failure. */
 #include "deploy/simulate/simgrid/rank.h"
 
 #include "common/carrier/words.h"
@@ -39,7 +39,6 @@ void simulated_note_end(struct simulated_rank *self)
     self->is_gone = self->has_failed || run->standings[run->topology->supermaster].has_left;
 }
 
-/* The next that the rank learns of; NULL where there is none. */
 static const struct notice *next_notice(const struct simulated_rank *self)
 {
     const struct perturbations *perturbations = self->run->perturbations;
@@ -56,8 +55,8 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* Reports the next failure that the rank learns of, as common/mpi/detect.c does processes that have ended. There is
- * nothing to decide for who has lost the supermaster. */
+/* Reports the next failure that the rank is notified of, like common/mpi/detect.c for dead processes. A rank that has
+ * lost the supermaster has nothing to decide. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 {
     struct simulated_rank *self = simulated_self();
@@ -66,7 +65,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= simulated_now()) {
         self->notices++;
         if (self->run->standings[notice->lost].has_left)
-            continue; /* before it could fail */
+            continue; /* left before it could fail */
         if (notice->lost == self->run->topology->supermaster)
             self->is_gone = true;
         else {
@@ -76,7 +75,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
-/* Ranks that still wait for the supermaster do so in vain. */
+/* Ranks that wait for the supermaster would wait forever. */
 static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)
@@ -87,7 +86,7 @@ static void wake_others(const struct simulated_run *run)
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
-    run->end_ns = simulated_now(); /* each rank notes its end, the last one last */
+    run->end_ns = simulated_now(); /* overwritten by each rank; the last one remains */
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The mailbox of a simulated rank: its waiting for messages, and the order in which it takes them.
+/* The mailbox of a simulated rank: how it waits for messages, and in which order it takes them.
  *
- * It waits in MPI_Waitany, for a message or an alarm: polling would cost simulated time that no real rank spends, or
- * the simulation real time. SMPI matches a receive with a message when that is sent, and messages take ways of
- * different lengths: taken in the order of the receives, as by a real rank, one that is here would wait for one that
- * comes from another site. So they are taken as they arrive, but those of one sender in their order, which a short
- * message behind a long one might else overtake: the n-th receive that is started takes the n-th message that was sent
- * to this rank, and its inbox says who has sent it. */
+ * It waits in MPI_Waitany for a message or an alarm: polling would cost simulated time that real ranks do not spend, or
+ * real time of the simulation. SMPI matches a receive with a message when that is sent, and latencies differ: if
+ * messages were taken in the order of the receives, as by a real rank, one that has arrived would wait for another from
+ * a distant site. So messages are taken in order of arrival, but those of one sender in order of sending, because a
+ * short message might overtake a long one: receive number n takes the message sent to this rank as number n, whose
+ * sender is in the inbox. */
 #include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
@@ -25,24 +25,24 @@ enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
 
 struct receive {
     enum receive_state state;
-    uint64_t number;  /* number of the message that it takes */
-    uint64_t arrival; /* in the order of arriving */
+    uint64_t number; /* of the message that it takes */
+    uint64_t arrival;
     struct carrier_status status;
 };
 
 struct mailbox {
     struct simulated_run *run;
-    struct net *net; /* the runtime's, which owns the receives; NULL: none has been started */
+    struct net *net; /* of the runtime, which owns the receives; NULL: none started */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
-    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] those that wait, in the order of their messages */
+    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] in the order of their messages */
     unsigned waiting_count;
-    uint64_t started, arrived; /* counts */
-    uint64_t alarm_ns;         /* NEVER: none is set */
-    sg_actor_t alarm;          /* the actor that gives it */
-    bool rings;                /* the actor is about to give it */
-    unsigned alarms_sent;      /* and not heard */
+    uint64_t started, arrived;
+    uint64_t alarm_ns;    /* NEVER: none */
+    sg_actor_t alarm;     /* actor that sends it */
+    bool rings;           /* the actor is about to send it */
+    unsigned alarms_sent; /* not yet received */
     carrier_request alarm_request;
 };
 
@@ -59,7 +59,7 @@ static void dismiss_alarm(struct mailbox *mailbox)
 {
     if (mailbox->alarm == NULL)
         return;
-    if (!mailbox->rings) /* else it may hold what others wait for, and ends at once */
+    if (!mailbox->rings) /* otherwise it may hold a lock, and ends soon */
         sg_actor_kill(mailbox->alarm);
     sg_actor_unref(mailbox->alarm);
     mailbox->alarm = NULL;
@@ -69,7 +69,7 @@ void mailbox_free(struct mailbox *mailbox)
 {
     dismiss_alarm(mailbox);
     if (mailbox->alarm_request != 0 && !simulated_may_fail(mailbox->run)) {
-        if (mailbox->alarms_sent == 0) /* SimGrid ends the program where a message that is on its way is cancelled */
+        if (mailbox->alarms_sent == 0) /* SimGrid aborts if a message in transit is cancelled */
             carrier->cancel(mailbox->alarm_request);
         carrier->wait(&mailbox->alarm_request);
     }
@@ -78,7 +78,6 @@ void mailbox_free(struct mailbox *mailbox)
 
 /* --- the order of messages --- */
 
-/* Twice the room; all that is not taken stays at its place in the order. */
 static int grow_inbox(struct inbox *inbox)
 {
     size_t capacity = inbox->capacity > 0 ? 2 * inbox->capacity : 8;
@@ -115,7 +114,6 @@ static unsigned sender_of(const struct mailbox *mailbox, uint64_t number)
     return inbox->from[number % inbox->capacity];
 }
 
-/* Forgets who has sent what is taken. */
 static void shorten_inbox(struct mailbox *mailbox)
 {
     uint64_t oldest = mailbox->started;
@@ -137,7 +135,6 @@ void mailbox_start_receive(struct net *net, unsigned receive)
     carrier->start(net->receives[receive]);
 }
 
-/* The message of the n-th of those that wait is here. */
 static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *status)
 {
     struct receive *receive = &mailbox->receives[mailbox->waiting[n]];
@@ -153,7 +150,7 @@ static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *
                           "SimGrid has matched messages in another order than they were sent");
 }
 
-/* No message of the same sender is on its way before it. */
+/* True if no earlier message of this sender is in transit. */
 static bool may_be_taken(const struct mailbox *mailbox, const struct receive *receive)
 {
     unsigned from = (unsigned)receive->status.source;
@@ -166,7 +163,7 @@ static bool may_be_taken(const struct mailbox *mailbox, const struct receive *re
     return true;
 }
 
-/* The receive that has the next message to be taken; the count of them where none has. */
+/* The receive with the next message to take; the number of receives if there is none. */
 static unsigned next_arrived(const struct mailbox *mailbox)
 {
     unsigned next = mailbox->receive_count;
@@ -181,7 +178,7 @@ static unsigned next_arrived(const struct mailbox *mailbox)
 
 /* --- looking --- */
 
-/* The requests of the receives that wait: of several whose messages are here MPI tells the first. */
+/* Requests of waiting receives in order: if several have arrived MPI returns the first. */
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
     for (unsigned n = 0; n < mailbox->waiting_count; n++)
@@ -189,7 +186,7 @@ static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
     return (int)mailbox->waiting_count;
 }
 
-/* Notes what has come while this rank computed. Else it takes the next message when it waits. */
+/* Records messages that arrived while this rank computed. Otherwise the next message is taken while waiting. */
 static void look_at_mail(struct mailbox *mailbox)
 {
     MPI_Request requests[RECEIVES_MAX];
@@ -222,7 +219,7 @@ bool mailbox_find(struct net *net, struct carrier_status *status)
 
 /* --- alarms --- */
 
-/* Runs as another actor of the same rank, which sleeps for it. */
+/* Runs in another actor of the same rank, which sleeps. */
 static void give_alarm(int argc, char **argv)
 {
     struct mailbox *mailbox = sg_actor_self_get_data();
@@ -240,7 +237,7 @@ static void await_alarm(struct mailbox *mailbox)
         mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
-/* An alarm that comes too early does no harm. */
+/* An alarm that is too early is harmless. */
 static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 {
     if (mailbox->alarm_ns <= at_ns)
@@ -255,7 +252,7 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* The alarm is of another rank, which wakes this one, where its own does not ring. */
+/* The alarm may come from another rank, if this rank's own does not ring. */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;
@@ -270,13 +267,12 @@ static void hear_alarm(struct mailbox *mailbox)
 void mailbox_wake(unsigned rank)
 {
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
-    carrier->release(&request); /* the rank may be computing, and never ask for it */
+    carrier->release(&request); /* the rank may be computing and never receive it */
 }
 
 /* --- waiting --- */
 
-/* Behind the receives come the data messages, the oldest of the boundary data, and the alarm. What is sent is not
- * waited for: it has left. */
+/* Receives, data messages, the oldest of the boundary data, and the alarm. Sends are not waited for. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
 
 static int add_request(carrier_request **owners, int count, carrier_request *request)
@@ -285,7 +281,6 @@ static int add_request(carrier_request **owners, int count, carrier_request *req
     return *request != 0 ? count + 1 : count;
 }
 
-/* Lists all requests but the receives. */
 static int list_others(struct mailbox *mailbox, carrier_request **owners, int count)
 {
     struct net *net = mailbox->net;
@@ -297,7 +292,7 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     return add_request(owners, count, &mailbox->alarm_request);
 }
 
-/* A request that is through is set to none, which net.c finds. */
+/* A completed request is set to 0, which net.c detects. */
 static void wait_for_any(struct mailbox *mailbox)
 {
     MPI_Request requests[REQUESTS_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-simgrid: what `hdss simulate --backend simgrid` starts, with its own command line. SimGrid is linked with this
- * program only, so that hdss needs none. */
+/* hdss-simgrid: started by `hdss simulate --backend simgrid` with the same command line. Only this program is linked
+ * with SimGrid, so that hdss does not need it. */
 #include "common/os/modules.h"
 #include "common/util/error.h"
 #include "deploy/simulate/simgrid/backend.h"

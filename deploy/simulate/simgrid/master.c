@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module of the masters. */
+/* Module of the masters. */
 #include "deploy/simulate/simgrid/module.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* The functions of a module: there is one for each daemon, and the launcher loads that of its rank. */
+/* Interface of the modules, one per daemon, which the launcher loads. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"
 
-/* Runs the rank, which has called MPI_Init, until it leaves. */
+/* Runs the rank, after MPI_Init, until it leaves. */
 void simulated_rank(struct simulated_run *run, unsigned rank);
 
-/* Ends the run with a line. */
 void simulated_give_up(struct simulated_run *run, unsigned rank, const char *text);

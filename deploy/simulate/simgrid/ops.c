@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The surroundings of a simulated rank. It rings no doorbells, as whoever waits does so in MPI, and nobody has to find
- * out who has failed: see loss.c. */
+/* runtime_ops of a simulated rank. No doorbells are rung, because waiting ranks wait in MPI, and failures need no
+ * detection: see loss.c. */
 #include "common/mpi/ops.h"
 
 #include "common/mpi/peers.h"
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-/* Memory of hundreds of ranks in one process. */
+/* Small, because hundreds of ranks share a process. */
 #define SENDS 8
 
 static int quiet_prepare(struct runtime *runtime, struct error *error)
@@ -17,7 +17,7 @@ static int quiet_prepare(struct runtime *runtime, struct error *error)
     return 0;
 }
 
-/* The configuration says whose end a rank learns of. */
+/* The configuration determines which failures a rank is notified of. */
 static int watch_all_peers(struct runtime *runtime)
 {
     if (peers_init(&runtime->peers, runtime->ranks) < 0)

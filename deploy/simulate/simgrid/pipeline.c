@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See pipeline.h. Nothing is computed: boundary data have the right lengths, and all ranks send and receive the same
- * bytes, that nobody looks at. */
+/* See pipeline.h. Nothing is computed: boundary data have the right sizes, but their content is meaningless and shared
+ * by all ranks. */
 #include "deploy/simulate/simgrid/pipeline.h"
 
 #include "common/machine/executor.h"
@@ -11,7 +11,7 @@
 #include "deploy/simulate/virtual/columns.h"
 #include "deploy/simulate/virtual/machines.h"
 
-/* More than an alarm takes to be heard. */
+/* More than the delay of an alarm. */
 #define LAST_MOMENT_NS 3000
 
 static struct simulated_pipeline *simulated_pipeline_of(struct executor *executor)
@@ -24,8 +24,6 @@ static const struct virtual_config *config_of(const struct simulated_pipeline *p
     return pipeline->work.run->config;
 }
 
-/* --- boundary data --- */
-
 static struct simulated_halo *sim_pipeline_find_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
     for (unsigned i = 0; i < pipeline->halo_count; i++)
@@ -34,7 +32,6 @@ static struct simulated_halo *sim_pipeline_find_halo(struct simulated_pipeline *
     return NULL;
 }
 
-/* New if there is none. */
 static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *pipeline, uint64_t at)
 {
     struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, at);
@@ -54,7 +51,7 @@ static void sim_pipeline_drop_halo(struct simulated_pipeline *pipeline, uint64_t
         *boundary_at = pipeline->halos[--pipeline->halo_count];
 }
 
-/* Data within a message may be here before those announced earlier: these are in their place all the same. */
+/* Data within a message may arrive before those announced earlier; they are stored at their place anyway. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
@@ -89,10 +86,8 @@ static void simulated_inherit(struct executor *executor, uint64_t at)
 
 static void simulated_release(struct executor *executor, uint64_t at)
 {
-    (void)executor, (void)at; /* the data belong to all ranks */
+    (void)executor, (void)at; /* the data are shared by all ranks */
 }
-
-/* --- the chunk --- */
 
 static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
                                   bool isolated)
@@ -100,7 +95,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     simulated_begin(executor, first, count, mark, isolated);
     pipeline->work.started_ns = simulated_now();
-    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* each step */
+    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* per step */
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
     pipeline->step = 0;
@@ -108,7 +103,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     pipeline->in_step = pipeline->has_waited = pipeline->ready_due = false;
 }
 
-/* True if the boundary data are there that the next step needs. */
+/* True if the boundary data for the next step have arrived. */
 static bool sim_pipeline_may_begin(struct simulated_pipeline *pipeline)
 {
     const struct virtual_config *config = config_of(pipeline);
@@ -125,8 +120,8 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Begins a step, in which all rows take part. A step that had not to be waited for begins where the step before it has
- * ended, whatever the worker has done since then. */
+/* Begins a step with all rows. A step that did not have to wait begins at the end of the previous one, whatever the
+ * worker did meanwhile. */
 static void sim_pipeline_begin_step(struct simulated_pipeline *pipeline)
 {
     const struct simulated_work *work = &pipeline->work;
@@ -146,9 +141,9 @@ static void sim_pipeline_end_step(struct simulated_pipeline *pipeline)
     pipeline->ready_due = !is_last_chunk(pipeline);
 }
 
-/* The step goes on while messages are handled: who computes the next chunk is often told in the middle of one, and
- * waits for what is complete. Whether it is over: an alarm takes its time to be heard, so the last moment is waited for
- * without. */
+/* Continues the step while messages are handled, because the worker of the next chunk is often announced during a step
+ * and waits for complete data. True if the step is over: the last moment is waited for without an alarm, which would be
+ * late. */
 static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
 {
     struct simulated_rank *self = simulated_self();
@@ -161,8 +156,6 @@ static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
     sim_pipeline_end_step(pipeline);
     return true;
 }
-
-/* --- events --- */
 
 static void sim_pipeline_tell_ready(struct simulated_pipeline *pipeline, struct event *event)
 {
@@ -186,7 +179,6 @@ static bool sim_pipeline_mark_is_due(struct simulated_pipeline *pipeline, struct
     return true;
 }
 
-/* The results of the chunk, whose steps are done. */
 static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struct event *event)
 {
     struct simulated_work *work = &pipeline->work;
@@ -200,7 +192,7 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_finish(work, &event->chunk);
 }
 
-/* Boundary data go first: somebody may be waiting for them. */
+/* Boundary data come first because another worker may wait for them. */
 static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     event->now_ns = simulated_now();

@@ -81,7 +81,7 @@ void simulated_give_up(struct simulated_run *run, unsigned rank, const char *tex
     MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
 }
 
-/* Cutting or assigning a chunk takes longer on a slower core. */
+/* Takes longer on a slower core. */
 void simulated_delay(struct runtime *runtime, uint64_t ns)
 {
     struct simulated_rank *self = simulated_self();
@@ -100,8 +100,8 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-/* The machine's step. The rank is busy with the event before the first message leaves, and with each message before
- * that leaves; what is left then it is before the next event: who waits in the meantime need not be woken for it. */
+/* Steps the machine. The rank is busy with the event before the first message departs, and with each message before
+ * that departs; the rest precedes the next event, so that waiting ranks need not be woken for it. */
 static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;
@@ -150,7 +150,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
-        .degraded = simulated_may_fail(run), /* messages may be on their way at the end: nothing is cancelled */
+        .degraded = simulated_may_fail(run), /* messages may be in transit at the end: nothing is cancelled */
     };
     if (self.mailbox == NULL)
         simulated_give_up(run, rank, "out of memory");

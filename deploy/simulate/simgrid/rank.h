@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A rank of a simulated run: the runtime of real ranks (common/mpi: driver.h and net.c) drives its machine over
- * simulated MPI. What differs is here: the clock is SimGrid's, a rank that has nothing to do waits in MPI, and what the
- * daemons do beside computing takes the time that the platform says. */
+ * simulated MPI, with three differences: the clock is SimGrid's, an idle rank waits in MPI, and the work of daemons
+ * takes the platform's service times. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -17,88 +17,85 @@
 struct simulated_rank {
     struct simulated_run *run;
     unsigned rank;
-    struct machine machine; /* the one that is driven */
+    struct machine machine;
     struct mailbox *mailbox;
-    double owed_ns;      /* time that its work takes and has not taken yet, on a core of speed 1 */
-    uint64_t owed_at_ns; /* time since which the work is owed */
-    bool computed;       /* the rank has computed, and not looked at its messages since */
-    uint64_t ends_ns;    /* when the rank fails; NEVER */
-    uint64_t look_ns;    /* when the rank has to look up from waiting, as a step is about to end; NEVER */
+    double owed_ns;      /* work that has not been simulated yet, on a core of speed 1 */
+    uint64_t owed_at_ns; /* time at which the owed work began */
+    bool computed;       /* has computed and not checked messages since */
+    uint64_t ends_ns;    /* failure of the rank; NEVER */
+    uint64_t look_ns;    /* when the rank must stop waiting because a step is about to end; NEVER */
     bool has_failed;     /* at ends_ns */
-    bool is_gone;        /* does nothing any more: it has failed, or the supermaster is not there */
-    unsigned notices;    /* failures of others that it has learned of, in the order of their times */
+    bool is_gone;        /* inactive: has failed, or lost the supermaster */
+    unsigned notices;    /* number of failures it was notified of, in order of time */
 };
 
-/* The status of a rank that has failed, as in struct virtual_result. */
+/* Status of a failed rank, as in struct virtual_result. */
 #define SIMULATED_FAILED (-2)
 
-/* Drives the machine to its end; returns its status. The rank has called MPI_Init. */
+/* Drives the machine to its end and returns its status; after MPI_Init. */
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
-/* The same for a server's machine, beside that of a worker where the rank does both. */
+/* The same for the machine of a server that also computes, together with that of a worker. */
 int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
                            const struct effects *effects);
 
-/* The surroundings of a simulated rank: see common/mpi/ops.h. */
+/* See common/mpi/ops.h. */
 extern const struct runtime_ops simulated_ops;
 
 /* SimGrid's clock, in ns. */
 uint64_t simulated_now(void);
-/* Cutting or assigning a chunk takes so long on a core of speed 1. */
+/* Delay for cutting or assigning a chunk, on a core of speed 1. */
 void simulated_delay(struct runtime *runtime, uint64_t ns);
 
-/* The rank that this is. */
 struct simulated_rank *simulated_self(void);
 
-/* The speed of this rank's core, in flops a nanosecond. */
+/* Speed of this rank's core, in flops per ns. */
 double simulated_speed(void);
 
-/* Time that the core of this rank takes from now on for what takes `ns` on a core of speed 1. */
+/* Duration from now on of work that takes `ns` on a core of speed 1. */
 double simulated_core_ns(const struct simulated_rank *self, double ns);
 
-/* Lets the core of this rank be busy for so long, or until the rank fails. */
+/* Keeps the core busy for this time, or until the rank fails. */
 void simulated_execute(struct simulated_rank *self, double core_ns);
-/* Lets it be busy for what takes so long on a core of speed 1, behind what is owed. */
+/* Keeps the core busy with work of `ns` on a core of speed 1, after the owed work. */
 void simulated_work(struct simulated_rank *self, double ns);
-/* The effect of storing imagined results: it takes its time. */
+/* Storing simulated results only takes time. */
 int simulated_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
 
-/* Notes that handling messages takes so long on a core of speed 1. */
+/* Records time for messages, on a core of speed 1. */
 void simulated_note_busy(struct simulated_rank *self, double ns);
-/* Takes the owed time as passed: it was spent together with something else. */
+/* Discards the owed work: it was done in parallel. */
 void simulated_clear(struct simulated_rank *self);
 
 /* --- loss.c --- */
 
-/* True where somebody fails in this run. */
+/* True if failures are configured. */
 static inline bool simulated_may_fail(const struct simulated_run *run)
 {
     return run->perturbations->ends_ns != NULL;
 }
 
-/* The rank begins. */
 void simulated_come(struct simulated_rank *self);
-/* True where a message that the rank sends now arrives, as it has not failed by then. */
+/* True if a message sent now arrives before the rank fails. */
 bool simulated_reaches(const struct simulated_rank *self, unsigned to);
-/* Notes that the rank has failed, or that the supermaster has left without it, when that is so. */
+/* Checks whether the rank has failed, or the supermaster has left without it. */
 void simulated_note_end(struct simulated_rank *self);
-/* The time at which the rank has to look up next, as it fails, or another has failed, or its computation is over;
- * NEVER. */
+/* Next time at which the rank must stop waiting: its failure, a notice, or the end of a computation; NEVER. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
-/* The rank has nothing more to do. Where somebody fails it stays until all others have nothing, either: messages may
- * still be sent to it. */
+/* End of the rank. If failures are configured it stays until all others are finished, because messages may still be
+ * sent to it. */
 void simulated_leave(struct simulated_rank *self);
 
-/* Reports a failure that the rank learns of to its table of peers; the next one when it is called again. */
+/* Reports one failure to the table of peers; called again for the next. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
 
 /* --- mailbox.c --- */
 
-/* NULL when memory is out. */
+/* NULL if memory runs out. */
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);
 void mailbox_free(struct mailbox *mailbox);
-/* Has a rank that waits stop to do so. */
+/* Ends the waiting of a rank. */
 void mailbox_wake(unsigned rank);
 
 /* See struct runtime_ops. */

@@ -1,63 +1,63 @@
 /* SPDX-License-Identifier: MIT */
-/* A run on SimGrid's simulated MPI (SMPI): what its ranks are given, and what comes of it.
+/* A run on SimGrid's simulated MPI (SMPI): input and output of its ranks.
  *
- * All ranks are in one process, with no globals of their own: this is shared, and not written to by any of them but
- * where it says so. */
+ * All ranks are in one process without globals of their own: this structure is shared, and read-only for them unless
+ * stated otherwise. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* The senders of the control messages that a rank has not taken, in the order of sending: that of the n-th of all is at
- * from[n % capacity]. Senders write to it. */
+/* Senders of control messages not yet taken, in order of sending: message n is from from[n % capacity]. Written by
+ * senders. */
 struct inbox {
     uint32_t *from; /* [capacity] owned */
     size_t capacity;
     uint64_t sent;
-    uint64_t taken; /* all messages up to this one are taken, and maybe some behind */
+    uint64_t taken; /* all messages before this one are taken, and perhaps later ones */
 };
 
-/* A rank's word of itself. */
+/* Written by each rank about itself. */
 struct standing {
-    const void *host; /* SimGrid's host of the rank */
-    bool has_left;    /* the rank has left in order */
+    const void *host; /* SimGrid host */
+    bool has_left;    /* in order */
 };
 
 struct simulated_run {
-    /* --- given to the ranks; borrowed --- */
+    /* --- input; borrowed --- */
     const struct virtual_config *config; /* see struct simgrid_config */
     const struct topology *topology;
     struct hello *hellos; /* [ranks] */
-    const double *speeds; /* [workers] as if they were measured; NULL: they are measured */
+    const double *speeds; /* [workers] replacing measurements; NULL: measured */
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* imagined results of one part, which nobody writes to; NULL: none */
-    unsigned char *boundary;      /* data of one boundary, which all send and receive, and nobody looks at */
-    double flops_per_ns;          /* speed 1 of a core */
-    const char *folder;           /* with the modules */
-    void (*begun)(void *context); /* called by the first rank: SimGrid has read its files */
+    const unsigned char *results; /* results of one part, never written to; NULL: none */
+    unsigned char *boundary;      /* data of one boundary, shared by all, content unused */
+    double flops_per_ns;          /* of a core of speed 1 */
+    const char *folder;
+    void (*begun)(void *context); /* called by the first rank after SimGrid has read its files */
     void *context;
-    /* --- the ranks among themselves --- */
+    /* --- shared by the ranks --- */
     struct inbox *inboxes;      /* [ranks] */
     struct standing *standings; /* [ranks] */
-    /* --- the result: by the supermaster --- */
-    struct supermaster *supermaster; /* machine, to be there behind the run */
-    bool supermaster_is_there;       /* the machine is made, and to be released */
+    /* --- output of the supermaster --- */
+    struct supermaster *supermaster; /* must outlive the run */
+    bool supermaster_is_there;       /* the machine exists and must be freed */
     bool is_over;                    /* the supermaster has left in order */
     int status;
-    /* --- the result: by the rank that it is about --- */
+    /* --- output of the respective rank --- */
     uint64_t events;
-    double *busy_ns; /* [1 + masters] busy time of the supermaster and the masters, from the first assignment on */
-    uint64_t end_ns; /* when the last rank has left */
-    bool is_broken;  /* a line was said */
+    double *busy_ns; /* [1 + masters] busy time of supermaster and masters, from the first assignment on */
+    uint64_t end_ns; /* end of the last rank */
+    bool is_broken;  /* an error was printed */
 };
 
-/* The entry of a daemon's module: runs the rank, and returns when it has left. */
+/* Entry of a daemon's module: runs the rank until it leaves. */
 typedef void simulated_rank_function(struct simulated_run *run, unsigned rank);
 #define SIMULATED_RANK_NAME "simulated_rank"
 
-/* The module that SMPI loads and starts once for each rank, and where it is told the run before that. */
+/* Module that SMPI loads for each rank, and its function that receives the run. */
 #define SIMULATED_LAUNCHER "hdss-simulated-rank.so"
 typedef void simulated_set_run_function(struct simulated_run *run);
 #define SIMULATED_SET_RUN_NAME "simulated_set_run"

@@ -13,7 +13,7 @@
 
 #include <stdlib.h>
 
-/* Names what the virtual cluster can and this one cannot. */
+/* Names a feature of the virtual cluster that SimGrid runs lack. */
 static const char *find_unknown(const struct virtual_config *config)
 {
     for (unsigned i = 0; i < config->fault_count; i++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The set-up of a simulated run: all that its ranks are given. */
+/* Set-up of a simulated run: all inputs of its ranks. */
 #pragma once
 
 #include "common/machine/topology.h"
@@ -16,9 +16,9 @@ struct sim_setup {
     struct perturbations perturbations;
     unsigned char *results;  /* see struct simulated_run; owned */
     unsigned char *boundary; /* see struct simulated_run; owned */
-    double *speeds;          /* [workers] as if they were measured; NULL: they are measured; owned */
+    double *speeds;          /* [workers] replacing measurements; owned; NULL: measured */
 };
 
-/* -1 with one line where this backend has not what is asked for, or memory is out; to be released all the same. */
+/* Fails if this backend lacks a requested feature. Must be freed in any case. */
 int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *config, struct error *error);
 void sim_setup_fini(struct sim_setup *sim_setup);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The run of a job on simulated MPI: see simgrid.h. Writes what SimGrid reads into a folder of its own, and starts
- * the launcher once for each rank. */
+/* A job on simulated MPI: see simgrid.h. Writes SimGrid's input to a temporary folder and starts the launcher module
+ * for each rank. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "deploy/simulate/simgrid/sim_setup.h"
@@ -15,7 +15,7 @@
 
 struct simgrid_job {
     struct sim_setup sim_setup;
-    char folder[512]; /* with the files; empty: there are none */
+    char folder[512]; /* temporary; empty: none */
 };
 
 #define PLATFORM_FILE "platform.xml"
@@ -52,7 +52,6 @@ static void remove_folder(void *context)
     job->folder[0] = '\0';
 }
 
-/* The host of each rank, a line each. */
 static int write_hosts(const struct simgrid_config *config, const char *path)
 {
     const struct placement *placement = config->placement;
@@ -82,9 +81,9 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     return 0;
 }
 
-/* Settings of SimGrid. Messages take the latency and the bandwidth of their links, as they are said: SMPI's defaults
- * are those of a cluster with TCP over Gigabit Ethernet. Messages leave at once, whether they are waited for or not.
- * Asking MPI something, and work of less than a microsecond, takes what it is said to take. */
+/* Settings of SimGrid. Messages take latency and bandwidth of their links exactly, while SMPI's defaults model TCP over
+ * Gigabit Ethernet. Messages depart immediately, even if not waited for. MPI calls and short work take exactly the
+ * given times. */
 static char *const settings[] = {
     (char[]){"--log=root.thres:error"},
     (char[]){"--cfg=smpi/simulate-computation:no"},
@@ -108,7 +107,7 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* Tells the launcher's module of the run. SMPI loads the same one: the ranks have no globals of their own. */
+/* Passes the run to the launcher module. SMPI loads the same instance: ranks have no globals of their own. */
 static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
     simulated_set_run_function *function = NULL;

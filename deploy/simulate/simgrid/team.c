@@ -14,7 +14,7 @@
 #include "deploy/simulate/virtual/thread_model.h"
 #include "proto/record.h"
 
-/* More than an alarm takes to be heard. */
+/* More than the delay of an alarm. */
 #define DEAF_NS 50000.0
 
 static struct simulated_team *simulated_team_of(struct executor *executor)
@@ -42,7 +42,7 @@ static void simulated_team_begin(struct executor *executor, uint64_t first, uint
                                  bool isolated)
 {
     const struct simulated_rank *self = simulated_self();
-    (void)isolated; /* nothing goes wrong */
+    (void)isolated; /* simulated iterations do not fail */
     thread_model_begin(&simulated_team_of(executor)->model,
                        simulated_now() + (uint64_t)simulated_core_ns(self, self->owed_ns), first, count, mark);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The executor of a simulated worker of several threads: what they come to, by deploy/simulate/virtual/thread_model.h,
- * takes its time on the simulated core of the worker's rank. */
+/* Executor of a simulated worker with several threads: the time computed by deploy/simulate/virtual/thread_model.h
+ * passes on the simulated core of the worker's rank. */
 #pragma once
 
 #include "deploy/simulate/simgrid/run.h"
@@ -8,9 +8,9 @@
 #include "deploy/simulate/virtual/thread_model.h"
 
 struct simulated_team {
-    struct simulated_work work; /* first; its chunk is not used */
-    struct thread_model model;  /* the caller releases it */
+    struct simulated_work work; /* must be the first member; its chunk is unused */
+    struct thread_model model;  /* freed by the caller */
 };
 
-/* For the w-th worker; -1 when memory is out. */
+/* For worker `w`; -1: out of memory. */
 int simulated_team_init(struct simulated_team *team, struct simulated_run *run, unsigned w);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. A chunk goes on from the moment at which it was begun: what the worker does beside it in that time, it
- * does while it computes, as in deploy/simulate/virtual. */
+/* See work.h. A chunk proceeds from its start: other work of the worker in that time overlaps with it, as in
+ * deploy/simulate/virtual. */
 #include "deploy/simulate/simgrid/work.h"
 
 #include "common/config/run_spec.h"
@@ -20,12 +20,11 @@
 
 #include <smpi/smpi.h>
 
-/* A worker that computes for longer than the turn of a real one is woken by messages, and looks at its timers now and
- * then. */
+/* A worker that computes longer than a real turn is woken by messages, and checks its timers at intervals. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* With a message that is here already it goes on for so long, behind which the driver looks at it: between shorter
- * turns it may not. */
+/* If a message has already arrived it computes for this time before the driver checks: between shorter turns the driver
+ * may not. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -33,7 +32,7 @@ static struct simulated_work *work_of(struct executor *executor)
     return (struct simulated_work *)executor;
 }
 
-/* Time that the worker takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+/* Duration, from `from_ns` on, of work that takes `ns` at the worker's initial speed. */
 static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
 {
     return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
@@ -53,7 +52,6 @@ double simulated_range_ns(const struct simulated_work *work, double from_ns, dou
     return slowed_ns(work, from_ns, (cost_ns + call_ns) / work->speed * work->load);
 }
 
-/* The time of the first iterations of the running chunk, from its beginning. */
 static double time_ns(const struct simulated_work *work, uint64_t count)
 {
     return simulated_part_ns(work, (double)work->started_ns, count, 1);
@@ -93,7 +91,7 @@ bool simulated_probe(struct executor *executor, struct speed *speed)
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct simulated_work *work = work_of(executor);
-    (void)isolated; /* nothing goes wrong */
+    (void)isolated; /* simulated iterations do not fail */
     const double before_ns = work->count > 0 ? (double)work->started_ns : -1;
     work->running = true;
     work->first = first;
@@ -110,12 +108,12 @@ void simulated_set_mark(struct executor *executor, uint64_t mark)
     work_of(executor)->mark = mark;
 }
 
-/* How many iterations of the running chunk have begun: the last of them runs. */
+/* Number of iterations begun, including the running one. */
 static uint64_t simulated_begun(const struct simulated_work *work)
 {
     const double passed_ns = (double)simulated_now() - (double)work->started_ns;
     uint64_t over = work->done, not_over = work->count;
-    while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
+    while (not_over - over > 1) { /* invariant: `over` are finished, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(time_ns(work, middle) <= passed_ns ? &over : &not_over) = middle;
     }
@@ -134,7 +132,6 @@ static struct range simulated_cut(struct executor *executor, unsigned waiting)
     return (struct range){work->first + work->count, given};
 }
 
-/* Notes what timing the chunk in pieces shows. */
 static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
 {
     struct spread spread = {0};
@@ -192,9 +189,7 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
-/* --- a rank that serves others as well --- */
-
-/* The time for which it has served since it computed last goes by beside its chunk. */
+/* Postpones the chunk by the time spent serving since the last computation. */
 static void leave_out_service(struct simulated_work *work)
 {
     if (!work->serves)
@@ -203,7 +198,7 @@ static void leave_out_service(struct simulated_work *work)
     if (work->left_ns > 0 && work->left_ns > work->started_ns)
         work->started_ns += simulated_now() - work->left_ns;
     else if (work->started_ns < simulated_now())
-        work->started_ns = simulated_now(); /* the chunk began in the step before */
+        work->started_ns = simulated_now(); /* the chunk began in the previous step */
 }
 
 static enum turn leave_off(struct simulated_work *work, enum turn turn)
@@ -212,7 +207,6 @@ static enum turn leave_off(struct simulated_work *work, enum turn turn)
     return turn;
 }
 
-/* When the rank looks at its messages next, from now on. */
 static double next_break_ns(struct simulated_work *work)
 {
     const double iteration_ns = time_ns(work, work->count) / (double)work->count;
@@ -222,7 +216,7 @@ static double next_break_ns(struct simulated_work *work)
     return (double)work->started_ns + time_ns(work, work->looked_at);
 }
 
-/* Computes on until a message is here, and to the next look. False where the event at `end_ns` comes before. */
+/* Computes until a message has arrived, and on to the next check. False if the event at `end_ns` comes first. */
 static bool compute_to_break(struct simulated_work *work, double end_ns)
 {
     const double now_ns = (double)simulated_now();
@@ -234,7 +228,7 @@ static bool compute_to_break(struct simulated_work *work, double end_ns)
     return true;
 }
 
-/* Up to the mark, to where results are sent, or to the end. */
+/* Computes to the mark, the next sending of results, or the end. */
 static enum turn simulated_advance(struct executor *executor, struct event *event)
 {
     struct simulated_work *work = work_of(executor);
@@ -272,7 +266,7 @@ void simulated_sent(struct executor *executor, const void *data)
 
 void simulated_fini(struct executor *executor)
 {
-    (void)executor; /* the executor owns no memory */
+    (void)executor; /* owns no memory */
 }
 
 static const struct executor_ops simulated_work_ops = {

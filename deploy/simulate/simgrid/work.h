@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The executor of a simulated worker: chunks, marks and the probe take the time that the costs of their iterations say,
- * on the simulated core. */
+/* Executor of a simulated worker: chunks, marks and the probe take the time of the iterations' costs on the simulated
+ * core. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -8,51 +8,47 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* Room for what a message has before its results. */
+/* Space before results in a message. */
 #define SIMULATED_HEADROOM 64
 
 struct simulated_work {
-    struct executor executor; /* first */
+    struct executor executor; /* must be the first member */
     struct simulated_run *run;
     unsigned rank;
-    double flops_per_ns; /* speed of the core */
-    double speed;        /* speed of the worker on it, which may be slower */
-    double load;         /* runnable processes on it, the worker being one */
-    bool serves;         /* others, too: it looks at their messages between two iterations */
-    uint64_t looked_at;  /* likewise: iterations that were done then */
-    uint64_t left_ns;    /* likewise: when it computed last; 0: not in this chunk */
+    double flops_per_ns;
+    double speed;       /* of the worker on that core, including its slowdown */
+    double load;        /* runnable processes on the core, including the worker */
+    bool serves;        /* serves others between two iterations */
+    uint64_t looked_at; /* if it serves: iterations done at the last check */
+    uint64_t left_ns;   /* if it serves: end of the last computation; 0: none in this chunk */
     bool running;
     uint64_t first, count, done;
     uint64_t mark; /* 0: none */
     uint64_t started_ns;
-    double call_ns;  /* time of the kernel's call, beside the costs of the iterations */
-    uint64_t sliced; /* iterations whose results have left */
-    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results that go within a message, behind its own bytes */
+    double call_ns;                                       /* cost of the kernel call, in addition to the iterations */
+    uint64_t sliced;                                      /* iterations whose results are sent */
+    unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results sent within a message, after space for its head */
 };
 
-/* For the w-th worker. */
+/* For worker `w`. */
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
-/* Time that the worker takes, from `from_ns` on, for one of `parts` equal parts of the first `count` iterations of the
- * running chunk. */
+/* Duration, from `from_ns` on, of one of `parts` equal parts of the first `count` iterations of the running chunk. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);
-/* Time that the worker takes, from `from_ns` on, for [first, first + count) with a call of the kernel that costs
- * `call_ns`. */
+/* Duration, from `from_ns` on, of [first, first + count) in a kernel call with additional cost `call_ns`. */
 double simulated_range_ns(const struct simulated_work *work, double from_ns, double call_ns, uint64_t first,
                           uint64_t count);
-/* Computes towards `end_ns`: until a message comes, unless that is nearer than `deaf_ns`. True: the time has come. */
+/* Computes until `end_ns` or a message; ignores messages if `end_ns` is nearer than `deaf_ns`. True at `end_ns`. */
 bool simulated_come_to(double end_ns, double deaf_ns);
-/* Computes until then, if that is to come, or until the rank fails. */
+/* Computes until `at_ns`, or until the rank fails. */
 void simulated_compute_until(double at_ns);
-/* Returns the iteration of the running chunk at which gathered results are sent before its end. */
+/* The iteration of the running chunk at which gathered results are sent next. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
-/* Puts the results of the chunk that are not sent yet into the event. */
+/* Adds the unsent results of the chunk to the event. */
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
-/* Puts so many iterations' results into the event. */
 void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);
-/* The chunk is over. */
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);
 
-/* Calls of an executor that are the same with dependencies, of which it is a simulated_work, too. */
+/* Executor functions shared with pipelines, which begin with a simulated_work. */
 bool simulated_probe(struct executor *executor, struct speed *speed);
 void simulated_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated);
 void simulated_set_mark(struct executor *executor, uint64_t mark);

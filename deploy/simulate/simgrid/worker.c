@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The module of the workers. */
+/* Module of the workers. */
 #include "deploy/simulate/simgrid/module.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A platform as SimGrid reads it. Nodes of one group are a SimGrid cluster: each has a link up and one down, with half
- * of the network's latency; messages between ranks of a node go over its loopback. Groups of a site are joined by what
- * costs nothing, sites by a link with what is left of their latency, whose bandwidth all messages share. */
+/* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster: each node has an up and a down link with
+ * half of the network's latency each, and a loopback for messages within the node. Groups of a site are connected at no
+ * cost, sites by a shared link with the rest of their latency. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static unsigned group_of(const struct platform *platform, const struct placement
     return (unsigned)(platform_node(platform, placement->platform_node[node]) - platform->group);
 }
 
-/* The used nodes of a group as a list, "0,1,4"; false where there are none. */
+/* The used nodes of a group as a list, "0,1,4"; false if there are none. */
 static bool write_radical(FILE *file, const struct platform *platform, const struct placement *placement, unsigned g)
 {
     bool any = false;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* When a simulated rank that computes and serves others looks at their messages, in virtual time and on SimGrid. */
+/* When a simulated rank that computes and serves checks for messages, in virtual time and on SimGrid. */
 #pragma once
 
 #include <stdint.h>
 
-/* Time between two looks as in worker/job/job.c and worker/dca/work.c; and the executor comes back after a turn. */
+/* Time between two checks as in worker/job/job.c and worker/dca/work.c, and turn of the executor. */
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Iterations of `iteration_ns` each between two looks: `asked` (--break-after), or where that is 0 those of BREAK_NS,
- * and in either case no more than those of a turn. */
+/* Iterations of `iteration_ns` between two checks: `asked` (--break-after), or 0 for those of BREAK_NS; at most those
+ * of a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;
@@ -18,7 +18,7 @@ static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
     return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
 }
 
-/* The iterations that are done at the next look, where the last one was at `looked_at` and `begun` have begun since. */
+/* Iterations done at the next check if the last one was at `looked_at` and `begun` have begun since. */
 static inline uint64_t break_next(uint64_t looked_at, uint64_t begun, uint64_t stride)
 {
     const uint64_t before = begun > looked_at ? begun - looked_at : 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The virtual cluster: see cluster.h. Here events go into the machines and their actions are applied. */
+/* The virtual cluster: see cluster.h. Passes events to the machines and applies their actions. */
 #include "deploy/simulate/virtual/cluster.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -17,8 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NS_PER_HOUR 3600000000000u
-/* The futures of a run that are told apart where they are shuffled. */
+#define NS_PER_HOUR   3600000000000u
 #define SEQUENCE_BITS 40
 
 /* --- the trace --- */
@@ -71,7 +70,6 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-/* Has all machines say their reasons, where there is a trace to show them. */
 static void listen_to_reasons(struct virtual_cluster *cluster)
 {
     cluster->reasons = (struct reason_sink){print_reason, cluster};
@@ -80,7 +78,6 @@ static void listen_to_reasons(struct virtual_cluster *cluster)
             cluster->nodes[i].machine.explain(cluster->nodes[i].machine.self, &cluster->reasons);
 }
 
-/* Has the machines that assign chunks note what becomes of these, where somebody wants to know it. */
 static void trace_chunks(struct virtual_cluster *cluster)
 {
     for (unsigned i = 0; cluster->config.sinks != NULL && i <= cluster->config.masters; i++)
@@ -89,8 +86,8 @@ static void trace_chunks(struct virtual_cluster *cluster)
 
 /* --- effects --- */
 
-/* The place of a future among those of the same moment. A shuffle keeps the order of the messages of one sender, and of
- * what else one rank is to handle, whose moment may be put off later. */
+/* Order among simultaneous futures. A shuffle preserves the order of messages from one sender, and of other events of
+ * one rank that may be postponed. */
 static uint64_t cluster_order(struct virtual_cluster *cluster, const struct future *future)
 {
     const uint64_t sequence = cluster->heap.sequence++, seed = cluster->config.order_seed;
@@ -133,8 +130,8 @@ static uint64_t cluster_transfer_ns(const struct virtual_cluster *cluster, unsig
     return latency + (config->bytes_per_ns > 0 ? (uint64_t)((double)bytes / config->bytes_per_ns) : 0);
 }
 
-/* By how much the seed of the order changes the way of the message that is sent: up to half of the latency more or
- * less, so that of two that cross within it either may be the first. May be below 0, modulo 2^64. */
+/* Random change of the latency by the seed, up to half in either direction, so that crossing messages may arrive in any
+ * order. May be negative, modulo 2^64. */
 static uint64_t cluster_shuffled_ns(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const uint64_t seed = cluster->config.order_seed;
@@ -153,7 +150,6 @@ uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank)
                       cluster->nodes[rank].service_factor);
 }
 
-/* The time to cut and assign so many chunks. */
 static double cutting_ns(const struct virtual_config *config, unsigned calculations, unsigned assignments)
 {
     return (double)(calculations * (config->calculation_ns + config->spec.calculation_ns) +
@@ -249,7 +245,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
     case ACTION_BOUNDARY: dependent_fill(cluster, rank, action, data); break;
     case ACTION_REUSE: dependent_reuse(cluster, rank, action->boundary_at); break;
     case ACTION_RELEASE: dependent_release(cluster, rank, action->boundary_at); break;
-    case ACTION_TAKEN: break; /* results are freed behind the step */
+    case ACTION_TAKEN: break; /* results are freed after the step */
     case ACTION_DROP: faults_drop(cluster, rank, action->drop.rank, action->drop.text); break;
     case ACTION_EXIT:
         cluster_leave(cluster, rank);
@@ -293,7 +289,7 @@ static uint64_t service_ns(const struct virtual_cluster *cluster, const struct n
     return (uint64_t)(((double)config->service_ns + all_ns + cluster->step.sending_ns) * node->service_factor);
 }
 
-/* A rank that does both computes nothing while it serves, and serves nobody while it probes. */
+/* A rank that serves and computes does not compute while it serves, and does not serve while it probes. */
 static void serve_beside(struct virtual_cluster *cluster, unsigned rank, uint64_t busy_ns)
 {
     struct node *node = &cluster->nodes[rank];
@@ -306,7 +302,7 @@ static void serve_beside(struct virtual_cluster *cluster, unsigned rank, uint64_
 
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank);
 
-/* The answer to a CUT of the step comes before anything else. */
+/* The answer to a CUT precedes all other events. */
 static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct event event = {.type = EVENT_CUT, .now_ns = cluster->now_ns, .cut = cluster->step.cut};
@@ -317,7 +313,7 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
         cluster_step(cluster, rank, &event, NULL);
 }
 
-/* The answer to a GROW likewise. Seldom, so that other steps are not burdened. */
+/* The same for GROW. Rare, and kept out of other steps for speed. */
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
     struct event event = {.type = EVENT_GROWN, .now_ns = cluster->now_ns};
@@ -368,7 +364,7 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster_lose_dropped(cluster, rank);
 }
 
-/* A rank dropped in this step is lost to the cluster. */
+/* Reports a rank dropped in this step as lost. */
 static void cluster_lose_dropped(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -400,7 +396,7 @@ static void deliver_message(struct virtual_cluster *cluster, const struct future
 
 const unsigned char cluster_phantom_bytes[INLINE_MAX];
 
-/* The digest of what the rank computes of an iteration: who lies yields another record, also in `results`. */
+/* Digest of the record that this rank computes; a wrong record is also written to `results`. */
 static uint64_t digest_of_rank(const struct virtual_cluster *cluster, unsigned rank, uint64_t iteration,
                                unsigned char *results, uint64_t place)
 {
@@ -439,13 +435,12 @@ unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned ra
     return results;
 }
 
-/* Results of the running chunk from `sliced` up to `done`. */
 static void deliver_results(struct virtual_cluster *cluster, const struct future *future, uint64_t done,
                             struct event *event)
 {
     struct running *running = &cluster->nodes[future->rank].running;
     if (done <= running->sliced && event->type == EVENT_SLICE)
-        return; /* a failure of the same moment has taken them along */
+        return; /* a simultaneous failure has already delivered them */
     unsigned char *results =
         cluster_fill_results(cluster, future->rank, running->first + running->sliced, done - running->sliced, event);
     if (cluster->out_of_memory)
@@ -459,8 +454,8 @@ static void deliver_results(struct virtual_cluster *cluster, const struct future
     free(results);
 }
 
-/* The iteration before future->done did not work; the results before it go first. Where it has ended a helper the rest
- * of the chunk goes on in another one; nobody is to try again what has ended a child process. */
+/* Iteration future->done - 1 failed; earlier results are delivered first. If the failure killed a helper the chunk
+ * continues in another one; deaths of child processes are final. */
 static void deliver_failure(struct virtual_cluster *cluster, const struct future *future, struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -489,7 +484,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
 {
     struct node *node = &cluster->nodes[future->rank];
     if (future->generation != node->running.generation || future->done > node->running.count)
-        return; /* or it lies behind what a cut has left of the chunk */
+        return; /* or beyond the end after a cut */
     event->chunk.done = future->done;
     event->chunk.compute_ns = cluster->now_ns - node->running.started_ns;
     switch (future->type) {
@@ -508,7 +503,7 @@ static void deliver_chunk_event(struct virtual_cluster *cluster, const struct fu
     }
 }
 
-/* True where `rank` cannot go on without `other`: the supermaster, or the master of its pod. */
+/* True if `rank` depends on `other`: the supermaster, or the master of its pod. */
 static bool is_root_of(const struct virtual_cluster *cluster, unsigned rank, unsigned other)
 {
     const struct topology *topology = &cluster->topology;
@@ -518,7 +513,6 @@ static bool is_root_of(const struct virtual_cluster *cluster, unsigned rank, uns
     return other == topology->supermaster;
 }
 
-/* The i-th pod joins, unless the supermaster has left. */
 static bool join(struct virtual_cluster *cluster, uint64_t i)
 {
     struct topology *topology = &cluster->topology;
@@ -607,7 +601,7 @@ static void cluster_handle(struct virtual_cluster *cluster, struct future *futur
     heap_return(&cluster->heap, future);
 }
 
-/* A rank takes its events one at a time, in the order in which they arrive. */
+/* A rank handles its events one at a time in order of arrival. */
 static void cluster_enqueue(struct virtual_cluster *cluster, struct future *future)
 {
     struct node *node = &cluster->nodes[future->rank];
@@ -690,9 +684,8 @@ static bool is_busy(const struct virtual_cluster *cluster, unsigned rank)
            node->stopped;
 }
 
-/* A worker looks for messages between two iterations, one of several threads between two turns, while the others wait
- * for what comes. Others than a RECALL, or an END that ends what runs, it does not
- * act on before its chunk is over: they may as well come at once. */
+/* True for messages that a computing worker acts on before the end of its chunk: RECALL, and END that ends running
+ * iterations. Others may be delivered at once. */
 static bool is_acted_on(const struct future *future)
 {
     const unsigned char *bytes = future_bytes(future);
@@ -701,7 +694,7 @@ static bool is_acted_on(const struct future *future)
            (bytes[0] == MESSAGE_END && message_decode(&message, bytes, future->size) == DECODE_OK && message.end.now);
 }
 
-/* True for what the executor tells: it comes when the iterations are done, and waits for no look. */
+/* True for events of the executor, which come at the end of iterations without a check for messages. */
 static bool is_of_chunk(const struct future *future)
 {
     return future->type == EVENT_MARK || future->type == EVENT_SLICE || future->type == EVENT_ITERATIONS_FAILED ||
@@ -717,7 +710,7 @@ static void wait_for_iteration(struct virtual_cluster *cluster, const struct fut
         return;
     }
     if (cluster->config.cuts_at_once && node->computing != NULL)
-        return; /* another process computes, or other threads do */
+        return; /* another process or other threads compute */
     if (node->computing != NULL && !is_of_chunk(future) && node->busy_until_ns <= cluster->now_ns) {
         node->busy_until_ns = work_break_ns(cluster, future->rank);
         return;
@@ -728,7 +721,7 @@ static void wait_for_iteration(struct virtual_cluster *cluster, const struct fut
     node->busy_until_ns = end_ns > node->busy_until_ns ? end_ns : node->busy_until_ns;
 }
 
-/* Delivers a future event: takes over `future`. */
+/* Delivers and takes over `future`. */
 static void happen(struct virtual_cluster *cluster, struct future *future)
 {
     if (future->fault == NULL && !future->wake) {
@@ -754,7 +747,7 @@ static void happen(struct virtual_cluster *cluster, struct future *future)
         faults_apply(cluster, fault);
 }
 
-/* With many ranks the next one is in no cache: it comes while this one is busy. */
+/* With many ranks the next one is not in the cache. */
 static void prefetch_next(const struct virtual_cluster *cluster)
 {
     const struct heap *heap = &cluster->heap;
@@ -784,7 +777,7 @@ uint64_t virtual_next_ns(const struct virtual_cluster *cluster)
     return cluster->heap.length > 0 ? cluster->heap.items[0].at_ns : NEVER;
 }
 
-/* Handles the next event. Returns whether it could. */
+/* Handles the next event. False if there is none, or a limit is reached. */
 static inline bool cluster_advance(struct virtual_cluster *cluster)
 {
     const struct virtual_config *config = &cluster->config;

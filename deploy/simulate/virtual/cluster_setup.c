@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The line-up of a virtual cluster: the ranks, their machines and what each is told at its start. */
+/* Set-up of a virtual cluster: ranks, machines and their configurations. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -18,8 +18,7 @@
 
 #include <stdlib.h>
 
-/* The actions of one step: those of ordinary steps need no more room while a machine runs, whose allocations may be
- * counted. */
+/* Room for the actions of ordinary steps, so that machines do not allocate while allocations are counted. */
 #define ACTIONS 128
 
 static int build_topology(struct virtual_cluster *cluster)
@@ -35,7 +34,7 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
-/* Job set-up raises min_chunk likewise. */
+/* Job set-up raises min_chunk in the same way. */
 static int complete_spec(struct virtual_config *config, struct error *error)
 {
     struct run_spec *spec = &config->spec, defaults;
@@ -76,7 +75,7 @@ static int init_master(struct virtual_cluster *cluster, unsigned m)
     if (ranks == NULL)
         return -1;
     const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-    const bool is_launched = m < topology->launched; /* one that has no memory for itself does not join */
+    const bool is_launched = m < topology->launched; /* a pod's master without memory does not join */
     cluster_in_machine(cluster, is_launched);
     int result = master_init(&cluster->masters[m], &config);
     cluster_in_machine(cluster, false);
@@ -103,7 +102,8 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     node->worker = w;
 }
 
-/* Takes the worker's machine as that of its rank, beside that of a server where it has one. -1 when memory is out. */
+/* Sets the worker's machine as that of its rank, combined with a server's machine if there is one. -1: out of
+ * memory. */
 static int take_machine(struct node *node, unsigned rank, const struct machine *worker, bool serves)
 {
     if (!serves) {
@@ -172,7 +172,7 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     return 0;
 }
 
-/* Lists for each iteration those that it waits for. The configuration lists for each those that wait for it. */
+/* Inverts the precedence: lists for each iteration those that it waits for. */
 static int list_others(struct virtual_cluster *cluster)
 {
     const struct precedence *precedence = cluster->config.precedence;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks of a loop with dependencies: their values, their steps, and the boundary data that they wait for.
+/* Chunks of a loop with dependencies: values, steps, and waiting for boundary data.
  *
- * A column is one place of the synchronization dimension. Its values go down from row to row; over a boundary go the
- * latest `distance` of each column. A row's record is made of its values in the order of the columns, so that a chunk
- * that has computed some of its steps has records that are made in part. */
+ * A column is one place of the synchronization dimension. Its values depend on earlier rows; the last `distance` values
+ * of each column are the boundary data. A row's record combines its values in order of columns, so that a partly
+ * computed chunk has incomplete records. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/util/random.h"
@@ -20,14 +20,14 @@ static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
     return config->first + config->count;
 }
 
-/* The values above the loop's first row. */
+/* Initial values before the loop's first row. */
 static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
 {
     for (uint64_t i = 0; i < columns_distance(config); i++)
         window[i] = random_at(column, i);
 }
 
-/* The values of a column in the rows [first, first + count), into whose records they go. */
+/* Computes a column for the rows [first, first + count) and adds its values to their records. */
 static void go_down(const struct virtual_config *config, uint64_t column, uint64_t first, uint64_t count,
                     uint64_t *window, uint64_t *records)
 {
@@ -40,7 +40,7 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
     }
 }
 
-/* Computes all records as one worker would; NULL when memory is out. */
+/* Computes all records serially; NULL if memory runs out. */
 static uint64_t *compute_serially(const struct virtual_config *config)
 {
     uint64_t *records = calloc(config->count + 1, sizeof *records);
@@ -134,7 +134,7 @@ void dependent_fini(struct virtual_cluster *cluster)
 
 /* --- steps --- */
 
-/* True if what the next step needs is there. */
+/* True if the data for the next step have arrived. */
 static bool virtual_dependent_may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct pipeline *pipeline = node->pipeline;
@@ -172,7 +172,7 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
     pipeline->step_ends_ns = cluster->now_ns + later_ns;
 }
 
-/* Boundary data that the running chunk needs, and where it leaves what the next one does. */
+/* Finds the boundary data before and after the running chunk. */
 static void find_ready(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;
@@ -210,7 +210,6 @@ void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struc
         virtual_dependent_begin_step(cluster, rank);
 }
 
-/* The values of the step. */
 static void compute_step(struct virtual_cluster *cluster, struct node *node)
 {
     const struct virtual_config *config = &cluster->config;
@@ -253,7 +252,6 @@ static void virtual_dependent_tell_ready(struct virtual_cluster *cluster, unsign
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* The next `count` results leave. */
 static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsigned rank, enum event_type type,
                                            uint64_t count, const uint64_t *records, struct event *event)
 {
@@ -283,8 +281,8 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* Tells of the rows of the chunk that have killed their helper, and were tried again by the same worker: they fail. One
- * that crashes does so each time, and only the last of the loop does; returns whether it has, and is given up. */
+/* Reports rows of the chunk that killed their helper and were tried again by the same worker as failed. Crashes repeat,
+ * except that only the loop's last row is given up; returns true if it was. */
 static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -307,8 +305,8 @@ static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const st
     return is_given_up;
 }
 
-/* The last row of the chunk is given up: what is before it leaves. A chunk that is not longer than the distance is one
- * piece, and given up as a whole. */
+/* Gives up the last row of the chunk and reports those before it. A chunk not longer than the distance is given up as a
+ * whole. */
 static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
                          const struct event *event)
 {

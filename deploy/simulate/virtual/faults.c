@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Lost, stopped, slow and stalled ranks: who is told what when, and which of the last messages arrive.
+/* Lost, stopped, slow and stalled ranks: which ranks are notified when, and which of the last messages arrive.
  *
- * MPI loses nothing between two that live, doubles nothing, and keeps the order within a pair of ranks. What a loss
- * makes look otherwise, and the seed of the faults chooses from:
- * - dropped: of the messages from a dead rank to another those up to some moment arrive and none after it, another
- *   moment for each receiver, also in the middle of a step; what was sent to it nobody reads;
- * - reordered: between different pairs all orders are possible. The loss is told behind the rank's last messages to the
- *   one that is told, but before or after what others say of it, and after or before what they sent when they knew;
+ * Between living ranks MPI neither loses nor duplicates messages and keeps their order. The fault seed chooses among
+ * the effects of a loss:
+ * - dropped: messages from a dead rank to another arrive up to some moment, different for each receiver and possibly in
+ *   the middle of a step; messages to the dead rank are not read;
+ * - reordered: between different pairs all orders are possible. The notice of the loss follows the rank's last messages
+ *   to the notified rank, but may precede or follow messages and reactions of others;
  * - delayed: by jitter and stalls, up to what looks like a loss;
- * - doubled: a rank that was only stopped or stalled wakes after it was taken for lost, and its results come beside
- * those of who took its place; who adopts the workers of a dead master hears of what that had reported. */
+ * - duplicated: a rank that was only stopped or stalled continues after it was declared lost, so that its results
+ * arrive besides those of its replacement; ranks that adopt the workers of a dead master receive reports a second
+ * time. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -25,13 +26,12 @@ bool faults_any(const struct virtual_cluster *cluster)
     return cluster->config.fault_count > 0 || cluster->config.outcome != NULL || cluster->config.loses_ranks;
 }
 
-/* A number from 0 to most, by the seed of the faults. */
 static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t most)
 {
     return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
 }
 
-/* Time at which the latest message from one rank to the other arrived, or will arrive. */
+/* Arrival time of the latest message from one rank to the other. */
 static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const struct topology *topology = &cluster->topology;
@@ -51,8 +51,7 @@ static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned f
     return last > cluster->now_ns ? last : cluster->now_ns;
 }
 
-/* Time at which the last message arrives that is on its way from `rank` to `other`; messages after `cut_ns` never
- * do. */
+/* Arrival time of the last message in transit from `rank` to `other`; messages after `cut_ns` are dropped. */
 static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
 {
     uint64_t last = cluster->now_ns;
@@ -88,8 +87,7 @@ static void faults_tell(struct virtual_cluster *cluster, unsigned watcher, unsig
                               });
 }
 
-/* The supermaster begins to watch the workers of a master whose end it learns of: those that are dead it learns of now.
- */
+/* The supermaster begins to watch the workers of a lost master, and is notified of those that are dead. */
 static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned master, uint64_t after_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -99,7 +97,7 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
             faults_tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
-/* A message on its way from `rank` to another arrives, or is cut off; and where that one watches, it is told. */
+/* Delivers or drops messages from `rank` in transit to `peer`, and notifies `peer` if it watches. */
 static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
 {
     const struct virtual_config *config = &cluster->config;
@@ -115,7 +113,7 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
-/* About the master of a pod only the supermaster and its workers hear anything. */
+/* Only the supermaster and its workers communicate with the master of a pod. */
 static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -125,7 +123,7 @@ static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint
         tell_peer(cluster, topology->served_rank[topology_first(topology, m) + i], rank, cut_ns);
 }
 
-/* About a worker only its master and the supermaster hear anything, unless workers exchange boundary data. */
+/* Only its master and the supermaster communicate with a worker, except for boundary data. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -149,7 +147,7 @@ bool faults_spare(const struct virtual_cluster *cluster, const struct part *part
     return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
 }
 
-/* Data messages of a rank that are being received: half of them make it. */
+/* About half of the data messages being received from the rank are completed. */
 static void lose_data(struct virtual_cluster *cluster, unsigned rank)
 {
     for (size_t i = 0; i < cluster->heap.length; i++) {
@@ -253,7 +251,7 @@ void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fau
 
 /* --- nonsense --- */
 
-/* Changes bits until it does not decode. */
+/* Flips bits until the message is invalid. */
 static size_t garble(struct random *random, unsigned char *bytes, size_t size)
 {
     struct message message;
@@ -264,7 +262,7 @@ static size_t garble(struct random *random, unsigned char *bytes, size_t size)
     return size;
 }
 
-/* A message that decodes, and is not for the sender to send to this one. */
+/* A valid message that the sender must not send to this receiver. */
 static size_t misplace(const struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes)
 {
     const struct topology *topology = &cluster->topology;
@@ -296,7 +294,6 @@ static void cancel(struct future *future, unsigned rank, unsigned from)
     future->lost |= future->type == EVENT_STORED && !future->wake && future->rank == rank && future->from == from;
 }
 
-/* Data messages that the rank waits for will not come. */
 static void faults_cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
 {
     for (size_t i = 0; i < cluster->heap.length; i++)

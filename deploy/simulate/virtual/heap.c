@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A heap in which each has four below it: see heap.h. It is no deeper than half a binary one, and the four lie beside
- * one another. */
+/* A 4-ary heap: see heap.h. It has half the depth of a binary one, and the children are adjacent in memory. */
 #include "deploy/simulate/virtual/heap.h"
 
 #include "common/util/heap.h"
@@ -18,8 +17,6 @@ static void event_heap_release(struct future *future)
         free(future->bytes);
     free(future->data);
 }
-
-/* --- those that are not used --- */
 
 static int event_heap_add_block(struct heap *heap)
 {
@@ -54,8 +51,6 @@ void heap_return(struct heap *heap, struct future *future)
     *future = (struct future){.next = heap->unused};
     heap->unused = future;
 }
-
-/* --- the heap --- */
 
 static bool due_before(const void *item, const void *other, const void *context)
 {
@@ -117,7 +112,7 @@ void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor)
         struct due *due = &heap->items[i];
         if (due->future->rank == rank && is_of_computing(due->future))
             due->at_ns = due->future->at_ns = now_ns + (uint64_t)((double)(due->at_ns - now_ns) * factor);
-        sift_up(heap, i); /* items before this one are a heap */
+        sift_up(heap, i); /* invariant: the items before this one form a heap */
     }
 }
 
@@ -125,7 +120,7 @@ void heap_fini(struct heap *heap)
 {
     for (size_t i = 0; i < heap->block_count; i++) {
         for (unsigned k = 0; k < HEAP_BLOCK; k++)
-            event_heap_release(&heap->blocks[i][k]); /* unused items have nothing to release */
+            event_heap_release(&heap->blocks[i][k]); /* unused items own nothing */
         free(heap->blocks[i]);
     }
     free(heap->blocks);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Inside the virtual cluster: what its parts share. cluster.c feeds events and applies actions, cluster_setup.c sets it
- * all up, work.c models how long computing takes, ranks.c shares ranks with other clusters, store.c is the disk, and
- * faults.c says who is lost and what of it arrives. */
+/* Internal interface of the virtual cluster. cluster.c passes events and applies actions, cluster_setup.c sets up,
+ * work.c models computing, ranks.c shares ranks with other clusters, store.c is the disk, and faults.c implements
+ * losses. */
 #pragma once
 
 #include "common/machine/computing.h"
@@ -21,21 +21,20 @@
 struct running {
     uint64_t first, count;
     uint64_t started_ns;
-    double call_ns;      /* time of the kernel's call, beside the costs of the iterations */
-    uint64_t sliced;     /* iterations whose results have left, or that failed */
-    bool isolated;       /* in a child process */
-    bool is_on;          /* that it is over has not been told */
-    uint64_t generation; /* generation of the events that belong to the chunk */
+    double call_ns;  /* cost of the kernel call, in addition to the iterations */
+    uint64_t sliced; /* iterations with reported results or failures */
+    bool isolated;   /* in a child process */
+    bool is_on;      /* its end has not been reported */
+    uint64_t generation;
     uint64_t ends_ns;
-    uint64_t looked_at; /* of a rank that serves others: iterations that were done when it last looked */
-    /* where ranks are shared; the time for which it is put off does not count: it began later by as much */
-    uint64_t mark;   /* that the worker has not been told of; 0: none */
-    bool is_put_off; /* another job's chunk computes, since put_off_ns */
+    uint64_t looked_at; /* ranks that serve: iterations done at the last check */
+    /* shared ranks: while the chunk is suspended its start is postponed accordingly */
+    uint64_t mark;   /* unreported mark; 0: none */
+    bool is_put_off; /* another job's chunk has been computing since put_off_ns */
     uint64_t put_off_ns;
-    uint64_t until_ns; /* the turn ends then, behind an iteration; NEVER: it does not */
+    uint64_t until_ns; /* end of the turn, after an iteration; NEVER: no end */
 };
 
-/* Boundary data of one boundary. */
 struct halo {
     struct halo *next;
     uint64_t boundary_at;
@@ -46,59 +45,58 @@ struct halo {
 /* A worker's running chunk in a loop with dependencies. */
 struct pipeline {
     struct boundaries boundaries; /* the worker's account of boundary data */
-    struct halo *received;        /* for chunks that have not begun, and the running one; owned */
-    struct halo *kept;            /* halos of the running chunk and of finished ones, until they are released; owned */
-    struct halo *before;          /* halo before the running chunk; NULL where it is the loop's first */
-    struct halo *after;           /* halo behind the running chunk; NULL where it is the loop's last */
-    uint64_t *records;            /* [count] records of the running chunk; owned */
-    uint64_t *window;             /* [distance] the latest values of a column; owned */
-    uint64_t step, steps;         /* step of the chunk that runs, and number of its steps */
+    struct halo *received;        /* for chunks not begun and the running one; owned */
+    struct halo *kept;            /* of the running chunk and finished ones until released; owned */
+    struct halo *before;          /* of the running chunk; NULL: first of the loop */
+    struct halo *after;           /* of the running chunk; NULL: last of the loop */
+    uint64_t *records;            /* [count] of the running chunk; owned */
+    uint64_t *window;             /* [distance] latest values of a column; owned */
+    uint64_t step, steps;         /* running step, and their number */
     uint64_t step_ns, mark;
     uint64_t step_ends_ns;
     uint64_t compute_ns;
-    bool runs, waits; /* waits: for boundary data */
+    bool runs, waits; /* `waits`: for boundary data */
 };
 
 struct node {
     struct machine machine;
-    struct computing *computing; /* serves and computes: `machine` is that; owned; NULL for most */
+    struct computing *computing; /* for ranks that serve and compute, whose `machine` it is; owned; usually NULL */
     unsigned node;
     uint64_t busy_until_ns;
-    uint64_t deadline_ns; /* time for which a TIMER is scheduled; NEVER if none */
+    uint64_t deadline_ns; /* of the scheduled TIMER; NEVER: none */
     uint64_t timer_generation;
-    uint64_t messages, bytes; /* sent so far */
-    bool synced;              /* the action before has synced */
+    uint64_t messages, bytes;
+    bool synced; /* the previous action was a successful sync */
     double speed;
-    uint64_t slow_at_ns; /* NEVER for most */
+    uint64_t slow_at_ns; /* usually NEVER */
     double slow_factor;
-    unsigned worker; /* index of the worker, for a worker */
+    unsigned worker; /* index, for a worker */
     struct running running;
-    struct action next;     /* RUN of the chunk behind it, which begins when that is over; none while its count is 0 */
-    uint64_t probe_ends_ns; /* 0: it has not probed */
-    struct pipeline *pipeline;                /* in cluster->pipelines; NULL: independent iterations */
-    struct thread_team *team;                 /* in cluster->teams; NULL: one thread */
+    struct action next;        /* RUN of the next chunk, which begins after the running one; count 0: none */
+    uint64_t probe_ends_ns;    /* 0: has not probed */
+    struct pipeline *pipeline; /* in cluster->pipelines; NULL: independent iterations */
+    struct thread_team *team;  /* in cluster->teams; NULL: one thread */
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
-    unsigned wakes;                           /* scheduled */
-    uint64_t handled;                         /* events */
-    uint64_t busy_ns;                         /* busy time with events, since the first chunk was assigned */
-    double service_factor;                    /* 1 until it is slowed down */
+    unsigned wakes;                           /* scheduled wake-ups */
+    uint64_t handled;
+    uint64_t busy_ns;      /* with events, since the first assignment */
+    double service_factor; /* 1 until it is slowed down */
     uint64_t stalled_until_ns;
-    bool sync_failed; /* the disk failed: the node's next REPORT would say what is not so */
+    bool sync_failed; /* the next REPORT must not be sent */
     bool gone;
     bool killed, stopped;
-    bool sends_garbage; /* the next message that the rank sends is nonsense */
-    unsigned dropped;   /* rank that was dropped in this step, or NO_RANK */
+    bool sends_garbage; /* the next message is invalid */
+    unsigned dropped;   /* rank dropped in this step, or NO_RANK */
 };
 
-/* The step of a machine that is running. */
 struct virtual_step {
     unsigned rank;
     struct actions actions;
-    double sending_ns; /* time for the messages that it has sent so far */
-    double cutting_ns; /* time for cutting and assigning the chunks before the latest of them */
-    bool has_cut;      /* the rank has cut its chunk, and is to be told of `cut` */
+    double sending_ns; /* of the messages sent so far in this step */
+    double cutting_ns; /* of the chunks cut and assigned so far in this step */
+    bool has_cut;      /* an EVENT_CUT with `cut` follows */
     struct range cut;
-    bool has_grown; /* the rank is the supermaster, and is to be told how much of the loop there is */
+    bool has_grown; /* an EVENT_GROWN follows, for the supermaster */
 };
 
 struct virtual_cluster {
@@ -107,137 +105,130 @@ struct virtual_cluster {
     struct supermaster supermaster;
     struct master *masters;
     struct worker *workers;
-    unsigned **master_ranks; /* [masters] ranks of its workers */
+    unsigned **master_ranks; /* [masters] ranks of their workers */
     struct node *nodes;      /* [ranks] */
     struct virtual_step step;
-    bool event_faults; /* some faults of the configuration come at an event */
+    bool event_faults; /* some faults happen at events */
     struct heap heap;
     uint64_t now_ns;
     uint64_t *output;           /* [count] collected records */
-    unsigned char *written;     /* [count] times written */
-    struct precedence others;   /* for each iteration those that it waits for, in `waiting` */
-    bool cannot_store;          /* results that a pod has sent were not written */
-    struct pipeline *pipelines; /* [ranks] owned; NULL where iterations are independent */
-    struct thread_team *teams;  /* [ranks] owned; NULL where workers have one thread */
-    uint64_t *expected;         /* [count] records of a loop with dependencies; NULL where it has none */
-    uint64_t *arrivals;         /* [ranks * LANES] of the latest message; NULL: they cannot overtake */
-    bool *dropped;              /* [ranks * ranks] whom a rank has dropped; NULL: nobody yet */
+    unsigned char *written;     /* [count] number of writes */
+    struct precedence others;   /* closed precedence in the inverse direction */
+    bool cannot_store;          /* results sent by a pod could not be written */
+    struct pipeline *pipelines; /* [ranks] owned; NULL: independent iterations */
+    struct thread_team *teams;  /* [ranks] owned; NULL: one thread per worker */
+    uint64_t *expected;         /* [count] records of a loop with dependencies; else NULL */
+    uint64_t *arrivals;         /* [ranks * LANES] arrival of the latest message; NULL: order needs no care */
+    bool *dropped;              /* [ranks * ranks] dropped by each rank; NULL: none yet */
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
     struct poison_set deaths;
-    struct virtual_point *points; /* [point_count]; owned; the last may be incomplete, or is not to be completed */
+    struct virtual_point *points; /* [point_count] the last may be incomplete; owned */
     unsigned point_count;
     size_t point_room;
     struct virtual_result result;
     bool out_of_memory;
-    struct ranks *ranks;     /* that it shares with other clusters; NULL: they are its own */
-    struct rank_part *parts; /* [ranks] its parts in them; NULL likewise; owned */
+    struct ranks *ranks;     /* shared with other clusters; NULL: not shared */
+    struct rank_part *parts; /* [ranks] owned; NULL: not shared */
     struct virtual_cluster *next_of_ranks;
-    unsigned left;              /* ranks that are gone */
-    struct reason_sink reasons; /* sink where there is a trace: for the rank that is stepping */
+    unsigned left;
+    struct reason_sink reasons; /* for the stepping rank, if there is a trace */
 };
 
-/* Messages go to and from a master and the supermaster only: each pair of ranks is a lower rank of the tree, one of
- * these two above it, and a direction. */
+/* Messages are exchanged only with masters and the supermaster: a lane is a lower rank, one of these two above it, and
+ * a direction. */
 #define LANES 4
 
 /* --- cluster.c --- */
 
-/* Schedules a copy of it, which takes over what it owns. */
+/* Schedules a copy, which takes over owned memory. */
 void cluster_schedule(struct virtual_cluster *cluster, const struct future *future);
 
 void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action);
-/* The time from the beginning of the step that is running to its next action. */
+/* Time from the start of the running step to its next action. */
 uint64_t cluster_so_far_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* Steps a machine with an event, its actions applied in order. `data` is the data payload that came with a message. */
+/* Steps a machine and applies its actions in order. `data` is the data payload of a message. */
 void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct event *event, const void *data);
-/* Has a rank that is no longer busy take the next event of its queue. */
+/* Schedules the next event in the queue of a rank that is no longer busy. */
 void cluster_wake(struct virtual_cluster *cluster, unsigned rank);
-/* Around each call of a machine. */
+/* Called around each call of a machine. */
 void cluster_in_machine(const struct virtual_cluster *cluster, bool inside);
-/* A copy on the heap, or NULL and the run is out of memory. */
+/* Allocates a copy; on failure the run is out of memory. */
 void *cluster_copy(struct virtual_cluster *cluster, const void *bytes, size_t size);
-/* In the place of results that there are none of: messages of few take them along. */
+/* Content of phantom results in messages. */
 extern const unsigned char cluster_phantom_bytes[];
-/* The rank is gone. */
 void cluster_leave(struct virtual_cluster *cluster, unsigned rank);
-/* A line of the trace about `rank`. */
 void cluster_print(struct virtual_cluster *cluster, unsigned rank, const char *sign, const char *text);
 
 /* --- cluster_setup.c --- */
 
-/* Appends the ranks of a pod to the topology, and makes their machines. 1 where the supermaster has no room for them,
- * and nothing has changed; -1 when memory is out. */
+/* Adds the ranks of a pod to the topology and creates their machines. Returns 1 if the supermaster has no room, with
+ * nothing changed; -1 if memory runs out. */
 int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *pod);
 
 /* --- work.c --- */
 
-/* The chunk begins so long after the step. */
+/* Begins a chunk `later_ns` after the step. */
 void work_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t later_ns);
-/* The running chunk is over, as its worker is about to be told: the next one began when it was. */
+/* Replaces the running chunk, whose end is about to be reported, by the next one, which began at that end. */
 void work_take_next(struct virtual_cluster *cluster, unsigned rank);
-/* Time that the worker needs from `started_ns` on for `count` iterations, and for calls of the kernel that cost
- * `calls_ns` beside them. */
+/* Duration of `count` iterations from `started_ns` on, with kernel calls that cost `calls_ns` in addition. */
 uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns, double calls_ns,
                  uint64_t first, uint64_t count);
-/* Iterations after which results leave; 0: all at the end. */
+/* Iterations between results; 0: all at the end. */
 uint64_t work_slice(const struct virtual_cluster *cluster);
 void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
-/* Where ranks are shared: puts the running chunk off, and has it go on, for `turn_ns` and to the end of the iteration
- * that runs then. Returns when that is; NEVER: the chunk is over by then, or there is no limit. */
+/* Shared ranks: suspend the running chunk, and resume it for `turn_ns` and to the end of the iteration then. Returns
+ * that time; NEVER: to the end of the chunk. */
 void work_put_off(struct virtual_cluster *cluster, unsigned rank);
 uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns);
-/* Has the chunk that computes be put off, not before `at_ns`. Returns when, as above. */
+/* Limits the turn of the computing chunk to the end of an iteration at or after `at_ns`, and returns that time. */
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
-/* When the iteration that the rank computes is over; now where it computes none. */
+/* End of the running iteration; now if there is none. */
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* When a rank that computes and serves looks at its messages next; now where it computes nothing. */
+/* Next check for messages of a rank that computes and serves; now if it does not compute. */
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
-/* The rank has served others for so long, and goes on with its chunk behind that; one that began in this step begins
- * then. */
+/* Postpones the chunk by the time spent serving; one that began in this step begins later. */
 void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
-/* Gives up what recall_share() says of iterations that have not begun, of the next chunk, or of the running one where
- * there is none, and returns them. */
+/* Gives up the share by recall_share() of the iterations not begun, of the next chunk or else the running one, and
+ * returns them. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
-/* Ends what the rank computes, be it a probe: gives up all of the running chunk that is not done, and returns it. */
+/* Ends the computation, including a probe: gives up and returns all of the running chunk that is not done. */
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);
 void work_probe(struct virtual_cluster *cluster, unsigned rank);
-/* The samples from timing a chunk in pieces. */
+/* Measures the chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk);
 
-/* Time that the worker needs from `started_ns` on for work that costs `cost_ns` at speed 1. */
+/* Duration from `started_ns` on of work with cost `cost_ns` at speed 1. */
 double work_time_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t started_ns,
                     double cost_ns);
-/* What a range costs at speed 1. */
+/* Cost of a range at speed 1. */
 double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, uint64_t count);
 
-/* --- threads.c: workers of several threads --- */
+/* --- threads.c: workers with several threads --- */
 
-/* The threads of a worker. */
 struct thread_team {
     struct virtual_cluster *cluster;
     unsigned rank;
     struct thread_model model;
-    struct thread_model_event next; /* that is scheduled */
+    struct thread_model_event next;
 };
 
-int threads_init(struct virtual_cluster *cluster, struct error *error); /* -1 with one line */
+int threads_init(struct virtual_cluster *cluster, struct error *error);
 void threads_fini(struct virtual_cluster *cluster);
-/* The chunk begins at `begins_ns`, behind those that run. */
+/* Begins a chunk at `begins_ns`, after the running ones. */
 void threads_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns);
 void threads_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 struct range threads_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
 void threads_forget(struct virtual_cluster *cluster, unsigned rank);
-/* The rank has become slower by so much. */
 void threads_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
-/* What was scheduled for the rank's threads has come. */
 void threads_deliver(struct virtual_cluster *cluster, const struct future *future, struct event *event);
 
-/* --- cluster.c, for what computes --- */
+/* --- cluster.c, for computing --- */
 
-/* Puts results of iterations that the rank has computed into the event. Returns the memory that they are in until the
- * caller frees it, NULL where they take none; when memory is out the run is. */
+/* Adds results of the rank's iterations to the event. Returns their memory, freed by the caller; NULL: none is needed,
+ * or the run is out of memory. */
 unsigned char *cluster_fill_results(struct virtual_cluster *cluster, unsigned rank, uint64_t first, uint64_t count,
                                     struct event *event);
 
@@ -248,70 +239,66 @@ static inline bool is_dependent(const struct virtual_cluster *cluster)
     return cluster->config.columns > 0;
 }
 
-int dependent_init(struct virtual_cluster *cluster); /* -1 when memory is out */
+int dependent_init(struct virtual_cluster *cluster); /* -1: out of memory */
 void dependent_fini(struct virtual_cluster *cluster);
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
-/* The step that was computed is over. */
 void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
-/* From now on the rank takes `factor` times as long. */
+/* The rank takes `factor` times as long from now on. */
 void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
-/* BOUNDARY; `data` came with the message where it is a data message. */
+/* BOUNDARY; `data`: from a data message. */
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 
 /* --- store.c --- */
 
-/* The digest of an iteration's record, and of any. */
+/* Digest of an iteration's correct record, and of any record. */
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
-/* Writes the results of the part; NULL, or why that failed. */
+/* Writes the results of the part. Returns NULL, or an error. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
 
-/* The same for a rank that stores, from which they may go to the supermaster first: then they are on their way. */
+/* The same on a rank that stores, possibly by sending the results to the supermaster. */
 const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
                        uint64_t bytes);
 
-/* What the supermaster's runtime does with a message before its machine sees it: writes the results of a STORE, of
- * which the machine hears nothing, and, where some could not be written, takes the ranges out of what pods report. True
- * where there is nothing for the machine. */
+/* Handling of a message by the supermaster's runtime before the machine: writes the results of a STORE, and after
+ * failures removes ranges from reports of pods. True if the machine must not see the message. */
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
-/* Produces the results of iterations: records, or a block; `*bytes` of it. NULL when memory is out; the caller frees
- * it. */
+/* Results of iterations, as records or a block of `*bytes`; freed by the caller. NULL if memory runs out. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void store_point(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
-/* Number of recovery points that are complete. */
 unsigned store_points(const struct virtual_cluster *cluster);
 void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void store_sync(struct virtual_cluster *cluster, unsigned rank);
-/* With `sync`, what a master reports done is on the disk. */
+/* With `sync`: counts reports of results that are not on the disk. */
 void store_check_synced(struct virtual_cluster *cluster, const struct node *node, const struct action *action);
-/* Counts what is wrong in the output at the end. */
+/* Counts errors in the final output. */
 void store_check(struct virtual_cluster *cluster);
 
 /* --- faults.c --- */
 
 bool faults_any(const struct virtual_cluster *cluster);
 void faults_apply(struct virtual_cluster *cluster, const struct virtual_fault *fault);
-/* An action that lasts for some time is over. */
+/* End of a fault with a duration. */
 void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fault);
-/* Returns how many of the `count` actions of the event that it handles the rank lives to apply. */
+/* Number of the `count` actions of the present event that the rank survives to apply. */
 size_t faults_limit(const struct virtual_cluster *cluster, unsigned rank, size_t count);
-/* Lets the faults happen to the rank behind the event that it has handled. */
+/* Applies faults that follow the handled event. */
 void faults_after_event(struct virtual_cluster *cluster, unsigned rank);
-/* The time when a message that is sent now arrives, which takes `transfer_ns` when nothing disturbs it. */
+/* Arrival time of a message sent now whose undisturbed transfer takes `transfer_ns`. */
 uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns);
-/* Garbage instead of the message, where the sender babbles; its size. */
+/* Replaces a message by garbage if the sender babbles. Returns its size. */
 size_t faults_send_garbage(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes,
                            size_t size);
-/* `rank` takes `other` for lost because of what it sent, and tells it to leave. */
+/* `rank` declares `other` lost because of its message, and tells it to leave. */
 void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other, const char *text);
 bool faults_has_dropped(const struct virtual_cluster *cluster, unsigned rank, unsigned other);
 void faults_kill(struct virtual_cluster *cluster, unsigned rank);
 void faults_kill_all(struct virtual_cluster *cluster);
-/* The watchers of `rank` learn that it is gone; what is on its way and arrives after `cut_ns` does not. */
+/* Notifies the ranks that watch `rank`; its messages arriving after `cut_ns` are dropped. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns);
-/* True if a data message that is on its way when its sender dies makes it. */
+/* True if a data message in transit survives the death of its sender. */
 bool faults_spare(const struct virtual_cluster *cluster, const struct part *part, unsigned rank);

@@ -15,7 +15,7 @@ static bool machines_is_dependent(const struct virtual_config *config)
     return config->columns > 0;
 }
 
-/* Number of iterations before an iteration that it needs; 0: they are independent. */
+/* Distance of the dependences in iterations; 0: independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
     return machines_is_dependent(config) ? columns_distance(config) : 0;
@@ -32,8 +32,6 @@ uint64_t machines_boundary_bytes(const struct virtual_config *config)
 {
     return columns_bytes(config, config->columns);
 }
-
-/* --- the line-up --- */
 
 static unsigned machines_spread(unsigned index, unsigned count, unsigned nodes)
 {
@@ -65,8 +63,6 @@ int machines_group(const struct virtual_config *config, struct hello *hellos, st
                               (config->spec.masters_compute ? TOPOLOGY_MASTERS_COMPUTE : 0);
     return topology_init(topology, hellos, launched_ranks(config), grouping);
 }
-
-/* --- the supermaster --- */
 
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error)
 {
@@ -120,8 +116,6 @@ struct supermaster_config machines_supermaster(const struct virtual_config *conf
     };
 }
 
-/* --- masters and workers --- */
-
 struct master_config machines_master(const struct virtual_config *config, const struct topology *topology, unsigned m,
                                      unsigned *ranks)
 {
@@ -152,7 +146,7 @@ double machines_load(const struct virtual_config *config, unsigned w)
     return load;
 }
 
-/* A worker's first word about its core, as in a REQUEST; 0: it tells none. */
+/* Initial load of a worker's core, as in a REQUEST; 0: not reported. */
 static uint16_t first_load(const struct virtual_config *config, unsigned w)
 {
     return config->spec.weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;
@@ -184,8 +178,6 @@ void machines_begin_probe(const struct virtual_config *config, struct probe *pro
     probe_init(probe, config->first, in_steps ? config->step_iterations : config->count,
                run_spec_wants_swr(&config->spec) ? PROBE_SWR : 1);
 }
-
-/* --- losses --- */
 
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless)
 {

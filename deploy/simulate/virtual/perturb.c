@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See perturb.h. SimGrid has profiles of the speeds of its hosts, too. Not these: what a worker does beside computing
- * it does while it computes, so that it must be known beforehand when a chunk is over. */
+/* See perturb.h. SimGrid's own speed profiles are not used, because the end of a chunk must be known beforehand: other
+ * work of the worker overlaps with computing. */
 #include "deploy/simulate/virtual/perturb.h"
 
 #include "common/machine/machine.h"
@@ -11,8 +11,6 @@
 #include "deploy/simulate/virtual/machines.h"
 
 #include <stdlib.h>
-
-/* --- slowdowns --- */
 
 static int compare_slowings(const void *a, const void *b)
 {
@@ -43,9 +41,6 @@ static int list_slowings(struct perturbations *perturbations, const struct virtu
     return 0;
 }
 
-/* --- failures --- */
-
-/* The notices that are being listed. */
 struct list {
     const struct virtual_config *config;
     const struct topology *topology;
@@ -76,7 +71,7 @@ static void add_notice(struct list *list, unsigned watcher, unsigned lost, uint6
         .rank = watcher, .lost = lost, .at_ns = after_ns + machines_notice_ns(list->config, watcher, lost)};
 }
 
-/* The supermaster begins to watch the workers of a failed master: of those that had failed before it learns then. */
+/* The supermaster begins to watch the workers of a failed master, and is notified of those that had failed before. */
 static void perturb_add_workers(struct list *list, unsigned m)
 {
     const struct topology *topology = list->topology;
@@ -86,7 +81,7 @@ static void perturb_add_workers(struct list *list, unsigned m)
             add_notice(list, topology->supermaster, topology->worker_rank[w], end_ns + list->config->detect_ns);
 }
 
-/* Only its master and the supermaster hear of a worker. */
+/* Only its master and the supermaster are notified of a worker. */
 static void add_worker(struct list *list, unsigned w)
 {
     const struct topology *topology = list->topology;
@@ -98,7 +93,6 @@ static void add_worker(struct list *list, unsigned w)
         add_notice(list, topology->supermaster, rank, list->ends_ns[rank]);
 }
 
-/* Lists the ranks that learn of the end of a rank. */
 static void add_failure(struct list *list, unsigned rank)
 {
     const struct topology *topology = list->topology;
@@ -138,7 +132,7 @@ static int list_notices(struct perturbations *perturbations, const struct virtua
     return list.failed ? -1 : index_notices(perturbations, topology->ranks, list.count);
 }
 
-/* A rank fails once. */
+/* A rank fails at most once. */
 static int list_failures(struct perturbations *perturbations, const struct virtual_config *config,
                          const struct topology *topology)
 {
@@ -178,8 +172,6 @@ void perturbations_fini(struct perturbations *perturbations)
     free(perturbations->notices);
     free(perturbations->first_notice);
 }
-
-/* --- time --- */
 
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns)
 {

@@ -1,40 +1,40 @@
 /* SPDX-License-Identifier: MIT */
-/* Slowdowns and failures of the ranks of a simulated run, as the configuration's faults say. */
+/* Slowdowns and failures of the ranks of a simulated run, from the configuration's faults. */
 #pragma once
 
 #include "common/machine/topology.h"
 #include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
 
-/* From a moment on all that a rank does takes so many times as long. */
+/* From `at_ns` on the rank's work takes `factor` times as long. */
 struct slowing {
     unsigned rank;
     uint64_t at_ns;
-    double factor; /* against its speed at the start */
+    double factor; /* relative to its initial speed */
 };
 
-/* A rank learns that another one has failed. */
+/* The rank learns at `at_ns` that `lost` has failed. */
 struct notice {
     unsigned rank;
     uint64_t at_ns;
     unsigned lost;
 };
 
-/* The slowings, and the notices, of a rank stand together, in the order of their times. */
+/* Slowings and notices are grouped by rank and sorted by time. */
 struct perturbations {
-    struct slowing *slowings; /* NULL: there are none; owned */
-    unsigned *first_slowing;  /* [ranks + 1] index of the first of each rank; owned */
-    uint64_t *ends_ns;        /* [ranks] when the rank fails, or NEVER; NULL: none does; owned */
+    struct slowing *slowings; /* owned; may be NULL */
+    unsigned *first_slowing;  /* [ranks + 1] index of each rank's first; owned */
+    uint64_t *ends_ns;        /* [ranks] failure of each rank, or NEVER; owned; NULL: none fails */
     struct notice *notices;   /* owned */
-    unsigned *first_notice;   /* [ranks + 1] likewise; owned */
+    unsigned *first_notice;   /* [ranks + 1] index of each rank's first; owned */
 };
 
-/* -1 with one line; to be released all the same. */
+/* Must be freed in any case. */
 int perturbations_init(struct perturbations *perturbations, const struct virtual_config *config,
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);
 
-/* Time that the rank takes, from `from_ns` on, for what takes `ns` at its speed at the start. */
+/* Duration, from `from_ns` on, of work that takes `ns` at the rank's initial speed. */
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns);
-/* Time that the rank would have taken at its speed at the start for what it can do in that time. */
+/* Inverse: time at the initial speed for the work done from `from_ns` to `until_ns`. */
 double unperturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double until_ns);

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 
 struct shared_rank {
-    struct stride stride;        /* the jobs that have not left it */
-    struct rank_part *computing; /* whose chunk computes; NULL: none */
-    uint64_t turn_began_ns;      /* not charged before */
-    uint64_t turn_ns;            /* the turn lasts so long at least */
-    bool is_limited;             /* the turn ends at some time, as another job waits */
+    struct stride stride;        /* jobs that have not left */
+    struct rank_part *computing; /* part whose chunk computes; NULL: none */
+    uint64_t turn_began_ns;      /* start of the uncharged time */
+    uint64_t turn_ns;            /* minimum length of the turn */
+    bool is_limited;             /* the turn ends, because another job waits */
     uint64_t turn_generation;
     uint64_t busy_until_ns;
     bool is_lost;
@@ -28,7 +28,7 @@ struct ranks {
     unsigned count;
     uint64_t turn_ns, iteration_ns;
     unsigned turns_max;
-    struct virtual_cluster *first; /* of the jobs, in the order in which they were added */
+    struct virtual_cluster *first; /* jobs in order of ranks_add() */
     struct ranks_figures figures;
 };
 
@@ -136,7 +136,7 @@ static struct rank_part *part_of(struct stride_share *share)
     return (struct rank_part *)(void *)share;
 }
 
-/* A turn of the job that computes begins: those that it has come past, and have no chunk, had their chance. */
+/* A turn begins: jobs with a lower pass and no chunk have missed theirs. */
 static void pass_idle(struct shared_rank *shared)
 {
     const struct stride_share *share = &shared->computing->share;
@@ -145,8 +145,7 @@ static void pass_idle(struct shared_rank *shared)
             stride_pass(other);
 }
 
-/* Charges the job that computes for its time up to now. A turn without an end counts as turns, one after the
- * other. */
+/* Charges the computing job up to now. An unlimited turn counts as several consecutive ones. */
 static void charge(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     struct stride_share *share = &shared->computing->share;
@@ -169,7 +168,7 @@ static bool others_wait(const struct shared_rank *shared, const struct rank_part
     return share != NULL;
 }
 
-/* The turn ends at that moment; NEVER: with the chunk. */
+/* Schedules the end of the turn; NEVER: it ends with the chunk. */
 static void schedule_end(struct shared_rank *shared, unsigned rank, uint64_t at_ns)
 {
     shared->turn_generation++;
@@ -180,16 +179,15 @@ static void schedule_end(struct shared_rank *shared, unsigned rank, uint64_t at_
                 .at_ns = at_ns, .rank = rank, .wake = true, .turn = true, .generation = shared->turn_generation});
 }
 
-/* --- what nobody may suffer --- */
+/* --- checks of fairness --- */
 
-/* The longest turn, with the iteration at its end. */
 static uint64_t longest_ns(const struct ranks *ranks)
 {
     return ranks->turn_ns + ranks->iteration_ns;
 }
 
-/* How far the passes of two jobs of a priority may be apart while both have a chunk: a turn, over the least weight of
- * all. Who was furthest back computes for a turn, and others begin within the reach of those that are there. */
+/* Maximum difference of the passes of two jobs of a priority that have chunks: a turn divided by the least weight. The
+ * job with the least pass computes for one turn, and others begin within the range of those present. */
 static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shared, const struct stride_share *share)
 {
     unsigned least = share->weight;
@@ -199,7 +197,7 @@ static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shar
     return longest_ns(ranks) * STRIDE_PASS_SCALE / least;
 }
 
-/* Others compute for at most so long while this job waits for its turn: each as much as it may be apart, and a turn. */
+/* Maximum time of other jobs' turns while this job waits: for each the maximum difference and a turn. */
 static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_rank *shared,
                                 const struct stride_share *share)
 {
@@ -210,7 +208,7 @@ static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_r
     return ns;
 }
 
-/* Behind a turn, or before the first one: a job waits from when none of higher priority has a chunk. */
+/* Updates waiting times between turns: a job waits while no job of higher priority has a chunk. */
 static void look_at_waits(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     int highest = INT32_MIN;
@@ -241,7 +239,7 @@ static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared
 
 /* --- whose turn it is --- */
 
-/* The length of turns while these chunks share the worker: the shortest of them says it. */
+/* Length of turns while these chunks share the worker, determined by the shortest chunk. */
 static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
 {
     uint64_t least_ns = NEVER;
@@ -281,7 +279,7 @@ static void compute(struct ranks *ranks, unsigned rank, uint64_t now_ns)
         ranks->figures.overtaken += other->has_chunk && other->priority > share->priority;
 }
 
-/* Another job is about to want the worker: charges for the turns that are over. */
+/* Charges completed turns before another job wants the worker. */
 static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     const uint64_t turns = (now_ns - shared->turn_began_ns) / shared->turn_ns;
@@ -291,7 +289,7 @@ static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now
     pass_idle(shared);
 }
 
-/* Another job wants the worker: the turn that runs is not longer than others. */
+/* Limits the running turn because another job wants the worker. */
 static void limit_turn(struct ranks *ranks, unsigned rank, uint64_t now_ns)
 {
     struct shared_rank *shared = &ranks->ranks[rank];

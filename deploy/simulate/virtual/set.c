@@ -12,12 +12,11 @@
 
 #define NS_PER_S UINT64_C(1000000000)
 
-/* The run of a job. */
 struct virtual_job_run {
-    unsigned job; /* from 0 */
+    unsigned job;
     struct virtual_cluster *cluster;
     struct virtual_config config;
-    bool is_over; /* for the queue: its supermaster has left */
+    bool is_over; /* its supermaster has left */
     struct virtual_job_run *next;
 };
 
@@ -26,7 +25,7 @@ struct virtual_set {
     struct ranks *ranks;
     struct queue own_queue, *queue;
     struct virtual_job_run *runs; /* owned */
-    unsigned *cancels;            /* [job_count] jobs in the order in which they are cancelled; owned */
+    unsigned *cancels;            /* [job_count] jobs by time of cancellation; owned */
     unsigned next_job, next_cancel, next_loss;
     bool has_stopped, is_lost;
     uint64_t now_ns;
@@ -51,7 +50,7 @@ static void tell(const struct virtual_set *set, enum set_change change, const st
 
 /* --- jobs begin and end --- */
 
-/* Takes down a run of which nothing is left, or whose set is. */
+/* Frees a finished run, or one of a set that has ended. */
 static void end_run(struct virtual_set *set, struct virtual_job_run *run)
 {
     struct virtual_job_run **place = &set->runs;
@@ -119,7 +118,7 @@ static int begin_jobs(struct virtual_set *set)
     return 0;
 }
 
-/* Looks what has become of the jobs with the latest word to the queue: others may go with one that is over. */
+/* Updates jobs after a change in the queue, which may have cancelled dependent jobs. */
 static void note_states(struct virtual_set *set)
 {
     for (const struct queue_job *job = set->queue->first; job != NULL; job = job->next) {
@@ -131,7 +130,6 @@ static void note_states(struct virtual_set *set)
     }
 }
 
-/* The supermaster of a job has left it. */
 static void note_status(struct virtual_set *set, struct virtual_job_run *run)
 {
     struct queue_job *job = queue_find(set->queue, run->job + 1);
@@ -228,8 +226,8 @@ static uint64_t next_loss_ns(const struct virtual_set *set)
 
 /* --- the run of the set --- */
 
-/* Has happen to the set, before anything does to its jobs, what is due. Returns whether something was; -1 when memory
- * is out. */
+/* Handles the set's next due event, if it precedes the jobs' events. Returns whether there was one; -1: out of
+ * memory. */
 static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
 {
     const uint64_t submission_ns = next_submission_ns(set), cancel_ns = next_cancel_ns(set),
@@ -252,7 +250,7 @@ static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
     return 1;
 }
 
-/* The next event of a job. False where there is none that could be. */
+/* Handles the next event of a job. False if that fails. */
 static bool happen_to_job(struct virtual_set *set, struct virtual_cluster *cluster, uint64_t at_ns)
 {
     struct virtual_job_run *run = set->runs;
@@ -271,7 +269,6 @@ static bool happen_to_job(struct virtual_set *set, struct virtual_cluster *clust
     return true;
 }
 
-/* All that may be over is: jobs whose last rank was lost. */
 static void end_lost_runs(struct virtual_set *set)
 {
     for (struct virtual_job_run *run = set->runs, *next; run != NULL; run = next) {
@@ -308,7 +305,6 @@ static enum set_outcome go_on(struct virtual_set *set)
     }
 }
 
-/* The numbers of the jobs by the times at which they are cancelled. */
 static void sort_cancels(struct virtual_set *set)
 {
     const struct virtual_job *jobs = set->config->jobs;

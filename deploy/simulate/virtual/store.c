@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk of a virtual run: the output with the times each record was written, the journal, and whether what is
- * recorded was stored before. */
+/* The disk of a virtual run: output with the number of writes of each record, journal, and checks of their order. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/service/poison.h"
 #include "common/util/digest.h"
@@ -54,7 +53,7 @@ static unsigned char *make_records(uint64_t first, uint64_t count, uint64_t *byt
     return records;
 }
 
-/* The result of an iteration, written or compared; -1 where it differs. */
+/* Writes or compares the result of an iteration; -1: different. */
 static int handle_yield(uint64_t iteration, unsigned char *at, bool write)
 {
     uint64_t record = virtual_record(iteration);
@@ -92,7 +91,7 @@ unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first,
     return cluster->config.variable ? make_block(first, count, bytes) : make_records(first, count, bytes);
 }
 
-/* A block is turned into the records of its iterations, wrong ones where it is wrong. */
+/* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
 static void write_block(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
                         uint64_t bytes)
 {
@@ -177,7 +176,7 @@ bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struc
     return true;
 }
 
-/* A data message is here somewhat later than its announcement, if its sender lives so long. */
+/* A data message arrives some time after its announcement, if its sender lives long enough. */
 static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     const struct part *part = &action->store.part;
@@ -197,7 +196,7 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
     cluster_schedule(cluster, &future);
 }
 
-/* The disk takes its time, and that is all. */
+/* Only takes time. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     cluster->step.sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
@@ -247,7 +246,7 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
         store_tell_problem(cluster, rank, "Input/output error");
 }
 
-/* A record that is not whole is taken back: what is recorded later follows the last one that is. */
+/* An incomplete record is removed. */
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct virtual_result *result = &cluster->result;
@@ -278,7 +277,7 @@ void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct a
         cluster->out_of_memory = true;
 }
 
-/* Data that are not the next of the last point begin another one. */
+/* Data that do not continue the last point begin a new one. */
 void store_point(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     const uint64_t all = machines_boundary_bytes(&cluster->config), offset = action->point.offset;
@@ -330,7 +329,7 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* Iterations that were done before are not computed again, unless for their boundary data. */
+/* Iterations done before must not be computed again, except for boundary data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;

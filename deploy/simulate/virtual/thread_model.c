@@ -11,11 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The draws of a chunk, but for some, are no more than that. */
 #define DRAWS_MAX 65536u
-/* A real thread reads its clock after about so much work. */
+/* Period of a real thread's clock readings. */
 #define TICK_NS 100000.0
-/* The main one calls its kernel for so long at a time, or for an iteration, and looks at its messages after so long. */
+/* The main thread's kernel calls are limited to PIECE_NS (or one iteration), and it checks messages after TURN_NS. */
 #define PIECE_NS 500000.0
 #define TURN_NS  2000000.0
 
@@ -72,8 +71,8 @@ static unsigned first_free(const struct thread_model *model)
     return first;
 }
 
-/* Size of the next step. A technique with a closed form has the step's number for it; another one is asked, and told
- * how long the draw takes behind it. */
+/* Size of the next step. A closed form needs only the number of the step; other techniques are asked and get the
+ * duration as feedback. */
 static uint64_t thread_step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
                                  uint64_t left)
 {
@@ -94,7 +93,7 @@ static void learn_from(struct thread_model *model, const struct thread_draw *dra
         sched_feedback(&model->sched, &feedback);
 }
 
-/* Has the thread draw so many iterations of the chunk, of so many steps. False when memory is out. */
+/* Adds a draw of `count` iterations in `steps` steps. False if memory runs out. */
 static bool add_draw(struct thread_model *model, struct thread_model_chunk *chunk, unsigned thread, uint64_t offset,
                      uint64_t count, uint64_t steps)
 {
@@ -117,7 +116,6 @@ static bool add_draw(struct thread_model *model, struct thread_model_chunk *chun
     return true;
 }
 
-/* Draws what is left of the chunk behind the draws that it has. */
 static void plan_chunk(struct thread_model *model, struct thread_model_chunk *chunk)
 {
     struct error error;
@@ -130,7 +128,7 @@ static void plan_chunk(struct thread_model *model, struct thread_model_chunk *ch
     while (drawn < chunk->count && !model->is_out_of_memory) {
         const unsigned thread = first_free(model);
         const uint64_t left = chunk->count - drawn, size = thread_step_size(model, chunk, thread, left);
-        uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size; /* that are as long as a draw at least is */
+        uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size; /* steps per draw, for the limit of draws */
         steps = steps < 1 ? 1 : steps;
         const uint64_t count = steps > left / size ? left : steps * size;
         model->is_out_of_memory = !add_draw(model, chunk, thread, drawn, count, steps);
@@ -138,7 +136,6 @@ static void plan_chunk(struct thread_model *model, struct thread_model_chunk *ch
     }
 }
 
-/* Finds when each thread is free behind the draws that there are. */
 static void find_free(struct thread_model *model)
 {
     memcpy(model->free_ns, model->over_ns, model->threads * sizeof *model->free_ns);
@@ -147,7 +144,6 @@ static void find_free(struct thread_model *model)
             model->free_ns[model->chunk[c].draws[i].thread] = model->chunk[c].draws[i].end_ns;
 }
 
-/* Drops the draws that nobody has come to by now. */
 static void unplan(struct thread_model_chunk *chunk, uint64_t now_ns)
 {
     while (chunk->draw_count > 0 && chunk->draws[chunk->draw_count - 1].start_ns > now_ns)
@@ -193,7 +189,6 @@ static void remove_chunk(struct thread_model *model, unsigned index)
     memmove(&model->chunk[index], &model->chunk[index + 1], (model->chunk_count - index) * sizeof *model->chunk);
 }
 
-/* The draws of the chunk are over, or will be without it. */
 static void leave_draws(struct thread_model *model, const struct thread_model_chunk *chunk)
 {
     for (size_t i = 0; i < chunk->draw_count; i++) {
@@ -216,7 +211,7 @@ void thread_model_forget(struct thread_model *model, uint64_t now_ns)
     find_free(model);
 }
 
-/* The end of the first draws of the chunk that make at least `least` iterations, of which `*kept` are as many. */
+/* Number of first draws with at least `least` iterations; sets `*kept` to their iterations. */
 static size_t draws_behind(const struct thread_model_chunk *chunk, uint64_t least, uint64_t *kept)
 {
     size_t i = 0;
@@ -225,7 +220,6 @@ static size_t draws_behind(const struct thread_model_chunk *chunk, uint64_t leas
     return i;
 }
 
-/* Iterations of the chunk that are drawn by now. */
 static uint64_t drawn_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
 {
     uint64_t drawn = 0;
@@ -244,7 +238,7 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
         if (least >= count)
             continue;
         size_t draws = draws_behind(chunk, count - recall_share(count - least, 1, waiting), &kept);
-        if (kept == count) /* the only step that is left is larger than the share: it goes whole */
+        if (kept == count) /* the last step is larger than the share and is given up whole */
             draws = draws_behind(chunk, least, &kept);
         if (kept == count)
             continue;
@@ -261,7 +255,7 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
 
 /* --- what comes of it --- */
 
-/* When the first `count` iterations of the chunk are done: they leave in their order. */
+/* Time at which the first `count` iterations of the chunk are done. */
 static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
 {
     uint64_t latest_ns = chunk->begins_ns, before = 0;
@@ -274,7 +268,7 @@ static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
     return latest_ns;
 }
 
-/* Iterations of the chunk that are done then, whichever they are. */
+/* Iterations of the chunk done at `now_ns`, in any order. */
 static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
 {
     double done = 0;
@@ -286,7 +280,7 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
-/* When so many iterations of the chunk are done, whichever they are. */
+/* Time at which `mark` iterations of the chunk are done, in any order. */
 static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
 {
     uint64_t before = chunk->begins_ns, behind = done_ns(chunk, chunk->count);
@@ -297,7 +291,7 @@ static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
     return behind;
 }
 
-/* When thread 0 is between two pieces, of which one takes `most_ns` or is an iteration: from `at_ns` on. */
+/* First time from `at_ns` on at which thread 0 is between pieces, which take `most_ns` or one iteration. */
 static uint64_t between_pieces_ns(const struct thread_model *model, uint64_t at_ns, double most_ns)
 {
     for (unsigned c = 0; c < model->chunk_count; c++)
@@ -339,7 +333,7 @@ bool thread_model_next(const struct thread_model *model, struct thread_model_eve
     return true;
 }
 
-/* Time that threads have spent by then in chunks behind the oldest. */
+/* Time spent by threads in chunks after the oldest. */
 static double later_by(const struct thread_model *model, uint64_t now_ns)
 {
     double sum = 0;
@@ -351,8 +345,8 @@ static double later_by(const struct thread_model *model, uint64_t now_ns)
     return sum;
 }
 
-/* Wall time of the oldest chunk up to now: what passed since it began, or since the chunk before was over, without the
- * share of it that went into later chunks. */
+/* Wall time of the oldest chunk so far: time since its start or the end of the previous chunk, minus the share spent in
+ * later chunks. */
 static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_ns, uint64_t now_ns, double later_ns)
 {
     const uint64_t since_ns = began_ns > model->ended_ns ? began_ns : model->ended_ns;
@@ -361,7 +355,7 @@ static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_n
     return own_ns > 1 ? (uint64_t)own_ns : 1;
 }
 
-/* How the iterations of the chunk differ, as its threads see it between two readings of their clocks. */
+/* Spread of the chunk's iterations as measured by its threads. */
 static struct spread spread_of_draws(const struct thread_model *model, const struct thread_model_chunk *chunk)
 {
     struct spread all = {0};

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* How the threads of a simulated worker share its chunks: what worker/exec/thread_pool.h does, in modelled time.
+/* Model of the threads of a worker in virtual time, after worker/exec/thread_pool.h.
  *
- * A chunk that begins is planned at once: the thread that is free first draws the next scheduling step of the technique
- * among threads, then the one that is free next, each from the moment at which it is free. A thread that finds a chunk
- * dry goes on with the one behind it. Events are of the oldest chunk, as in a real pool, until it has FINISHED; DRY is
- * told once for all that has begun, when a thread finds nothing to draw. Thread 0 computes, too, and tells of all that
- * between two pieces of its work; at messages it looks after some pieces. What is planned changes when a chunk is cut,
- * and when the worker becomes slower.
+ * A chunk is planned when it begins: the thread that becomes free first draws the next scheduling step of the technique
+ * among threads, and so on. A thread that finds a chunk exhausted continues with the next one. Events concern the
+ * oldest chunk, as in a real pool, until it is FINISHED; DRY is reported once, when a thread finds nothing to draw.
+ * Thread 0 computes, too, and reports between two pieces of its work; it checks messages after several pieces. The plan
+ * changes when a chunk is cut, and when the worker becomes slower.
  *
- * Differences from a real pool: a draw makes progress evenly; of more than some 65,000 steps of a chunk several are
- * drawn at once; a thread that waited draws the moment a chunk begins,
- * where a real one may have to be woken; of a technique that learns what is planned counts as measured.
+ * Differences from a real pool: draws progress evenly; beyond some 65,000 steps of a chunk several are drawn at once; a
+ * waiting thread draws at the moment a chunk begins, while a real one may have to be woken; adaptive techniques get
+ * planned times as measurements.
  *
- * Pure. Time is that of the simulation. */
+ * Pure. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -21,10 +20,10 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-/* Chunks that run, or are to: those of the worker's queue, and the oldest. */
+/* Limit of running and waiting chunks: the worker's queue and the oldest chunk. */
 #define THREAD_MODEL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
-/* Iterations that a thread has drawn together; they follow those of the draw before. */
+/* Iterations drawn together by a thread, following those of the previous draw. */
 struct thread_draw {
     uint64_t start_ns, end_ns;
     uint64_t count;
@@ -32,73 +31,71 @@ struct thread_draw {
 };
 
 struct thread_model_chunk {
-    uint64_t first, count;     /* without what was cut off */
-    uint64_t planned;          /* with it: the loop of the technique */
-    uint64_t begins_ns;        /* none of it is drawn before */
+    uint64_t first, count; /* without the part that was cut off */
+    uint64_t planned;      /* with it: the loop of the technique */
+    uint64_t begins_ns;
     uint64_t mark;             /* 0: none */
-    uint64_t told;             /* iterations whose results have left */
-    struct thread_draw *draws; /* [draw_count] in the order of drawing; owned */
+    uint64_t told;             /* iterations with reported results */
+    struct thread_draw *draws; /* [draw_count] in order; owned */
     size_t draw_count, draw_room;
 };
 
-/* Work of one thread from `start_ns` on: [first, first + count), in so many calls of the kernel. It called that last at
- * `before_ns`; below 0: never. */
+/* Work of a thread from `start_ns` on: [first, first + count) in `calls` kernel calls. Its previous call began at
+ * `before_ns`; negative: none. */
 struct thread_work {
     double before_ns;
     uint64_t start_ns, first, count, calls;
 };
 
-/* Returns the time that it takes. */
+/* Returns the duration of the work. */
 typedef double thread_model_time(void *context, const struct thread_work *work);
 
 struct thread_model {
-    struct threads figures; /* of the threads until the latest chunk that was over */
+    struct threads figures; /* of the threads, up to the last finished chunk */
     unsigned threads;
-    uint64_t slice; /* iterations after which results leave; 0: all at the end */
-    bool spread;    /* how the iterations of a chunk differ is wanted */
+    uint64_t slice; /* iterations between results; 0: all at the end */
+    bool spread;    /* measure the spread of a chunk's iterations */
     thread_model_time *time_ns;
     void *context;
     struct sched sched;
     struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX]; /* [chunk_count] the oldest first */
     unsigned chunk_count;
-    uint64_t *free_ns;     /* [threads] when each is free behind all chunks; owned, and with it the next two */
-    uint64_t *over_ns;     /* [threads] the same behind those chunks that are over */
-    double *busy_ns;       /* [threads] time in chunks that are over */
-    bool dry_told;         /* of all that has begun */
-    uint64_t ended_ns;     /* the latest chunk that was over ended */
-    double later_ns;       /* time that threads had spent by then in chunks behind it */
-    bool is_out_of_memory; /* nothing that is planned counts */
+    uint64_t *free_ns;     /* [threads] when each is free after all chunks; owned, like the next two */
+    uint64_t *over_ns;     /* [threads] the same after the finished chunks */
+    double *busy_ns;       /* [threads] time in finished chunks */
+    bool dry_told;         /* DRY was reported for all chunks */
+    uint64_t ended_ns;     /* end of the last finished chunk */
+    double later_ns;       /* time spent in later chunks by then */
+    bool is_out_of_memory; /* the plan is invalid */
 };
 
-/* What comes next. */
 struct thread_model_event {
     enum event_type type; /* MARK, SLICE, FINISHED or DRY */
     uint64_t at_ns;
     uint64_t done; /* iterations of the oldest chunk */
 };
 
-/* `rank` is the worker's; `threads` is at least 2. -1 with one line when memory is out. */
+/* For the worker with this rank; `threads` >= 2. Fails if memory runs out. */
 int thread_model_init(struct thread_model *model, unsigned rank, unsigned threads, const struct sched_spec *technique,
                       thread_model_time *time_ns, void *context, struct error *error);
 void thread_model_fini(struct thread_model *model);
 
-/* Begins a chunk behind those that run. */
+/* Adds a chunk after the others. */
 void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t first, uint64_t count, uint64_t mark);
-/* Sets the mark of the oldest chunk. */
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
-/* Gives up all chunks but the oldest; threads finish what they have drawn of them. */
+/* Gives up all chunks except the oldest; threads finish their draws. */
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up, of the newest chunk that has some, what recall_share() says of the steps that nobody has drawn; the oldest
- * keeps an iteration that has not been told. Returns them, none where all is drawn. */
+/* Gives up the share by recall_share() of the undrawn steps, in the newest chunk that has some; the oldest keeps at
+ * least one unreported iteration. Returns them; may be empty. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
-/* From now on the threads take `factor` times as long, which `time_ns` knows of as well. */
+/* Threads take `factor` times as long from now on; `time_ns` must take this into account as well. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);
 
-/* When thread 0 looks at a message that comes now: when it has done the pieces of a turn. */
+/* When thread 0 checks a message that arrives now: after the pieces of a turn. */
 uint64_t thread_model_hears_ns(const struct thread_model *model, uint64_t now_ns);
 
-/* Finds what comes next; false: nothing does, as no chunk runs. It may be at a time that has passed. */
+/* The next event, possibly in the past; false if no chunk is running. */
 bool thread_model_next(const struct thread_model *model, struct thread_model_event *next);
-/* Has it come: fills in the event but for its results, which are those of the returned iterations. */
+/* Takes the event: fills in `event` without results, and returns the iterations with results. */
 struct range thread_model_take(struct thread_model *model, const struct thread_model_event *next, uint64_t now_ns,
                                struct event *event);

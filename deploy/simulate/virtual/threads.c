@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers of several threads in a virtual cluster: thread_model.h says what they come to, and the next of it is
- * scheduled, anew whenever it changes. */
+/* Workers with several threads in a virtual cluster: the next event of thread_model.h is scheduled again after each
+ * change. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "deploy/simulate/virtual/heap.h"
@@ -54,7 +54,7 @@ void threads_fini(struct virtual_cluster *cluster)
     cluster->teams = NULL;
 }
 
-/* What was scheduled before does not count any more. */
+/* Invalidates the event scheduled before. */
 static void threads_schedule(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];

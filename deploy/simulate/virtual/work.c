@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modelled work: iteration i takes cost(i) / speed of its worker, and what is left of it when the worker becomes slower
- * takes `slow_factor` times as long. Of a core for which others compete it gets its share. */
+/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown the rest takes `slow_factor` times
+ * as long. Competing processes share the core. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -39,7 +39,7 @@ double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, ui
     return virtual_cost_ns(config, sum, count);
 }
 
-/* Time of its core that the worker needs from `started_ns` on for work that costs `cost` at speed 1. */
+/* Core time needed from `started_ns` on for work with `cost` at speed 1. */
 static double core_time_of(const struct node *node, uint64_t started_ns, double cost)
 {
     double time = cost / node->speed;
@@ -47,7 +47,7 @@ static double core_time_of(const struct node *node, uint64_t started_ns, double 
     return time <= before ? time : before + (time - before) * node->slow_factor;
 }
 
-/* The time in which a worker whose core has these loads gets so much time of it. */
+/* Wall time in which a worker under these loads gets `time` of its core. */
 static double share_of_core(const struct virtual_cluster *cluster, unsigned w, uint64_t started_ns, double time)
 {
     const struct virtual_load *loads = cluster->config.loads;
@@ -77,7 +77,7 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
     return (uint64_t)work_time_ns(cluster, node, started_ns, calls_ns + work_range_cost(cluster, first, count));
 }
 
-/* When so many iterations of the running chunk are done, if nothing slows it down. */
+/* Time at which `done` iterations of the running chunk are done, without slowdowns. */
 static uint64_t running_done_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t done)
 {
     const struct running *running = &node->running;
@@ -101,7 +101,7 @@ void work_schedule_loads(struct virtual_cluster *cluster)
                                                        .done = to_wire(config->loads[i].load)});
 }
 
-/* Schedules what the running chunk comes to, unless it does so behind its turn. */
+/* Schedules an event of the running chunk unless it is after the end of its turn. */
 static void work_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
     if (future->at_ns > cluster->nodes[future->rank].running.until_ns)
@@ -128,7 +128,7 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
     running->mark = mark;
     if (mark == 0 || is_dependent(cluster) || running->is_put_off)
         return;
-    /* A worker that was busy with the mark before may be past this one. */
+    /* The mark may have passed while the worker was busy. */
     uint64_t at_ns = running_done_ns(cluster, node, mark);
     at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns;
     work_schedule(cluster, &(struct future){
@@ -140,14 +140,12 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
                            });
 }
 
-/* The time that the running chunk has come to. */
 static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct running *running)
 {
     return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
-/* How many iterations of the running chunk have begun: the last of them runs. Who is slowed down has not done again
- * what it has told of. */
+/* Number of iterations begun, including the running one; never fewer than reported before a slowdown. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
@@ -155,7 +153,7 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     const uint64_t now_ns = come_to_ns(cluster, running);
     if (now_ns <= running->started_ns)
         return over + 1;
-    while (not_over - over > 1) { /* `over` iterations are over, `not_over` are not */
+    while (not_over - over > 1) { /* invariant: `over` are finished, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(running_done_ns(cluster, node, middle) <= now_ns ? &over : &not_over) = middle;
     }
@@ -195,7 +193,8 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* Of a chunk that began as the one before was over, which has not been told, nothing is given up. */
+/* Nothing is given up of a chunk that has begun at the end of the previous one, even if that end is not reported
+ * yet. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -224,10 +223,9 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
     return cut;
 }
 
-/* A process that is killed takes so long to end. */
+/* Time for a killed process to end. */
 #define END_NS 1000u
 
-/* Tells the worker of a probe that has come to nothing. */
 static void end_probe(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct speed speed = {.levels = 1, .elapsed_ns = {1000000}};
@@ -243,10 +241,10 @@ struct range work_end(struct virtual_cluster *cluster, unsigned rank)
     struct running *running = &node->running;
     if (node->probe_ends_ns > cluster->now_ns && !is_dependent(cluster))
         end_probe(cluster, rank);
-    if (node->team != NULL) /* threads of the rank's own finish what they have begun */
+    if (node->team != NULL) /* threads finish what they have begun */
         return threads_cut(cluster, rank, RECALL_ALL);
     if (running->ends_ns <= cluster->now_ns && !running->is_put_off)
-        return (struct range){0}; /* it is about to be told that all is done */
+        return (struct range){0}; /* its end is about to be reported */
     const uint64_t done = begun_iterations(cluster, node) - 1, given = running->count - done;
     running->count = done;
     running->ends_ns = cluster->now_ns;
@@ -266,7 +264,7 @@ static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, un
     return config->outcome != NULL ? config->outcome(config->context, rank, iteration) : VIRTUAL_WORKS;
 }
 
-/* Iterations of the running chunk that do not work, up to the first that kills the worker. */
+/* Schedules failing iterations of the running chunk, up to the first that kills the worker. */
 static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -293,7 +291,7 @@ static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
     }
 }
 
-/* True if all of the time steps before the iteration's is done, or given up. */
+/* True if all earlier time steps are done or given up. */
 static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration)
 {
     const struct virtual_config *config = &cluster->config;
@@ -304,7 +302,7 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
-/* True if all that iterations of the range wait for has been stored, and is not called failed. */
+/* True if all that the iterations wait for is stored without failure. */
 static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
     const struct virtual_config *config = &cluster->config;
@@ -322,7 +320,7 @@ static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t fir
     return true;
 }
 
-/* Has the results of iterations that are called failed leave by themselves. */
+/* Schedules the results of iterations reported as failed separately. */
 static void schedule_called_failed(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -347,10 +345,10 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* Spread of real calls: nine in ten are within this part of the median. */
+/* Nine in ten real calls are within this part of the median. */
 #define CALL_SPREAD 0.7
 
-/* Time that the chunk which begins then takes beside the costs of its iterations; the seed of the order draws it. */
+/* Cost of the kernel call of the chunk that begins then, varied by the order seed. */
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)
 {
     const struct running *before = &cluster->nodes[rank].running;
@@ -360,7 +358,6 @@ static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank,
     return seed == 0 ? call_ns : call_ns * (1 + CALL_SPREAD * (2 * random_to_uniform(random_at(seed + 2, chunk)) - 1));
 }
 
-/* Schedules all that the running chunk has not come to yet. */
 static void schedule_chunk(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -378,7 +375,6 @@ static void schedule_chunk(struct virtual_cluster *cluster, unsigned rank)
     schedule_finished(cluster, rank);
 }
 
-/* Begins a chunk of a loop without dependencies. */
 static void begin_chunk(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns)
 {
     struct node *node = &cluster->nodes[rank];
@@ -462,7 +458,7 @@ uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
     uint64_t before = running->sliced < running->count ? running->sliced : running->count - 1, behind = running->count;
-    while (behind - before > 1) { /* `before` iterations are over before it, `behind` behind it */
+    while (behind - before > 1) { /* invariant: `before` iterations end before it, `behind` do not */
         uint64_t middle = before + (behind - before) / 2;
         *(running_done_ns(cluster, node, middle) < at_ns ? &before : &behind) = middle;
     }
@@ -513,7 +509,6 @@ void work_probe(struct virtual_cluster *cluster, unsigned rank)
                                                .data = cluster_copy(cluster, &speed, sizeof speed)});
 }
 
-/* The samples from timing a chunk in pieces. */
 void work_time_pieces(const struct virtual_cluster *cluster, const struct node *node, struct chunk_event *chunk)
 {
     const struct running *running = &node->running;
