@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-fork: the launcher of a launch without MPI, whose ranks are processes of this machine.
- *
+/* hdss-fork: launches ranks without MPI, as processes of this machine.
  *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
- * It makes the memory that the ranks share (common/mpi/lanes.h), forks them, and is to signals and exit statuses what
- * an mpirun is that lets ranks die: SIGUSR1 and SIGUSR2 go on to the ranks, which drain by it; a stop and its end go
- * on, too. SIGINT, SIGTERM and SIGHUP end the ranks if the parent of this process sends them, which is `hdss`, or if
- * they come a second time. The first one from elsewhere, as from a batch system that ends a job, has the ranks drain.
- * Its status is that of the first rank. Once the ranks have met, the others may die: the first rank finds that out.
- * When the first has ended, the others have LEAVE_MS to do so. */
+ * It creates the shared memory of the ranks (common/mpi/lanes.h), forks them, and handles signals and exit statuses
+ * like an mpirun that tolerates dead ranks. SIGUSR1 and SIGUSR2 are forwarded to the ranks, which drain; stop and
+ * continue are forwarded as well. SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for
+ * the second time. The first one from elsewhere, such as a batch system, drains the ranks. The exit status is that of
+ * the first rank. After all ranks have joined, others may die: the first rank detects it. After the end of the first
+ * rank the others have LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/os/modules.h"
@@ -28,31 +27,29 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time that ranks have to leave behind the first one, and those that are asked to end. */
+/* Time for ranks to end after the first one, or after a request. */
 #define LEAVE_MS 2000
 
-/* Ranks of one program. */
 struct context {
     unsigned count;
-    char **words; /* ended by NULL, in the own command line */
+    char **words; /* part of the command line, ended by NULL */
 };
 
 struct launch_of_ranks {
     struct lanes *lanes; /* owned */
     int memory;
-    int gate[2]; /* a pipe from which each rank reads how many ranks there are, before it begins */
+    int gate[2]; /* pipe from which each rank reads the number of ranks before it begins */
     unsigned ranks;
-    unsigned started, running; /* processes, of which those beyond the ranks end at once */
-    pid_t *pids;               /* [started] owned; 0: it has ended */
-    int status;                /* that of the launch; -1: the first rank runs */
-    int64_t kill_ms;           /* when those that are left are killed; 0: never */
-    sigset_t before;           /* the mask of signals, as it was */
-    sigset_t awake;            /* and without SIGCHLD, which whoever started this process may have blocked */
+    unsigned started, running; /* processes; those beyond `ranks` end at once */
+    pid_t *pids;               /* [started] owned; 0: ended */
+    int status;                /* of the launch; -1: the first rank is running */
+    int64_t kill_ms;           /* when remaining ranks are killed; 0: never */
+    sigset_t before;           /* original signal mask */
+    sigset_t awake;            /* the same without SIGCHLD, which the parent may have blocked */
 };
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
 
-/* A signal that is to end the ranks, or have them drain. */
 static void note_end_signal(const siginfo_t *sent)
 {
     static volatile sig_atomic_t is_asked;
@@ -87,7 +84,7 @@ static int64_t clock_ms(void)
 static const int taken_signals[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
 enum { TAKEN_SIGNALS = sizeof taken_signals / sizeof *taken_signals };
 
-/* Takes signals, which come between two looks alone: those that whoever started this process wants ignored stay so. */
+/* Handles signals only while waiting; signals ignored by the parent stay ignored. */
 static void take_signals_for_ranks(sigset_t *before)
 {
     const struct sigaction action = {.sa_sigaction = note_signal_for_ranks, .sa_flags = SA_SIGINFO};
@@ -138,7 +135,7 @@ static void pass_signals(struct launch_of_ranks *launch)
     if (take(&drains)) {
         if (have_met)
             send_to_ranks(launch, SIGUSR1);
-        else /* a rank may not be ready for it */
+        else /* a rank may not be ready to drain */
             ends = 1;
     }
     if (take(&ends)) {
@@ -163,9 +160,9 @@ static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned
     unsigned ranks = 0;
     give_signals_back(&launch->before);
     setpgid(0, 0);
-    signal(SIGTTOU, SIG_IGN); /* in the background of a terminal it may write there */
+    signal(SIGTTOU, SIG_IGN); /* allows output to the terminal from the background */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* which died before this process asked to be told */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
     close(launch->gate[1]);
     if (read(launch->gate[0], &ranks, sizeof ranks) != sizeof ranks || rank >= ranks)
@@ -177,7 +174,7 @@ static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned
     _exit(EXIT_STATUS_USAGE);
 }
 
-/* Starts the ranks of one program. Returns how many, fewer where no more processes can be had. */
+/* Starts the ranks of one program. Returns their number, which is lower if no more processes are available. */
 static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
     const pid_t self = getpid();
@@ -196,14 +193,14 @@ static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context 
     return started;
 }
 
-/* In one file (deploy/one) the name of the program is a word. */
+/* In a single-file build (deploy/one) the program's name is a word. */
 static bool is_same_program(const struct context *a, const struct context *b)
 {
     const bool is_word = is_one_file() && a->words[1] != NULL && b->words[1] != NULL;
     return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
 }
 
-/* True if the program of the context and all after it is the same: their ranks are alike, workers as a rule. */
+/* True if the program of the context and all following ones are equal: their ranks are alike, usually workers. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
@@ -212,8 +209,8 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* Does with fewer ranks of the last program, if one cannot be started: with half of them, as what they start takes
- * processes, too. False, after a line, if there would be none. */
+/* Reduces the ranks of the last program if one cannot be started, to half of them because ranks need further processes.
+ * False, with a message, if none would remain. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
     const int why = errno;
@@ -228,10 +225,9 @@ static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsign
     return lanes_shrink(launch->lanes, launch->memory, launch->ranks) == 0;
 }
 
-/* Starts the ranks of all programs. False, after a line, if that cannot be. */
 static bool fork_all(struct launch_of_ranks *launch, const struct context *contexts, unsigned count)
 {
-    unsigned rank = 0, first = 0; /* first: of the last program */
+    unsigned rank = 0, first = 0;
     for (unsigned i = 0; i < count; i++) {
         if (i == 0 || !is_same_program(&contexts[i], &contexts[i - 1]))
             first = rank;
@@ -241,7 +237,6 @@ static bool fork_all(struct launch_of_ranks *launch, const struct context *conte
     return true;
 }
 
-/* Lets the ranks begin. */
 static bool open_gate(const struct launch_of_ranks *launch)
 {
     bool is_told = true;
@@ -255,7 +250,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* A rank has ended. All others are of no use where it has ended the launch, or before the ranks have met. */
+/* Records the end of a rank. The others end as well if it was the first, or not all ranks have joined. */
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
@@ -275,8 +270,7 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills what an ended rank has left in its process group, while the group's number cannot belong to another, and takes
- * the status. */
+/* Kills the remaining process group of an ended rank, before its number can be reused, and takes the status. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -289,7 +283,7 @@ static void reap_ranks(struct launch_of_ranks *launch)
     }
 }
 
-/* Waits for something to happen, at most until the ranks are to be killed. */
+/* Waits for a signal, at most until the ranks are to be killed. */
 static void wait_for_signal(const struct launch_of_ranks *launch)
 {
     const int64_t left_ms = launch->kill_ms - clock_ms();
@@ -314,7 +308,7 @@ static int attend_ranks(struct launch_of_ranks *launch)
 
 /* --- the command line --- */
 
-/* Takes the words of one program, and returns those behind it; NULL where they make none. */
+/* Parses one program and returns the rest of the line; NULL if it is invalid. */
 static char **take_context(char **word, struct context *context)
 {
     uint64_t count;
@@ -330,7 +324,7 @@ static char **take_context(char **word, struct context *context)
     return word[1] != NULL ? word + 1 : NULL;
 }
 
-/* Returns how many programs the command line has; 0 where it makes no sense. */
+/* Returns the number of programs; 0 if the line is invalid. */
 static unsigned read_contexts(char **word, struct context *contexts)
 {
     unsigned count = 0;
@@ -352,7 +346,7 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
 {
     struct launch_of_ranks launch = {.ranks = ranks, .status = -1, .pids = calloc(ranks, sizeof *launch.pids)};
     struct error error = {"out of memory"};
-    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* memory that is shared counts as a file */
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* shared memory counts as a file for the size limit */
     launch.memory = launch.pids != NULL ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
         fprintf(stderr, "hdss-fork: %s\n", error.text);
