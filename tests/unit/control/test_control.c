@@ -102,7 +102,7 @@ START_TEST(it_answers)
 {
     check_has(ASK("GET /v1"), "200", "\"version\":\"1.2.3\",\"api\":1,\"kind\":\"run\",\"name\":\"run-");
     check_has(ASK("GET /v1/jobs"), "200", "\"jobs\":[{\"id\":1,");
-    check_has(ASK("GET /v1/jobs/1"), "200", "\"state\":\"running\",\"done\":0,\"total\":10");
+    check_has(ASK("GET /v1/jobs/1"), "200", "\"state\":\"running\",\"waits_for\":null,\"done\":0,\"total\":10");
     check_has(ASK("GET /v1/jobs/1"), "200", "Content-Type: application/json");
 }
 END_TEST
