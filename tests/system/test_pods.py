@@ -177,11 +177,11 @@ def test_dependent_iterations_are_for_the_launch():
     assert finish(pod).status == 0
     well(['up', '--listen', 'local', '--pods-only'])
     try:
-        well(['submit', *loop])
-        wait_for('1', status=2)
-        told = run([HDSS, 'output', '1']).err
+        number = well(['submit', *loop]).rstrip().rpartition('/')[2]
+        wait_for(number, status=2)
+        told = run([HDSS, 'output', number]).err
         assert len(told) == 1 and 'without --pods-only' in told[0], told
-        assert job('1')['topology'] == 'hierarchical', job('1')
+        assert job(number)['topology'] == 'hierarchical', job(number)
     finally:
         down()
 

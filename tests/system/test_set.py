@@ -91,7 +91,7 @@ def test_a_cancelled_job_ends_at_once():
         assert well(['cancel', '1']) == 'main/1 is cancelled: what runs is ended\n'
         ended = run([HDSS, 'wait', '1'])
         assert ended.status == 4 and ended.out == 'main/1: cancelled, 2 of 20 (10.0 %)\n' and all(map(gone, pids_in('tasks'))), ended
-        said = well(['output', '1'])
+        said = well(['output', '1', '--stream', 'summary'])
         assert said.startswith('exec: cancelled, and what ran was ended\n') and 'failed' not in said.partition('ledger')[0], said
         with open('tasks.txt', encoding='ascii') as file:
             assert file.read() == '1\n2\n'

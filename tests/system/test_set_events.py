@@ -444,10 +444,12 @@ class Set:
 
     def printed(self, number):
         """Of a set that may have been about to end when all jobs were over."""
-        result = run([HDSS, 'output', number], begins_anew=False)
+        summary, errors = [[HDSS, 'output', number, '--stream', stream] for stream in ('summary', 'err')]
+        result = run(summary, begins_anew=False)
         if result.status != 0:
             self.bring_up()
-            result = run([HDSS, 'output', number], begins_anew=False)
+            result = run(summary, begins_anew=False)
+        result.err += run(errors, begins_anew=False).err
         return result
 
     def check_job(self, job, wanted, reference, jobs):
