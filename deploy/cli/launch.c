@@ -54,6 +54,7 @@ struct child {
     struct whole_lines lines;    /* behind the filter */
     int64_t errors_ms;           /* when something last came */
     struct launcher_watch watch; /* where how->reports */
+    bool is_mute;                /* the ranks were killed on purpose: what they say of it is not shown */
     pid_t earlier[CHILDREN_MAX]; /* children that this process had before: of the program that has become it */
     unsigned earlier_count;
     int64_t late_ms; /* when its time is over; 0: never */
@@ -62,6 +63,8 @@ struct child {
 static void write_error(void *context, const char *bytes, size_t count)
 {
     struct child *child = context;
+    if (child->is_mute)
+        return;
     child->course.has_said |= count > 0;
     fwrite(bytes, 1, count, child->how->log != NULL ? child->how->log : stderr);
 }
@@ -385,6 +388,7 @@ static void look_aside(struct child *child)
         if (wish == LAUNCH_KILLS) {
             child->course.asked = 2; /* given up */
             child->course.end_ms = child->now_ms;
+            child->is_mute = true;
         }
         end_launcher(child);
     }
