@@ -347,6 +347,50 @@ date +%Y > year; test -s year && echo dated
 ---
 echo no newline at the end'''
 
+# A mistake, the advice in its line, and a line that follows the advice: it works.
+MISTAKES = [
+    ('T -X echo {} ::: a', 'use -m, and {} as a word of its own', 'T -m echo {} ::: a'),
+    ('T -s 100 echo ::: a', 'use -n N', 'T -n 2 echo ::: a'),
+    ('T -L 2 echo ::: a', 'use -n N', 'T -n 2 echo ::: a'),
+    ('T -i echo {} ::: a', 'use -I WORD', 'T -I {} echo {} ::: a'),
+    ('T --load 80% echo ::: a', 'use -j 50%', 'T -j 50% echo ::: a'),
+    ('T --memfree 1G echo ::: a', 'use --memory 1G', 'T --memory 1G echo ::: a'),
+    ('T --noswap echo ::: a', 'use --memory 1G', 'T --memory 1G echo ::: a'),
+    ('T --files echo ::: a', 'use --results TEMPLATE', 'T --results r echo ::: a'),
+    ('T --tmpdir /tmp echo ::: a', 'set TMPDIR', 'export TMPDIR=/tmp; T echo ::: a'),
+    ('T --color echo ::: a', 'use --tag', 'T --tag echo ::: a'),
+    ('T --er .. echo ::: a', 'use {.}', 'T echo {.} ::: a'),
+    ('T --sqlmaster x echo ::: a', 'use --joblog FILE', 'T --joblog l echo ::: a'),
+    ('T --record-env A echo ::: a', 'use --env NAME', 'T --env HOME echo ::: a'),
+    ('T --pipe wc ::: a', 'split the input into files and give their names', 'T wc ::: one'),
+    ('T --interactive echo ::: a', 'look at --dry-run', 'T --dry-run echo ::: a'),
+    ('T --timeout 200% echo ::: a', 'accepted: seconds, such as 90, 1.5 or 2m', 'T --timeout 2m echo ::: a'),
+    ('T --delay 1x echo ::: a', 'as 1h30m', 'T --timeout 1h30m echo ::: a'),
+    ('T -j x echo ::: a', 'accepted: a number, a share of the cores, +N or -N', 'T -j +1 echo ::: a'),
+    ('T --halt now echo ::: a', 'now,fail=N', 'T --halt now,fail=1 echo ::: a'),
+    ('T --resume echo ::: a', 'accepted: --joblog FILE --resume', 'T --joblog l2 --resume echo ::: a'),
+    ('T echo :: a', '::: before arguments', 'T echo ::: a'),
+    ('T commands', 'accepted: -a commands', 'T -a commands'),
+    ('T lib.sh ::: a', 'accepted: -a lib.sh', 'T -a lib.sh'),
+    ('T go.sh ::: a', 'accepted: ./go.sh', 'T ./go.sh ::: a'),
+    ('T echo', 'accepted: ::: ARG', 'T echo ::: a'),
+    ('T "echo \'x" ::: a', 'quotes that do not end', 'T "echo \'x\'" ::: a'),
+    ('T echo {7} ::: a', 'accepted: 1 to 1, or \\{ for a brace', 'T echo {1} "\\{7}" ::: a'),
+    ('T --header : echo {y} ::: x 1', 'accepted: a name of its first line', 'T --header : echo {x} ::: x 1'),
+    ('T --no-shell "echo {} | cat" ::: a', 'accepted: a shell (no --no-shell', 'T "echo {} | cat" ::: a'),
+    ('T --no-shell "echo | cat" ::: a', "or '|' in quotes", 'T --no-shell "echo \'|\' cat" ::: a'),
+    ('T \'echo `echo {}`\' ::: a', '$(..) instead', 'T \'echo $(echo {})\' ::: a'),
+    ('T --memory 1PB echo ::: a', 'such as 512M or 2GB', 'T --memory 512MB echo ::: a'),
+    ('T -n 2 -m echo ::: a', 'accepted: one of them', 'T -m echo ::: a'),
+    ('T -q --shell echo ::: a', 'accepted: one of them', 'T -q echo ::: a'),
+    ('T --colsep "a(" echo ::: a', "accepted: a string such as ','", 'T --colsep , echo ::: a'),
+    ('T --nice 40 echo ::: a', 'from -20 to 19', 'T --nice 19 echo ::: a'),
+    ('T --env NOSUCH echo ::: a', 'accepted: a variable that is, or NAME=VALUE', 'T --env NOSUCH=1 echo ::: a'),
+    ('T --workdir nosuch echo ::: a', 'accepted: a folder that is there', 'T --workdir sub echo ::: a'),
+    ('T --keep-ordr echo ::: a', 'did you mean --keep-order', 'T --keep-order echo ::: a'),
+    ('T --carrier x echo ::: a', 'accepted: auto, local, mpi', 'T --carrier local echo ::: a'),
+]
+
 
 def make_files():
     os.makedirs('sub')
@@ -404,5 +448,13 @@ def test_files_of_tasks():
             agree(given + way, right)
 
 
+def test_advice_works():
+    for typed_so, advice, advised in MISTAKES:
+        _, _, said = typed(typed_so, f'{HDSS} exec')
+        assert len(said.splitlines()) == 1 and advice in said, (typed_so, said)
+        out, good, complaint = typed(advised, f'{HDSS} exec')
+        assert good and out != '' or 'lib.sh' in advised, (advised, out, complaint)
+
+
 if __name__ == '__main__':
-    main([test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks])
+    main([test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks, test_advice_works])
