@@ -118,7 +118,7 @@ static struct launch_verdict judge_launcher(const struct launch_course *course)
     if (number > 0 && number < NSIG && sigabbrev_np(number) != NULL)
         snprintf(verdict.lost, sizeof verdict.lost, "a process of the run was ended by SIG%s", sigabbrev_np(number));
     else
-        snprintf(verdict.lost, sizeof verdict.lost, "mpirun ended with status %d", status);
+        snprintf(verdict.lost, sizeof verdict.lost, "the launcher ended with status %d", status);
     return verdict;
 }
 
@@ -142,7 +142,7 @@ struct launch_verdict launch_judge(const struct launch_course *course)
     if (how->reports && course->status == 0)
         return told(EXIT_STATUS_FAILED,
                     "the launcher has ended, and no rank has said how the run went: was it sent a signal before its "
-                    "ranks were ready, or is it not the mpirun of an MPI library?");
+                    "ranks were ready, or, with --carrier mpi, is it not the mpirun of an MPI library?");
     const bool fails = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED;
     if (fails && reported < 0 && watch->begun)
         return judge_silence(course);

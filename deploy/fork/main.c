@@ -30,6 +30,8 @@
 /* Time for ranks to end after the first one, or after a request. */
 #define LEAVE_MS 2000
 
+#define USAGE "-n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 1 to %d ranks in all"
+
 struct context {
     unsigned count;
     char **words; /* part of the command line, ended by NULL */
@@ -377,14 +379,20 @@ int main(int argc, char **argv)
         fputs("hdss-fork: out of memory\n", stderr);
         return EXIT_STATUS_FAILED;
     }
+    if (argc == 2 && strcmp(argv[1], "--help") == 0) {
+        printf(
+            "Usage: hdss-fork " USAGE
+            "\n\nRuns the ranks as processes of this machine that share memory, as `hdss run` does where all ranks are "
+            "here.\n",
+            LANES_RANKS_MAX);
+        free(contexts);
+        return fflush(stdout) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_FAILED;
+    }
     const unsigned count = argc > 1 ? read_contexts(argv + 1, contexts) : 0;
     const unsigned ranks = sum_ranks(contexts, count);
     int status = EXIT_STATUS_USAGE;
     if (count == 0 || ranks < 1 || ranks > LANES_RANKS_MAX)
-        fprintf(stderr,
-                "hdss-fork: accepted: -n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 1 to %d ranks in "
-                "all\n",
-                LANES_RANKS_MAX);
+        fprintf(stderr, "hdss-fork: accepted: " USAGE "\n", LANES_RANKS_MAX);
     else
         status = launch_all(contexts, count, ranks);
     free(contexts);

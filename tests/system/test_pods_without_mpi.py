@@ -166,6 +166,8 @@ def test_what_it_cannot_start_is_refused():
                   ['-n', '2000', WORKER], ['2', WORKER]):
         result = run([FORK, *words])
         assert result.status == 2 and len(result.err) == 1 and 'hdss-fork: accepted: -n COUNT PROGRAM' in result.err[0], (words, result)
+    helped = run([FORK, '--help'])
+    assert helped.status == 0 and helped.out.startswith('Usage: hdss-fork -n COUNT PROGRAM') and helped.err == [], helped
     for words, text in (([FORK, '-n', '2', './nothing'], 'cannot run ./nothing'), ([FORK, '-n', '1', MASTER, ':', '-n', '1', WORKER], 'a launch without MPI begins with the rank that leads'),
                         ([FORK, '-n', '2', WORKER, '--slowdown', '0'], '--slowdown')):
         result = run(words)

@@ -147,8 +147,8 @@ static const struct {
     {true, false, "", 1, 4, ""},
     {true, false, "", -SIGTERM, 4, ""},
     {true, false, "", -SIGKILL, 1, "a process of the run was ended by SIGKILL"},
-    {true, false, "", 5, 1, "mpirun ended with status 5"},
-    {true, false, "", 213, 1, "mpirun ended with status 213"},
+    {true, false, "", 5, 1, "the launcher ended with status 5"},
+    {true, false, "", 213, 1, "the launcher ended with status 213"},
     /* launchers that end all ranks when one dies: where the launcher says nothing */
     {false, false, "", 0, 1, ""},
     {false, false, BEGUN, 0, 1, ""},
