@@ -6,13 +6,16 @@
 #include "common/util/error.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 /* Estimates beyond a hundred years are not shown. */
 #define LEFT_MAX_S 3e9
 
 #define TIME_TEXT_MAX 40
+#define TITLE_MAX     200
 
 const char *control_state_name(enum control_state state)
 {
@@ -66,6 +69,21 @@ static json_t *left_or_null(bool is_foreseen, double left_s)
     return is_foreseen && left_s >= 0 && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null();
 }
 
+/* The kernel, and of tasks the command, by which people know them. */
+static json_t *title_json(const struct control_job *job)
+{
+    static const char *const names[] = {"command=", "tasks="};
+    for (int i = 0; strcmp(job->kernel, "exec") == 0 && i < job->words; i++)
+        for (unsigned k = 0; k < sizeof names / sizeof *names; k++)
+            if (strncmp(job->command[i], names[k], strlen(names[k])) == 0 &&
+                job->command[i][strlen(names[k])] != '\0') {
+                char title[TITLE_MAX];
+                snprintf(title, sizeof title, "exec %s", job->command[i] + (k == 0 ? strlen(names[k]) : 0));
+                return json_of_text(title);
+            }
+    return json_of_text(job->kernel);
+}
+
 json_t *control_job_json(const struct control_job *job)
 {
     const struct progress *progress = &job->progress;
@@ -76,6 +94,7 @@ json_t *control_job_json(const struct control_job *job)
     json_object_set_new(object, "id", json_of_count(job->id));
     json_object_set_new(object, "name", text_or_null(job->name));
     json_object_set_new(object, "kernel", json_of_text(job->kernel));
+    json_object_set_new(object, "title", title_json(job));
     json_object_set_new(object, "command", words_json(job->command, job->words));
     json_object_set_new(object, "folder", json_of_text(job->folder));
     json_object_set_new(object, "state", json_string(control_state_name(job->state)));

@@ -13,9 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_MAX   72 /* bytes, of KERNEL_MAX characters */
+#define CELL_MAX   100 /* bytes, of KERNEL_MAX characters */
 #define GAP        2
-#define KERNEL_MAX 16
+#define KERNEL_MAX 24
 #define FOLDER_MIN 8
 
 /* --- reading --- */
@@ -54,6 +54,9 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->json = json_incref(json);
     view->name = text_of(json, "name");
     view->kernel = text_of(json, "kernel");
+    view->title = text_of(json, "title");
+    if (view->title[0] == '\0')
+        view->title = view->kernel; /* of an older daemon */
     view->state = text_of(json, "state");
     view->folder = text_of(json, "folder");
     view->technique = text_of(json, "technique");
@@ -106,6 +109,7 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
                               .state = "silent",
                               .name = "",
                               .kernel = "",
+                              .title = "",
                               .folder = "",
                               .technique = "",
                               .topology = "",
@@ -213,18 +217,20 @@ struct row {
     const char *folder; /* borrowed */
 };
 
-/* Copies up to KERNEL_MAX whole characters of UTF-8. */
+/* Copies up to KERNEL_MAX characters of UTF-8. A text that is longer ends in "..". */
 static void copy_cell(char cell[CELL_MAX], const char *from)
 {
     unsigned columns = 0;
-    size_t length = 0;
+    size_t length = 0, kept = 0; /* kept: with room for the dots */
     for (; from[length] != '\0'; length++) {
         columns += ((unsigned char)from[length] & 0xc0) != 0x80;
         if (columns > KERNEL_MAX)
             break;
+        if (columns <= KERNEL_MAX - 2)
+            kept = length + 1;
     }
-    memcpy(cell, from, length);
-    cell[length] = '\0';
+    const bool is_cut = from[length] != '\0';
+    snprintf(cell, CELL_MAX, "%.*s%s", (int)(is_cut ? kept : length), from, is_cut ? ".." : "");
 }
 
 static void make_row(struct row *row, const struct job_view *view)
@@ -233,7 +239,7 @@ static void make_row(struct row *row, const struct job_view *view)
     *row = (struct row){.folder = view->folder};
     snprintf(row->cell[ID], CELL_MAX, "%.*s", CELL_MAX - 1, view->id);
     copy_cell(row->cell[NAME], view->name);
-    copy_cell(row->cell[KERNEL], view->kernel);
+    copy_cell(row->cell[KERNEL], view->title);
     if (view->waits_for[0] != '\0')
         snprintf(row->cell[STATE], CELL_MAX, "waits: %.*s", KERNEL_MAX, view->waits_for);
     else
@@ -443,7 +449,7 @@ static void add_figures(const struct job_view *view, struct text *text)
 void job_view_print(const struct job_view *view, struct text *text)
 {
     text_add(text, "%s: ", view->id);
-    text_add_plain(text, view->kernel, UINT_MAX);
+    text_add_plain(text, view->title, UINT_MAX);
     text_add(text, view->kernel[0] != '\0' ? ", " : "");
     text_add(text, "%s", view->waits_for[0] != '\0' ? "waits: " : "");
     text_add_plain(text, view->waits_for[0] != '\0' ? view->waits_for : view->state, UINT_MAX);

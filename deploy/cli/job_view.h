@@ -18,7 +18,7 @@ struct job_view {
     char path[CONTROL_PATH_MAX];    /* of the socket */
     uint64_t job;                   /* its number there */
     json_t *json;                   /* owned; NULL: the run did not answer */
-    const char *kernel, *state, *folder, *technique, *topology, *output, *reason,
+    const char *kernel, *title, *state, *folder, *technique, *topology, *output, *reason,
         *waits_for;   /* empty where nothing is said */
     const char *name; /* that its user gave it; empty: none */
     double done, failed, rate, elapsed_s, workers, busy, lost;

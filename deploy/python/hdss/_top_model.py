@@ -71,6 +71,7 @@ class Job:
         self.session = session
         self.id = session if session.startswith('run-') else f'{session}/{int(number) if 1 <= number < 1e18 else 0}'
         self.name, self.kernel, self.folder = (_text(json, name) for name in ('name', 'kernel', 'folder'))
+        self.title = _text(json, 'title') or self.kernel
         self.state = _text(json, 'state') or 'silent'
         self.waits_for = _text(json, 'waits_for')
         self.technique, self.topology = _text(json, 'technique'), _text(json, 'topology')

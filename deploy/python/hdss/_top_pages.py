@@ -32,7 +32,7 @@ RANK_STATES = {'serving': ('serves', Look.PLAIN), 'computing': ('computes', Look
 JOB_COLUMNS = (
     Column('id', 'ID', most=32),
     Column('name', 'NAME', most=16, dispensable=5),
-    Column('kernel', 'KERNEL', most=16, dispensable=6),
+    Column('title', 'KERNEL', most=24, dispensable=6),
     Column('state', 'STATE', least=7, dispensable=11),
     Column('bar', is_bar=True, least=BAR_LEAST, dispensable=3),
     Column('done', 'DONE', is_number=True, least=5, dispensable=10),
@@ -325,7 +325,7 @@ def _row_of(entry: Entry, model: Model, ui: Ui) -> Row:
 
 def _job_row(job: Job) -> Row:
     row = Row()
-    for name in ('id', 'name', 'kernel', 'folder'):
+    for name in ('id', 'name', 'title', 'folder'):
         row.set(name, getattr(job, name))
     row.set('state', f'waits: {job.waits_for}' if job.waits_for else job.state, STATE_LOOKS.get(job.state, Look.PLAIN))
     if not job.is_told or job.has_not_begun:
@@ -368,7 +368,7 @@ def _add_job_head(page: Page, model: Model, ui: Ui, is_screen: bool) -> None:
         page.line()
         page.add_short(model.looked_reason or ('it is not there any more' if model.looked_is_gone else 'it does not answer'), page.width, Look.WARN)
         return
-    title = job.id + (f', {job.name:.80}' if job.name else '') + (f': {job.kernel:.80}' if job.kernel else '')
+    title = job.id + (f', {job.name:.80}' if job.name else '') + (f': {job.title:.80}' if job.title else '')
     _add_title(page, model, is_screen, OUT_OF_SIGHT if model.looked_is_gone else 'silent' if model.looked_is_silent else job.state, title)
     if model.looked_reason:
         page.line()

@@ -363,7 +363,8 @@ START_TEST(a_job_is_told_as_it_is)
 {
     struct control_job from = job();
     check_json(&from,
-               "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+               "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"title\":\"synthetic\",\"command\":[\"synthetic\","
+               "\"name=?\"],"
                "\"folder\":\"/home/me\",\"state\":\"running\",\"waits_for\":null,\"done\":30,\"total\":50,\"failed\":5,"
                "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":2.0,\"rate_now_per_s\":8.0,\"eta_soonest_s\":1."
                "5,\"eta_latest_s\":null,"
@@ -373,7 +374,8 @@ START_TEST(a_job_is_told_as_it_is)
     from.output = "a.npy";
     check_json(
         &from,
-        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"title\":\"synthetic\",\"command\":[\"synthetic\",\"name=?"
+        "\"],"
         "\"folder\":\"/home/me\",\"state\":\"running\",\"waits_for\":null,\"done\":30,\"total\":null,\"failed\":5,"
         "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":8.0,\"eta_soonest_s\":"
         "null,\"eta_latest_s\":null,"
@@ -384,7 +386,8 @@ START_TEST(a_job_is_told_as_it_is)
     from.state = control_state_at_end(4);
     check_json(
         &from,
-        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"command\":[\"synthetic\",\"name=?\"],"
+        "{\"id\":1,\"name\":null,\"kernel\":\"synthetic\",\"title\":\"synthetic\",\"command\":[\"synthetic\",\"name=?"
+        "\"],"
         "\"folder\":\"/home/me\",\"state\":\"cancelled\",\"waits_for\":null,\"done\":30,\"total\":50,\"failed\":5,"
         "\"rate_per_s\":10.0,\"elapsed_s\":2.0,\"eta_s\":null,\"rate_now_per_s\":null,\"eta_soonest_s\":"
         "null,\"eta_latest_s\":null,"
@@ -412,6 +415,27 @@ START_TEST(a_job_is_told_as_it_is)
                                        "\"began\":\"1970-01-01T00:01:01Z\",\"ended\":\"1970-01-01T01:00:01Z\"}"));
     free(text);
     json_decref(object);
+}
+END_TEST
+
+/* The title of a job of tasks with these words, as JSON. */
+static void check_title(char *first, char *second, const char *expected)
+{
+    char *words[] = {(char[]){"exec"}, first, second};
+    struct control_job from = job();
+    from.kernel = "exec";
+    from.command = words;
+    from.words = 3;
+    json_t *object = control_job_json(&from);
+    ck_assert_str_eq(json_string_value(json_object_get(object, "title")), expected);
+    json_decref(object);
+}
+
+START_TEST(tasks_are_known_by_their_command)
+{
+    check_title((char[]){"count=3"}, (char[]){"command=./fit {}"}, "exec ./fit {}");
+    check_title((char[]){"tasks=list"}, (char[]){"cores=2"}, "exec tasks=list");
+    check_title((char[]){"command="}, (char[]){"list=rows"}, "exec");
 }
 END_TEST
 
@@ -502,6 +526,7 @@ int main(void)
     TCase *answers = tcase_create("answers");
     tcase_add_test(answers, paths_are_read);
     tcase_add_test(answers, a_job_is_told_as_it_is);
+    tcase_add_test(answers, tasks_are_known_by_their_command);
     tcase_add_test(answers, a_rank_is_told_as_it_is);
     tcase_add_test(answers, a_failure_is_told_as_it_is);
     suite_add_tcase(suite, answers);

@@ -80,7 +80,7 @@ function drawDetail() {
   byId('detail').hidden = !job;
   if (!job)
     return;
-  setText(byId('detail-title'), `Job ${job.id}${job.name ? `, ${job.name}` : ''}: ${job.kernel}`);
+  setText(byId('detail-title'), `Job ${job.id}${job.name ? `, ${job.name}` : ''}: ${job.title}`);
   fillTiles(job);
   fillLosses(job);
   fillLog(job);

@@ -54,7 +54,7 @@ function newJobRow(id) {
 
 function fillJobRow(row, job) {
   const bar = row.cells[4].firstChild, isSelected = selected()?.id === job.id;
-  const texts = [null, job.name ?? '', job.kernel ?? '', job.waits_for ? `waits: ${job.waits_for}` : job.state, null, job.state === 'waiting' ? '' : rateText(isOver(job) ? job.rate_per_s : rateOf(job)), job.state === 'waiting' ? '' : endText(job),
+  const texts = [null, job.name ?? '', job.title ?? '', job.waits_for ? `waits: ${job.waits_for}` : job.state, null, job.state === 'waiting' ? '' : rateText(isOver(job) ? job.rate_per_s : rateOf(job)), job.state === 'waiting' ? '' : endText(job),
     isOver(job) || job.state === 'waiting' ? '' : `${group(job.busy)} of ${group(job.workers)}`, job.lost > 0 ? group(job.lost) : '', job.failed > 0 ? group(job.failed) : '',
     group(job.priority), group(job.weight)];
   texts.forEach((text, i) => text !== null && setText(row.cells[i], text));
