@@ -397,6 +397,7 @@ static int make_room_for_refills(struct supermaster *supermaster)
         const unsigned size = m > 0 ? supermaster_refill_size(supermaster, m) : largest_refill(supermaster);
         if (make_room_for_refill(supermaster, m, size) < 0)
             return -1;
+        supermaster->refilling.largest = m > 0 ? supermaster->refilling.largest : size;
     }
     return 0;
 }
@@ -443,29 +444,34 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
-static unsigned larger(unsigned a, unsigned b)
+/* Room for so many, where there is room for `before`: more than is asked for, so that launches that join one by one do
+ * not have all of it copied each time. */
+static unsigned roomy(unsigned before, unsigned now)
 {
-    return a > b ? a : b;
+    return now <= before ? before : now + now / 2;
 }
 
 /* The room may already suffice for workers that have not joined yet. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers)
 {
     const struct topology *topology = supermaster->config.topology;
-    const unsigned most = largest_refill(supermaster), m = topology->masters;
+    const unsigned m = topology->masters;
     const unsigned size = workers * supermaster->config.spec->refill_chunks;
     const struct room room = {
-        {supermaster->room.masters, larger(supermaster->room.masters, m + 1)},
-        {supermaster->room.workers, larger(supermaster->room.workers, topology->workers + workers)},
-        {supermaster->room.nodes, larger(supermaster->room.nodes, topology->nodes + 1)}};
+        {supermaster->room.masters, roomy(supermaster->room.masters, m + 1)},
+        {supermaster->room.workers, roomy(supermaster->room.workers, topology->workers + workers)},
+        {supermaster->room.nodes, roomy(supermaster->room.nodes, topology->nodes + 1)}};
     if (make_room(supermaster, &room) < 0 || service_reserve(&supermaster->service, room.workers.now) < 0 ||
         supermaster_chooser_make_room(supermaster, &room) < 0 || supermaster_steps_make_room(supermaster, &room) < 0 ||
         supermaster_nodes_make_room(supermaster, &room) < 0)
         return -1;
     note_room(supermaster, &room);
-    if (make_room_for_refill(supermaster, m, size) < 0 ||
-        (size > most && make_room_for_refill(supermaster, 0, size) < 0))
+    if (make_room_for_refill(supermaster, m, size) < 0)
         return -1;
+    if (size > supermaster->refilling.largest && make_room_for_refill(supermaster, 0, size) < 0)
+        return -1;
+    if (size > supermaster->refilling.largest)
+        supermaster->refilling.largest = size;
     return ledger_reserve(&supermaster->ledger, m + 2);
 }
 

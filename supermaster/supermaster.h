@@ -309,6 +309,7 @@ struct speeds {
 
 /* Refills of the masters' task pools. */
 struct refilling {
+    unsigned largest;        /* chunks that records[0] has room for: those of any refill */
     unsigned char **records; /* [masters] encoded; borrowed by the messages of a step (with a sink: [0]); owned */
     unsigned *parked;        /* [masters] refills requested and not served yet; owned */
     unsigned *busy;          /* [masters] workers with a chunk, as last reported; owned */

@@ -357,10 +357,12 @@ static int topology_make_room(struct topology *topology, unsigned masters, unsig
     return complete ? 0 : -1;
 }
 
-/* The number of the node identified by the rank, or of a new one. */
+/* The number of the node identified by the rank, or of a new one. The ranks rise with the numbers. */
 static unsigned find_node(const struct topology *topology, unsigned node_rank)
 {
     unsigned node = 0;
+    if (topology->nodes > 0 && node_rank > topology->node_rank[topology->nodes - 1])
+        return topology->nodes;
     while (node < topology->nodes && topology->node_rank[node] != node_rank)
         node++;
     return node;

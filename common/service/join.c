@@ -52,8 +52,10 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 {
     assert(workers <= service->room && "there is room for those who join");
     service_index_end(service);
-    straighten(service->line.ring, service->worker_count, service->line.first);
-    service->line.first = 0;
+    if (service->line.first + service->line.count > service->worker_count) { /* it goes over the end of the array */
+        straighten(service->line.ring, service->worker_count, service->line.first);
+        service->line.first = 0;
+    }
     pool_add_workers(&service->pool, workers);
     service_verify_add_workers(service, workers);
     service->ranks = ranks;

@@ -2,6 +2,7 @@
 /* Growing arrays: see grow.h. Doubling makes appending take amortized constant time. */
 #include "common/util/grow.h"
 
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,8 +22,11 @@ void *grow(void *items, size_t count, size_t *capacity, size_t size)
 int grow_to(void *array, size_t before, size_t now, size_t size)
 {
     void *items;
+    size_t bytes = (now > 0 ? now : 1) * size, room = size;
+    while (before > 0 && room < bytes && room <= SIZE_MAX / 2)
+        room *= 2;
     memcpy(&items, array, sizeof items);
-    char *larger = realloc(items, (now > 0 ? now : 1) * size);
+    char *larger = realloc(items, room < bytes ? bytes : room); /* does nothing where that room is there */
     if (larger == NULL)
         return -1;
     memset(larger + before * size, 0, (now - before) * size);

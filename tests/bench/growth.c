@@ -67,6 +67,26 @@ static int lose_workers(unsigned lost)
     return status;
 }
 
+/* Launches join one after another, each a master with two workers, and take part to the end. */
+static int join_pods(unsigned pods)
+{
+    struct virtual_config config = cluster_of(2);
+    struct virtual_pod *joining = calloc(pods, sizeof *joining);
+    if (joining == NULL)
+        return EXIT_FAILURE;
+    for (unsigned i = 0; i < pods; i++)
+        joining[i] = (struct virtual_pod){.at_ns = 2000 * (uint64_t)i, .workers = 2, .speed = 1};
+    config.masters = 1;
+    config.technique = "gss";
+    config.count = 8 * (uint64_t)pods;
+    config.pods = joining;
+    config.pod_count = pods;
+    config.is_elastic = true;
+    const int status = run(&config);
+    free(joining);
+    return status;
+}
+
 /* Each row of a list waits for the row before it, or all rows wait for the first. */
 static int wait_for_rows(unsigned rows, bool is_chain)
 {
@@ -150,8 +170,8 @@ static const struct {
     const char *name;
     int (*run)(unsigned size);
 } subjects[] = {
-    {"workers", compute},      {"losses", lose_workers},   {"put-back", put_back_alone},
-    {"chain", put_back_chain}, {"rows-chain", chain_rows}, {"rows-fan", fan_rows},
+    {"workers", compute},       {"losses", lose_workers}, {"put-back", put_back_alone}, {"chain", put_back_chain},
+    {"rows-chain", chain_rows}, {"rows-fan", fan_rows},   {"pods", join_pods},
 };
 
 int main(int argc, char **argv)

@@ -584,7 +584,8 @@ static void deliver(struct virtual_cluster *cluster, const struct future *future
 
 static bool cluster_is_over(struct virtual_cluster *cluster)
 {
-    for (unsigned i = 0; i < cluster_ranks(&cluster->config); i++)
+    const unsigned ranks = cluster_ranks(&cluster->config);
+    for (unsigned i = 0; i < ranks; i++)
         if (!cluster->nodes[i].gone && !cluster->nodes[i].stopped) {
             cluster->result.hung_rank = i;
             return false;

@@ -257,7 +257,8 @@ void virtual_free(struct virtual_cluster *cluster)
         master_fini(&cluster->masters[m]);
         free(cluster->master_ranks[m]);
     }
-    for (unsigned i = 0; cluster->nodes != NULL && i < cluster_ranks(&cluster->config); i++) {
+    const unsigned ranks = cluster->nodes != NULL ? cluster_ranks(&cluster->config) : 0;
+    for (unsigned i = 0; i < ranks; i++) {
         if (cluster->nodes[i].computing != NULL)
             computing_fini(cluster->nodes[i].computing);
         free(cluster->nodes[i].computing);
