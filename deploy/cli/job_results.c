@@ -17,7 +17,7 @@ bool job_results_has(const struct job_view *view)
     return strcmp(view->kernel, "exec") == 0 && view->output[0] != '\0';
 }
 
-static int begin_parts(struct job_results *results, struct error *error)
+static int begin_parts(struct job_printed *results, struct error *error)
 {
     const struct follow_options options = {
         .output = results->output, .out = results->to[0], .err = results->to[1], .in_order = true, .only_looks = true};
@@ -25,17 +25,17 @@ static int begin_parts(struct job_results *results, struct error *error)
     return results->is_followed ? 0 : -1;
 }
 
-int job_results_begin(struct job_results *results, const struct job_view *view, int out, int err, struct error *error)
+int job_results_begin(struct job_printed *results, const struct job_view *view, int out, int err, struct error *error)
 {
     const bool is_absolute = view->output[0] == '/';
-    *results = (struct job_results){.to = {out, err}};
+    *results = (struct job_printed){.to = {out, err}};
     if (snprintf(results->output, PATH_MAX, "%s%s%s", is_absolute ? "" : view->folder, is_absolute ? "" : "/",
                  view->output) >= PATH_MAX)
         return error_set(error, "the path of its output is too long");
     return view->status >= 0 ? 0 : begin_parts(results, error);
 }
 
-int job_results_look(struct job_results *results, struct error *error)
+int job_results_look(struct job_printed *results, struct error *error)
 {
     return results->is_followed ? follow_look(&results->follow, error) : 0;
 }
@@ -71,7 +71,7 @@ static int copy_file(const char *path, uint64_t from, int to, struct error *erro
     return result;
 }
 
-int job_results_end(struct job_results *results, bool is_over, struct error *error)
+int job_results_end(struct job_printed *results, bool is_over, struct error *error)
 {
     uint64_t printed[2] = {0};
     char path[PATH_MAX];

@@ -440,7 +440,7 @@ static int print_output(const char *program, struct job_view *view, void *contex
     const enum streams streams = request->streams;
     const int out = streams == STREAMS_ERR ? -1 : STDOUT_FILENO, err = streams == STREAMS_OUT ? -1 : STDERR_FILENO;
     struct control_client client;
-    struct job_results results;
+    struct job_printed results;
     struct error error, text;
     uint64_t from[JOB_STREAMS] = {0};
     bool has_results = false;
