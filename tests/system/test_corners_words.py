@@ -201,14 +201,37 @@ def test_memory_of_killed_python_programs_is_removed():
 
 # --- variables ---
 
+VARIABLE = re.compile(r'"((?:SLURM|PBS|LSB|PE)_[A-Z_]+)"')
+JUNK = ('', 'junk', '-1', '99999999999999999999', '\x1b[31m', 'n[1-', '/nonexistent/9', '/')
+APART = ('SLURM_JOB_NODELIST=a,b SLURM_TASKS_PER_NODE=3(x5) SLURM_JOB_ID=9', 'SLURM_JOB_NODELIST=a SLURM_NTASKS=0 SLURM_JOB_ID=9', 'SLURM_TASKS_PER_NODE=2',
+         'SLURM_JOB_ID=9', 'SLURM_STEP_ID=0 SLURM_PROCID=7 SLURM_NTASKS=2', 'LSB_JOBID=9 LSB_MCPU_HOSTS=a', 'PBS_JOBID=9 PBS_NODEFILE=/dev/null',
+         'PBS_JOBID=9 SLURM_JOB_ID=8 LSB_JOBID=7', 'SLURM_GPUS_ON_NODE=4 SLURM_JOB_GPUS=0-9,x SLURM_MEM_PER_CPU=1 SLURM_MEM_PER_NODE=-1')
+
+
+def variables_of_batch_systems():
+    """All that a source of the product names."""
+    root, found = os.path.join(os.path.dirname(os.path.abspath(__file__)), '..', '..'), set()
+    for area in ('common', 'deploy', 'worker', 'supermaster', 'master'):
+        for folder, _, names in os.walk(os.path.join(root, area)):
+            for name in names:
+                if name.endswith(('.c', '.h')):
+                    with open(os.path.join(folder, name), encoding='utf-8') as file:
+                        found.update(VARIABLE.findall(file.read()))
+    assert len(found) > 20, found
+    return sorted(found)
+
+
 def test_variables_that_lie_are_named_or_ignored():
-    lies = ('PBS_NODEFILE=/nonexistent/9', 'LSB_DJOB_HOSTFILE=/nonexistent/9', 'PBS_NODEFILE=/dev/null', 'PBS_NODEFILE=/', 'SLURM_JOB_NODELIST=n[1-',
-            'SLURM_JOB_NODELIST=', 'LSB_MCPU_HOSTS=a', 'SLURM_JOB_NODELIST=\x1b[31m')
-    for lie in lies:
-        name, value = lie.split('=', 1)
-        for words in (('exec', '--dry-run', 'echo', ':::', 'ok'), ('run', '--dry-run', 'synthetic', 'iterations=10'), ('alloc', '--dry-run'), ('jobs',)):
-            done = hdss(*words, PBS_JOBID='9', HDSS_CONTROL_DIR=os.getcwd(), **{name: value})
+    """Those of a batch system, each with junk, empty and without the others, and several that do not fit."""
+    lies = [f'{name}={value}' for name in variables_of_batch_systems() for value in JUNK]
+    for place, lie in enumerate([*lies, *APART]):
+        told = dict(word.split('=', 1) for word in (lie.split(' ') if lie in APART else [lie]))
+        names_hosts = re.search('LIST|HOST|FILE', lie)  # where ssh would be asked for them
+        others = (('jobs',) if names_hosts else ('exec', 'echo', ':::', 'ok'), ('alloc', '--dry-run'))
+        for words in (('exec', '--dry-run', 'echo', ':::', 'ok'), ('run', '--dry-run', 'synthetic', 'iterations=10'), others[place % 2]):
+            done = hdss(*words, HDSS_CONTROL_DIR=os.getcwd(), **told)
             assert 0 <= done.returncode <= 4, (lie, words, done)
+            assert done.returncode != 2 or done.stderr.count(b'\n') == 1, (lie, words, done)
             plain(done.stdout + done.stderr)
 
 
