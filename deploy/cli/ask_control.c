@@ -83,7 +83,8 @@ static uint64_t list_part(struct listing *listing, struct control_client *client
     return next > 0 && (uint64_t)next > from ? (uint64_t)next : 0;
 }
 
-static void list_set(struct listing *listing, const char *path, const char *name)
+/* Returns how the last question ended. */
+static enum ask_end list_set(struct listing *listing, const char *path, const char *name)
 {
     struct control_client client;
     struct control_answer answer = {0};
@@ -105,6 +106,7 @@ static void list_set(struct listing *listing, const char *path, const char *name
         listing->failed |= json_array_append_new(listing->sets, object) < 0;
     }
     control_answer_fini(&answer);
+    return end;
 }
 
 static void list_run(struct listing *listing, const char *path, const char *name)
@@ -133,11 +135,15 @@ static void list_session(void *context, const char *path, const char *name)
         list_set(listing, path, name);
 }
 
-int control_list_set(struct job_list *list, enum listed listed, const char *path, const char *name)
+int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, struct error *error)
 {
     struct listing listing = {.list = list, .listed = listed};
-    list_set(&listing, path, name);
-    return listing.failed ? -1 : 0;
+    const enum ask_end end = list_set(&listing, set->path, set->name);
+    if (end == ASK_GONE)
+        return sets_refuse_lost(set->name, error);
+    if (end != ASK_ANSWERED)
+        return error_set(error, "the set %s does not answer", set->name);
+    return listing.failed ? error_set(error, "out of memory") : 0;
 }
 
 /* As numbers are ordered: "run-9" comes before "run-10", and "night/9" before "night/10". */

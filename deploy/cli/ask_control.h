@@ -4,6 +4,7 @@
 
 #include "deploy/cli/control_client.h"
 #include "deploy/cli/job_view.h"
+#include "deploy/cli/sets.h"
 
 /* Asks by one question over a connection of its own. The answer is the caller's; with one line in `error` unless it is
  * answered. */
@@ -22,5 +23,5 @@ enum listed {
  * itself and the numbers of its jobs. -1 when memory is out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
 
-/* Adds the jobs of one set. -1 when memory is out. */
-int control_list_set(struct job_list *list, enum listed listed, const char *path, const char *name);
+/* Adds the jobs of one set. -1 with one line. */
+int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, struct error *error);

@@ -163,7 +163,8 @@ def test_what_is_wrong_is_said_in_a_line():
     folder = here()
     leave_a_socket(folder, 'dawn')
     refused(['submit', *JOB], 'hdss submit: the set dawn was lost; `hdss up --resume` goes on with its jobs')
-    refused(['show', 'dawn/1'], 'hdss show: the set dawn was lost; `hdss up --resume` goes on with its jobs')
+    for words in (['show', 'dawn/1'], ['show', 'dawn/fit'], ['wait', '--all', '--set', 'dawn']):
+        refused(words, f'hdss {words[0]}: the set dawn was lost; `hdss up --resume` goes on with its jobs')
     refused(['down'], 'hdss down: the set dawn was lost; `hdss up --resume` goes on with its jobs')
     assert run([HDSS, 'jobs']).out == 'no run of yours is there on this machine\n' and not os.path.exists(folder)
     none = 'no set of yours is up on this machine; `hdss up` starts one'
