@@ -497,18 +497,33 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
     end(queue, job, state_at_end(status), status, ended_s);
 }
 
-void queue_restart(struct queue *queue, int64_t now_s)
+/* True for a job that is to blame: it ran by itself when the last set was lost. */
+static bool note_loss(const struct queue *queue, struct queue_job *job)
+{
+    static const char reason[] = "it has run in three sets that were lost, at last alone: it is given up";
+    if (job->losses++ < QUEUE_LOSSES_ALONE || queue->open > 0)
+        return false;
+    queue_keep_text(job, QUEUE_REASON, reason);
+    return true;
+}
+
+void queue_restart(struct queue *queue, bool after_loss, int64_t now_s)
 {
     forget_oldest(queue);
     queue->totals = (struct queue_totals){0};
     queue->ready_count = 0;
     for (struct queue_job *job = queue->first; job != NULL; job = job->next) {
         job->is_in_heap = false;
-        if (job->state == QUEUE_RUNNING)
+        const bool has_run = job->state == QUEUE_RUNNING;
+        if (has_run)
             let_wait(queue, job);
+        if (has_run && after_loss && note_loss(queue, job))
+            end(queue, job, QUEUE_FAILED, EXIT_STATUS_FAILED, now_s);
+        job->is_alone |= job->losses >= QUEUE_LOSSES_ALONE && queue->open == 0;
+    }
+    for (struct queue_job *job = queue->first; job != NULL; job = job->next)
         if (job->state == QUEUE_WAITING && job->awaited == 0)
             note_ready(queue, job);
-    }
     for (struct queue_job *job = queue->first; job != NULL; job = job->next)
         if (job->state == QUEUE_WAITING && (job->is_cancelled || job->submission.is_attached))
             end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);

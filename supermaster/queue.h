@@ -31,6 +31,8 @@
 #define QUEUE_LIVE_MAX 1000000
 /* Most open jobs. */
 #define QUEUE_OPEN_MAX 64
+/* A job that ran in so many sets that were lost runs alone, and is given up if it loses another one. */
+#define QUEUE_LOSSES_ALONE 2
 /* Most items of a job. */
 #define QUEUE_ITEMS_MAX UINT64_C(1000000000000)
 
@@ -58,6 +60,7 @@ struct queue_job {
     enum queue_state state;
     bool is_cancelled;     /* asked to end while it runs */
     bool has_run;          /* was interrupted: continues from its own journal */
+    unsigned losses;       /* sets that were lost while it ran, and were started again at once */
     bool is_alone;         /* known to run alone; not journalled, because it follows from its words */
     int status;            /* exit status; -1: not over */
     uint32_t cancelled_by; /* job of its `after` that was not done, for which this one was cancelled; 0: none */
@@ -173,8 +176,8 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
 /* Handles the end of the previous supermaster: running jobs wait to continue, or are cancelled if that was asked, or if
- * they were attached to a client of that supermaster. */
-void queue_restart(struct queue *queue, int64_t now_s);
+ * they were attached to a client of that supermaster. `after_loss`: it was lost, and those that ran are counted. */
+void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
 /* Asserts the invariants. */
 void queue_check(const struct queue *queue);

@@ -81,6 +81,11 @@ static const struct option_row rows[] = {
      TAKES_PATH(struct serve_options, state)},
     {"resume", 0, NULL, NULL, "go on with the jobs of the queue that an earlier set has left there",
      TAKES_FLAG(struct serve_options, resumes)},
+    {"after-loss", 0, NULL, NULL,
+     "with --resume: that set was lost, and a job that ran there is counted; one that was there three times, at last "
+     "by "
+     "itself, is given up",
+     TAKES_FLAG(struct serve_options, after_loss)},
     {"forget", 0, NULL, NULL, "drop those jobs, unless --resume is given, too",
      TAKES_FLAG(struct serve_options, forgets)},
     {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",

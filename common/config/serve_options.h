@@ -21,6 +21,7 @@ struct serve_options {
     uint64_t chunk_time_ns;            /* for so long a chunk may keep those of other jobs waiting, at its worker */
     uint64_t idle_ns;                  /* the set ends where it has had no job for so long; 0: never */
     bool resumes;                      /* goes on with the queue that is there */
+    bool after_loss;                   /* with that: the set was lost, and is started again */
     bool forgets;                      /* drops its jobs */
     bool group_even;                   /* as the job's --group-by: an enum run_group_by */
     struct address http;               /* as the job's --http */

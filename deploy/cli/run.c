@@ -507,6 +507,8 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
         if (strcmp(line->items[i - 1], "--") == 0)
             place = i - 1;
     argv_insert(line, place, "--resume");
+    if (launch_plan->serves)
+        argv_insert(line, place, "--after-loss");
 }
 
 #define DCA_LOSS                                                                                                       \

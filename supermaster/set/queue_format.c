@@ -123,7 +123,8 @@ void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job
 
 void queue_note_begun(struct queue_notes *notes, const struct queue_job *job)
 {
-    note(notes, &(struct queue_record){.kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s});
+    note(notes, &(struct queue_record){
+                    .kind = QUEUE_BEGUN, .job = job->id, .time_s = job->began_s, .status = job->losses & STATUS_MAX});
 }
 
 void queue_note_items(struct queue_notes *notes, const struct queue_job *job)
@@ -323,6 +324,8 @@ static enum taken replay_change(struct queue *queue, struct queue_job *job, cons
                                 const struct queue_damage *damage)
 {
     const bool is_over = job->state > QUEUE_RUNNING;
+    if (record->kind == QUEUE_BEGUN)
+        job->losses = record->status;
     if (record->kind == QUEUE_OVER && record->status <= STATUS_MAX && read_figures(job, record) == 0) {
         if (is_over)
             job->ended_s = record->time_s;

@@ -11,7 +11,7 @@
  *
  *     QUEUE_SUBMITTED     text: the submission as JSON (docs/CONTROL.md); cancelled_by if it was cancelled at once
  *     QUEUE_GIVEN         an open job got items; text: u64 items  u64 bytes of the list  u64 1 if complete, else 0
- *     QUEUE_BEGUN
+ *     QUEUE_BEGUN         status: sets that were lost while it ran
  *     QUEUE_OVER          status; cancelled_by; text, if it has run: u64 done  u64 total  u64 resumed  u64 failed
  *                         f64 elapsed seconds  the texts of enum queue_text, a NUL behind each
  *     QUEUE_ASKED_TO_END  it is to be cancelled

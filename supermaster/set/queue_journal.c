@@ -229,8 +229,8 @@ static int take_earlier(struct queue_journal *journal, enum queue_earlier earlie
     if (damage.is_unended && !queue_is_damaged(&damage))
         error_set(&journal->warning,
                   "%.200s: the set that wrote it was killed, or the file was cut: what it has is known", journal->path);
-    if (earlier == QUEUE_TAKEN_OVER) {
-        queue_restart(queue, now_s);
+    if (earlier == QUEUE_TAKEN_OVER || earlier == QUEUE_OF_LOST_SET) {
+        queue_restart(queue, earlier == QUEUE_OF_LOST_SET, now_s);
         return 0;
     }
     const unsigned at_once = queue->at_once;

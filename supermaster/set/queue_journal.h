@@ -28,6 +28,7 @@ enum queue_earlier {
     QUEUE_REFUSED,    /* the file is not opened */
     QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file, of which those that ran wait to go on */
     QUEUE_FORGOTTEN,
+    QUEUE_OF_LOST_SET, /* as QUEUE_TAKEN_OVER; for those that ran the loss is counted */
 };
 
 /* Opens the file, for a queue that has no jobs; the queue is borrowed. NULL with one line: also for a file that another

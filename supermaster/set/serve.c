@@ -165,9 +165,10 @@ static int open_parts(struct set *set)
         return -1;
     if (set_pods_open(set, &set->error) < 0)
         return -1;
-    const enum queue_earlier earlier = set->options.resumes   ? QUEUE_TAKEN_OVER
-                                       : set->options.forgets ? QUEUE_FORGOTTEN
-                                                              : QUEUE_REFUSED;
+    const struct serve_options *options = &set->options;
+    const enum queue_earlier earlier = options->resumes   ? options->after_loss ? QUEUE_OF_LOST_SET : QUEUE_TAKEN_OVER
+                                       : options->forgets ? QUEUE_FORGOTTEN
+                                                          : QUEUE_REFUSED;
     set->journal = queue_journal_open(set->folder.queue_path, earlier, &set->queue, set_now_s(), &set->error);
     if (set->journal == NULL || set_mend_items(set, &set->error) < 0)
         return -1;

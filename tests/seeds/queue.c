@@ -273,7 +273,7 @@ static void restart(struct world *world)
         complain(world, "the journal is read to another place");
     if (world->queue.newest < world->oracle.newest)
         complain(world, "a number is given twice");
-    queue_restart(&world->queue, 5);
+    queue_restart(&world->queue, false, 5);
     oracle_restart(&world->oracle);
     write_anew(world);
 }

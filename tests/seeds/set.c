@@ -293,7 +293,7 @@ static void reopen(struct world *world, struct queue *queue, bool is_torn)
         complain(world, "the queue's journal cannot be read");
         return;
     }
-    queue_restart(queue, 0);
+    queue_restart(queue, false, 0);
     queue->newest = queue->last != NULL ? queue->last->id : 0; /* the numbers of a torn record are given here */
     for (const struct queue_job *job = queue->first; job != NULL; job = job->next)
         world->jobs[job->id - 1].state = job->state;

@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import sys
 
 from kernels import built
 from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurry, main, ranks_of, run, start, unhurried, wait_until
@@ -84,6 +85,38 @@ def test_a_set_that_is_lost_is_started_again():
         'hdss: the run ended without its supermaster: starting again with its jobs, 1 of 1 times',
         'hdss: the set has failed; it was started again 1 times, which is all that --restarts allows; '
         '`hdss up --resume` goes on with its jobs'], lost
+
+
+KILLER = '''
+import http.client, json, os, signal, socket, time
+client = http.client.HTTPConnection('localhost')
+client.sock = socket.socket(socket.AF_UNIX)
+client.sock.connect(f'hdss-{os.getuid()}/main.sock')
+client.request('GET', '/v1')
+os.kill(json.load(client.getresponse())['pid'], signal.SIGKILL)
+time.sleep(1000)
+'''
+
+
+def test_a_task_that_kills_the_supermaster_is_given_up():
+    """It costs its own job; the others, and the set, go on."""
+    here()
+    with open('killer.py', 'w', encoding='ascii') as file:
+        file.write(KILLER)
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline().startswith('main is up')
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
+    wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
+    well(['submit', '--name', 'killer', 'exec', '--', sys.executable, 'killer.py'])
+    hurry()
+    wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the other job')
+    wait_until(lambda: 'it is given up' in run([HDSS, 'wait', 'killer']).out, 'the end of the job of the killer')
+    told = job('killer')
+    assert told['state'] == 'failed' and told['reason'] == 'it has run in three sets that were lost, at last alone: it is given up', told
+    assert well(['submit', '--wait', '--quiet', 'synthetic', 'iterations=1']) == ''
+    well(['down'])
+    ended = finish(process)
+    assert ended.status == 0 and sum('starting again with its jobs' in line for line in ended.err) == 3, ended
 
 
 def jobs_that_go_on_behind(strike, status, line):

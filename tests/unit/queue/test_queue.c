@@ -313,7 +313,7 @@ START_TEST(a_restart)
     struct submission attached = job_after(0, 0, NULL);
     attached.is_attached = true;
     queue_begun(&queue, queue_restore(&queue, 11, &attached, 12), 13);
-    queue_restart(&queue, 20);
+    queue_restart(&queue, false, 20);
     queue_check(&queue);
     ck_assert_uint_eq(queue.newest, 11);
     ck_assert_int_eq(state_of(9), QUEUE_CANCELLED);
@@ -326,6 +326,33 @@ START_TEST(a_restart)
     over(7, EXIT_STATUS_DONE);
     begin(8);
     ck_assert_uint_eq(submit(0)->id, 12);
+}
+END_TEST
+
+/* Of two jobs one takes the supermaster with it each time that it runs. */
+START_TEST(a_job_that_takes_three_sets_with_it_is_given_up)
+{
+    submit(0);
+    submit(0);
+    for (unsigned losses = 0; losses < 2; losses++) {
+        begin(1);
+        begin(2);
+        queue_restart(&queue, true, 20);
+    }
+    submit(0);
+    begin(1); /* alone now, as each of the two is a suspect */
+    ck_assert_ptr_null(queue_next(&queue));
+    over(1, EXIT_STATUS_DONE);
+    begin(2);
+    ck_assert_ptr_null(queue_next(&queue));
+    queue_restart(&queue, false, 30); /* a set that was ended is none that was lost */
+    begin(2);
+    queue_restart(&queue, true, 40);
+    queue_check(&queue);
+    ck_assert_int_eq(state_of(2), QUEUE_FAILED);
+    ck_assert_ptr_nonnull(strstr(queue_find(&queue, 2)->figures.texts[QUEUE_REASON], "it is given up"));
+    begin(3);
+    over(3, EXIT_STATUS_DONE);
 }
 END_TEST
 
@@ -432,7 +459,7 @@ START_TEST(a_job_that_ran_alone_goes_on)
     submit(0);
     begin(1);
     begin(0);
-    queue_restart(&queue, 20);
+    queue_restart(&queue, false, 20);
     queue_check(&queue);
     begin(1);
     queue_stop(&queue);
@@ -457,6 +484,7 @@ int main(void)
     tcase_add_test(tcase, so_many_jobs_are_open);
     tcase_add_test(tcase, unknown_others_are_refused);
     tcase_add_test(tcase, a_restart);
+    tcase_add_test(tcase, a_job_that_takes_three_sets_with_it_is_given_up);
     tcase_add_test(tcase, who_is_forgotten_is_told);
     tcase_add_test(tcase, a_job_runs_alone);
     tcase_add_test(tcase, no_open_job_comes_before_one_that_runs_alone);
