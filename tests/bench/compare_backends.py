@@ -1,12 +1,11 @@
 # SPDX-License-Identifier: MIT
-"""How far the two backends of hdss simulate are apart: the study of Han and Chronopoulos at its size, some points of every sweep.
+"""How far the two backends of hdss simulate are apart: a study as large as that of Han and Chronopoulos, some points of every sweep.
 
 usage: compare_backends.py BUILD [--workers W,W,...] [--masters M,M,...] [--json FILE] [--quick]
 
 A sweep is a technique (dtss, dfss, dgss), a kernel (adjoint 800 x 800, Mandelbrot 200,000 x 200,000 by columns) and a number of masters
-(0, 1, 2, 4, 8, 16), threshold 5, platform ranger: deploy/examples/papers/han-chronopoulos.study. At each of the points (256, 1,024 and 4,096 workers
-unless --workers says others) both backends simulate the same line; the table has the loop time of each and how much that of `virtual`
-differs from that of `simgrid`. What both compute is not influenced by load on the machine; how long it takes and how much memory is below.
+(0, 1, 2, 4, 8, 16), threshold 5, platform ranger. At each of the points (256, 1,024 and 4,096 workers unless --workers says others) both
+backends simulate the same line; the table has the loop time of each and how much that of `virtual` differs from that of `simgrid`. What both compute is not influenced by load on the machine; how long it takes and how much memory is below.
 --json appends a JSON line for each pair; --quick is one sweep with 256 workers.
 """
 import argparse
