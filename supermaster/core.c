@@ -485,6 +485,7 @@ static int supermaster_check_technique(const struct supermaster *supermaster, st
         .iterations = supermaster_step_free(supermaster),
         .workers = config->topology->workers > 0 ? config->topology->workers : 1,
         .min_chunk = config->spec->min_chunk,
+        .max_chunk = config->spec->max_chunk,
         .weighting = config->spec->weighting,
         .loads = true,
         .overhead_s = 1e-6,

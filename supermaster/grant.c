@@ -342,7 +342,9 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
     const struct sched *sched = &supermaster->technique.sched;
     const unsigned seat = supermaster->technique.seat[w];
     uint64_t left = sched->remaining + range->count;
-    char weight[60] = "", bound[60] = "";
+    char most[60] = "", weight[60] = "", bound[60] = "";
+    if (sched->formula > sched->max_chunk)
+        snprintf(most, sizeof most, ", no more than %" PRIu64, sched->max_chunk);
     if (sched->weighting == SCHED_WEIGHTING_POWER)
         snprintf(weight, sizeof weight, ", power %.3f", sched->powers[seat]);
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
@@ -356,9 +358,9 @@ static void explain_cut(const struct supermaster *supermaster, unsigned w, uint6
     else if (range->count < want)
         snprintf(bound, sizeof bound, ", as many as lie together");
     REASON(supermaster->reasons,
-           "rank %u gets [%" PRIu64 ", %" PRIu64 ") of the %" PRIu64 " left: %s says %" PRIu64 "%s%s",
+           "rank %u gets [%" PRIu64 ", %" PRIu64 ") of the %" PRIu64 " left: %s says %" PRIu64 "%s%s%s",
            supermaster->config.topology->worker_rank[w], range->first, range->first + range->count, left,
-           sched->technique->name, sched->formula, weight, bound);
+           sched->technique->name, sched->formula, most, weight, bound);
 }
 
 static __attribute__((noinline)) void trace_cut(const struct supermaster *supermaster, unsigned w,
@@ -390,6 +392,8 @@ void supermaster_note_rate(struct supermaster *supermaster)
     supermaster->cut.least = least > 1 ? (uint64_t)least + 1 : 1;
     if (supermaster->cut.least > supermaster->cut.largest)
         supermaster->cut.least = supermaster->cut.largest;
+    if (supermaster->cut.least > supermaster->technique.sched.max_chunk)
+        supermaster->cut.least = supermaster->technique.sched.max_chunk;
 }
 
 /* Enlarges a chunk to the size that the supermaster can cut in time. Returns the new size. */

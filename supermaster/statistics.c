@@ -241,6 +241,7 @@ void supermaster_fill_report(const struct supermaster *supermaster, struct repor
     report->topology = topology->masters > 0 ? REPORT_HIERARCHICAL : REPORT_CENTRAL;
     fill_technique(supermaster, report);
     report->min_chunk = supermaster->config.spec->min_chunk;
+    report->max_chunk = supermaster->config.spec->max_chunk;
     report->first = supermaster->config.first;
     report->iterations = supermaster->ledger.loop.count;
     report->grows = supermaster->ledger.grows;

@@ -243,6 +243,7 @@ static int prepare_technique(struct supermaster *supermaster, const struct sched
         .workers = seats,
         .powers = powers,
         .min_chunk = config->spec->min_chunk,
+        .max_chunk = config->spec->max_chunk,
         .weighting = config->spec->weighting,
         .loads = true,
         .overhead_s = supermaster->speeds.measured.round_trip_s,

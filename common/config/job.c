@@ -11,6 +11,7 @@
 #include "hdss/kernel.h"
 
 #include <stdio.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -188,6 +189,9 @@ static const struct option_row scheduling[] = {
      TAKES_CHOICE(struct job, spec.weighting)},
     {"min-chunk", 0, "K", NULL, "no chunk but the last has fewer iterations (default 1)",
      TAKES_INTEGER(struct job, spec.min_chunk, 1, SCHED_ITERATIONS_MAX)},
+    {"max-chunk", 0, "K", NULL,
+     "take no more than K of the iterations that the technique says, before weighting (default: all)",
+     TAKES_INTEGER(struct job, spec.max_chunk, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
     {"refill-chunks", 0, "K", NULL,
      "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
      "chunks are short and of one size (default 1)",
@@ -579,6 +583,9 @@ int job_parse(struct job *job, int argc, char *const *argv, struct error *error)
         job->spec.technique = (struct sched_spec){.technique = technique_elsewhere(job->found.plugin_traits)};
     if (check_names(job, error) < 0 || job_check_technique(job, "--technique", &job->spec.technique, error) < 0)
         return -1;
+    if (job->spec.max_chunk > 0 && job->spec.max_chunk < job->spec.min_chunk)
+        return error_set(error, "--max-chunk %" PRIu64 " is below --min-chunk %" PRIu64, job->spec.max_chunk,
+                         job->spec.min_chunk);
     if (job->spec.candidates > 0 && !job->spec.technique_auto)
         return error_set(error, "--candidate is for --technique " RUN_TECHNIQUE_AUTO);
     if (job->costs[0] != '\0' && job->spec.threads != 1)

@@ -34,10 +34,11 @@ struct run_spec {
     bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
     bool chosen_late;         /* with technique_auto: chosen from finished chunks, without probes */
     enum sched_weighting weighting;
-    uint64_t min_chunk;     /* all chunks but the last have at least so many iterations; 0 means 1 */
-    unsigned refill_chunks; /* chunks per worker in one refill, 1 .. RUN_REFILL_CHUNKS_MAX */
-    enum run_refill refill; /* WHEN_EMPTY: a master asks for a refill only after its pool is empty */
-    enum run_power power;
+    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
+    uint64_t max_chunk;     /* of what the technique says; 0: as many as it says */
+    unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
+    enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
+    enum run_power power;   /* source of the workers' powers */
     enum run_group_by group_by;
     bool masters_compute; /* ranks that serve workers also compute */
     uint64_t break_after; /* they check for messages after so many iterations; 0: after about 50 us */

@@ -348,9 +348,13 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        /* a worker that asks ahead would hold consecutive chunks, which only one
-         *                                                worker after the other can compute */
-        job->spec.ask_ahead = ASK_AHEAD_OFF;
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
+                                               worker after the other can compute */
+    if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
+        return error_set(error,
+                         "--max-chunk %" PRIu64 ": an iteration of %s needs %" PRIu64 " before it, which are to be of "
+                         "one chunk; accepted: so many or more",
+                         job->spec.max_chunk, setup->kernel->name, setup->loop.distance);
     setup->min_chunk_raised = job->spec.min_chunk < setup->loop.distance;
     if (setup->min_chunk_raised)
         job->spec.min_chunk = setup->loop.distance;

@@ -151,10 +151,10 @@ struct report {
     bool technique_by_kernel;    /* default for iterations that wait or have effects */
     const struct choice *choice; /* candidates for `technique`; NULL: given by the user */
     enum sched_weighting weighting;
-    uint64_t min_chunk;
-    uint64_t sync_points; /* per chunk of a loop with dependencies; 0: independent iterations */
-    uint64_t first;       /* start of the part given by --iterations; 0 */
-    uint64_t iterations;  /* of the loop, or of that part */
+    uint64_t min_chunk, max_chunk; /* max_chunk 0: there is none */
+    uint64_t sync_points;          /* points in each chunk of a loop with dependencies; 0: iterations are independent */
+    uint64_t first;                /* beginning of the part that --iterations asks for; 0 */
+    uint64_t iterations;           /* number of iterations of the loop, or of that part */
     unsigned masters, workers, nodes;
     unsigned cores;     /* usable by the ranks on all nodes; 0: unknown */
     int64_t started_at; /* seconds since 1970-01-01 UTC */

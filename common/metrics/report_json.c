@@ -94,6 +94,8 @@ static json_t *technique_of(const struct report *report)
         json_pack("{s:s, s:o, s:o, s:s, s:o}", "name", report->technique.technique->name, "params",
                   technique_params(&report->technique), "measured", technique_measured(report), "weighting",
                   sched_weighting_name(report->weighting), "min_chunk", json_of_count(report->min_chunk));
+    if (report->max_chunk > 0)
+        json_object_set_new(object, "max_chunk", json_of_count(report->max_chunk));
     if (report->technique_by_kernel)
         json_object_set_new(object, "default", json_string("kernel"));
     if (report->choice != NULL)

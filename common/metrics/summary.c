@@ -272,6 +272,8 @@ static void add_technique(struct text *text, const struct report *report)
     }
     if (report->min_chunk > 1)
         text_add(text, ", at least %s iterations each", human_count(number, report->min_chunk));
+    if (report->max_chunk > 0)
+        text_add(text, ", at most %s iterations each", human_count(number, report->max_chunk));
     text_add(text, "\n");
     if (report->recalls.count > 0)
         add_recalls(text, &report->recalls, unit_of(report));

@@ -198,6 +198,7 @@ static int prepare_sched(struct simulation *simulation, const struct sched_spec 
         .workers = loop->workers,
         .powers = speeds,
         .min_chunk = loop->spec->min_chunk,
+        .max_chunk = loop->spec->max_chunk,
         .weighting = weighting,
         .overhead_s = loop->round_trip_s,
         .swr = loop->swr,

@@ -131,6 +131,7 @@ int sched_init(struct sched *sched, const struct sched_spec *spec, const struct 
         .iterations = config->iterations,
         .workers = config->workers,
         .min_chunk = config->min_chunk > 1 ? config->min_chunk : 1,
+        .max_chunk = config->max_chunk > 0 ? config->max_chunk : UINT64_MAX,
         .weighting = weighting_of(spec->technique, config->weighting),
         .remaining = config->iterations,
         .is_disturbed = true,
@@ -181,6 +182,13 @@ void sched_set_load(struct sched *sched, unsigned worker, double load)
         sched->loads[worker] = load;
 }
 
+/* K of the technique, and what the upper bound leaves of it, which is weighted then. */
+static uint64_t take_formula(struct sched *sched, uint64_t chunk)
+{
+    sched->formula = chunk;
+    return chunk < sched->max_chunk ? chunk : sched->max_chunk;
+}
+
 static uint64_t next_placed(struct sched *sched, unsigned worker)
 {
     const struct technique_places *places = sched->technique->places;
@@ -189,7 +197,7 @@ static uint64_t next_placed(struct sched *sched, unsigned worker)
         sched->is_disturbed = false;
         sched->is_laid_out = true;
     }
-    uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
+    uint64_t chunk = take_formula(sched, sched->technique->next(sched, worker));
     if (chunk < sched->min_chunk)
         chunk = sched->min_chunk;
     chunk = places->take(sched, worker, chunk);
@@ -206,7 +214,7 @@ uint64_t sched_next(struct sched *sched, unsigned worker)
         return 0;
     if (sched->technique->places != NULL)
         return next_placed(sched, worker);
-    uint64_t chunk = sched->formula = sched->technique->next(sched, worker);
+    uint64_t chunk = take_formula(sched, sched->technique->next(sched, worker));
     if (sched->weighting == SCHED_WEIGHTING_POWER) /* K' = floor(K V_j), [SW] eq 2 */
         chunk = floor_times_power(sched, worker, twofold_of_integer(chunk));
     else if (sched->weighting == SCHED_WEIGHTING_ACP)
@@ -347,6 +355,8 @@ int sched_check_closed(const struct sched *sched, struct error *error)
     const struct technique *technique = sched->technique;
     if (technique->at == NULL)
         return error_set(error, "%s has no closed form: accepted is the recursive form", technique->name);
+    if (sched->max_chunk < UINT64_MAX)
+        return error_set(error, "--max-chunk is for the recursive form, and the closed one is asked for");
     for (unsigned i = 0; technique->params != NULL && technique->params[i].name != NULL; i++)
         if (sched_is_missing(sched, i))
             return error_set(error,
@@ -366,7 +376,7 @@ uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remainin
 {
     assert(worker < sched->workers);
     sched->remaining = remaining;
-    uint64_t chunk = sched->technique->from_rest(sched, worker);
+    uint64_t chunk = take_formula(sched, sched->technique->from_rest(sched, worker));
     if (sched->weighting == SCHED_WEIGHTING_ACP)
         chunk = floor_real(available(sched, worker, (double)chunk));
     if (chunk < sched->min_chunk)

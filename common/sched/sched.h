@@ -76,8 +76,9 @@ struct sched_spec {
 struct sched_config {
     uint64_t iterations;  /* N, up to SCHED_ITERATIONS_MAX */
     unsigned workers;     /* P, 1 .. SCHED_WORKERS_MAX */
-    const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX; borrowed during init only; NULL: all 1 */
-    uint64_t min_chunk;   /* 0 means 1 */
+    const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX, borrowed during init only; NULL for all 1 */
+    uint64_t min_chunk;   /* 0 is taken as 1 */
+    uint64_t max_chunk;   /* bounds K before weighting; recursive form only; 0: there is none */
     enum sched_weighting weighting;
     bool loads;        /* sched_set_load() will be called; required for ACP */
     double overhead_s; /* worker's time for getting one chunk; 0: unknown */
@@ -108,20 +109,20 @@ struct sched {
     struct sched_spec spec;
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
-    uint64_t min_chunk;
-    /* applied on top of the technique; never POWER if the technique is weighted by nature */
-    enum sched_weighting weighting;
-    uint64_t remaining;                /* R */
-    uint64_t step;                     /* i, chunks cut so far */
-    uint64_t formula;                  /* K of the latest chunk, before weighting and clamping */
-    double *powers;                    /* V_j, owned; NULL if nothing is weighted */
-    double power_sum;                  /* V */
-    double *power_rests;               /* owned; decimal number that V_j stands for minus V_j; NULL if all are 0 */
-    struct twofold power_total;        /* V as the sum of the decimal numbers */
-    double power_doubt;                /* relative error of the powers; 0 if all are decimal numbers */
-    double *loads;                     /* Q_j, owned; NULL if loads are not used */
-    double overhead_s, swr;            /* from the configuration; 0: unknown */
-    double measured[SCHED_PARAMS_MAX]; /* by parameter; NaN until measured */
+    uint64_t min_chunk, max_chunk;
+    enum sched_weighting weighting; /* on top of the technique; not POWER where that is weighted by nature */
+    uint64_t remaining;             /* R */
+    uint64_t step;                  /* number of chunks cut so far, i */
+    uint64_t formula;               /* K of the latest chunk, as the technique gave it */
+    double *powers;                 /* V_j, owned; NULL where nothing is weighted */
+    double power_sum;               /* V */
+    double *power_rests; /* what the decimal number that a power stands for is above it, owned; NULL where they are
+                            equal */
+    struct twofold power_total;        /* V of the decimal numbers */
+    double power_doubt;                /* part of itself by which a power may be off: 0 where all are decimal numbers */
+    double *loads;                     /* Q_j, owned; NULL where they do not matter */
+    double overhead_s, swr;            /* values of the configuration; 0: not known */
+    double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];
         double real[8];

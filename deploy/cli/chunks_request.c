@@ -59,6 +59,8 @@ static const struct option_row rows[] = {
      TAKES_WORD(struct chunks_request, order)},
     {"min-chunk", 0, "K", NULL, "no chunk but the last is smaller (default 1)",
      TAKES_INTEGER(struct chunks_request, setup.config.min_chunk, 1, SCHED_ITERATIONS_MAX)},
+    {"max-chunk", 0, "K", NULL, "take no more than K of what the technique says, before weighting (default: all)",
+     TAKES_INTEGER(struct chunks_request, setup.config.max_chunk, 1, SCHED_ITERATIONS_MAX)},
     {"weighting", 0, "none|power", "none, power",
      "power: multiply each chunk by the power of its worker (default none; wf, the awf family, dtss, dfss and dgss are "
      "weighted by nature)",
@@ -158,6 +160,10 @@ int chunks_request_init(struct chunks_request *request, int argc, char **argv, s
         return error_set(error, "no --iterations given: an integer from 0 to 2^63");
     if (!request->workers_given && request->power == NULL)
         return error_set(error, "no --workers given: an integer from 1 to %u", SCHED_WORKERS_MAX);
+    const struct sched_config *config = &request->setup.config;
+    if (config->max_chunk > 0 && config->max_chunk < config->min_chunk)
+        return error_set(error, "--max-chunk %" PRIu64 " is below --min-chunk %" PRIu64, config->max_chunk,
+                         config->min_chunk);
     if (request->power != NULL && read_powers(request, error) < 0)
         return -1;
     return request->order != NULL ? read_order(request, error) : 0;

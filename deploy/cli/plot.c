@@ -82,6 +82,8 @@ static void write_head(const struct series_setup *setup, FILE *data)
     fputs(setup->form == SCHED_FORM_CLOSED ? "closed form" : "recursive form", data);
     if (config->min_chunk > 1)
         fprintf(data, "; no chunk but the last below %" PRIu64, config->min_chunk);
+    if (config->max_chunk > 0)
+        fprintf(data, "; K is at most %" PRIu64, config->max_chunk);
     if (config->weighting != SCHED_WEIGHTING_NONE)
         fprintf(data, "; weighted by %s", sched_weighting_name(config->weighting));
     if (config->powers != NULL)

@@ -114,7 +114,7 @@ static void describe_technique(const struct technique *technique)
         describe_param(param);
     puts("\nN iterations, P workers, i the scheduling step from 0, b = floor(i/P) the batch,\n"
          "R the remaining iterations, V_j the virtual power of worker j, V their sum.\n"
-         "A chunk is min(R, max(K, --min-chunk, 1)).");
+         "A chunk is min(R, max(K, --min-chunk, 1)), and K is --max-chunk at most.");
 }
 
 static int techniques_command_finish(void)

@@ -199,6 +199,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
                   .workers = count,
                   .powers = powers,
                   .min_chunk = job->spec.min_chunk,
+                  .max_chunk = job->spec.max_chunk,
                   .weighting = job->spec.weighting,
                   .loads = true},
         .two_counters = simulation->dca_options.two_counters,

@@ -109,6 +109,24 @@ START_TEST(chunks_are_clamped)
 }
 END_TEST
 
+START_TEST(chunks_have_a_greatest_size)
+{
+    const struct sched_config config = {.iterations = 1000, .workers = 4, .min_chunk = 20, .max_chunk = 100};
+    struct sched sched = loop_with("gss", &config);
+    uint64_t sum = 0, before = 100;
+    for (uint64_t chunk = 0; (chunk = sched_next(&sched, 0)) > 0; before = chunk) {
+        ck_assert_uint_le(chunk, before);
+        ck_assert(chunk >= 20 || sched.remaining == 0);
+        ck_assert(sum >= 700 || chunk == 100);
+        sum += chunk;
+    }
+    ck_assert_uint_eq(sum, 1000);
+    struct error error;
+    ck_assert_int_lt(sched_check_closed(&sched, &error), 0);
+    sched_fini(&sched);
+}
+END_TEST
+
 START_TEST(weighting_guards_the_product)
 {
     /* 0.29 * 100 is 28.999999999999996 in doubles. */
@@ -492,6 +510,7 @@ int main(void)
     tcase_add_test(all, an_interval_is_not_empty);
     tcase_add_test(all, the_static_part_of_pls_may_be_measured);
     tcase_add_test(all, chunks_are_clamped);
+    tcase_add_test(all, chunks_have_a_greatest_size);
     tcase_add_test(all, weighting_guards_the_product);
     tcase_add_test(all, weighting_leaves_the_weighted_by_nature_alone);
     tcase_add_test(all, acp_is_the_power_over_the_load);
