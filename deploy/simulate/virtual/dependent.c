@@ -32,7 +32,7 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
                     uint64_t *window, uint64_t *records)
 {
     uint64_t last = columns_distance(config) - 1;
-    for (uint64_t i = 0; i < count; i++) {
+    for (uint64_t i = 0; i < count && !config->undigested; i++) {
         uint64_t value = random_at(window[last] + 3 * window[0], (first + i) * config->columns + column);
         memmove(window, window + 1, last * sizeof *window);
         window[last] = value;
