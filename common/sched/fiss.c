@@ -7,24 +7,32 @@
 enum { PARAM_STAGES };
 enum { FIRST, RISE, LEVEL_BATCH }; /* in sched->constant; LEVEL_BATCH: the first batch whose chunk exceeds min_chunk */
 
-#define STAGES_DEFAULT 3 /* value of [DCA] Table 2 */
-
 static const struct technique_param fiss_params[] = {
     [PARAM_STAGES] = {.name = "stages",
                       .kind = SCHED_PARAM_INTEGER,
-                      .fallback = "3",
+                      .fallback = "the batches of fac2",
                       .minimum = 2,
                       .maximum = (double)SCHED_ITERATIONS_MAX,
                       .summary = "B, batches that the loop is planned for"},
     {.name = NULL},
 };
 
-/* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) equals 2/(2+B), and rounding
- * down after each of two divisions gives the same as rounding down once; nothing exceeds 2^127. */
+/* The batches of fac2's closed form, ceil((1/2)^(b+1) N/P): the number that [DCA] suggests. */
+static uint64_t batches_of_fac2(const struct sched *sched)
+{
+    const uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0;
+    uint64_t batches = 0;
+    for (uint128 cut = 0; cut < sched->iterations; batches++)
+        cut += ((uint128)(batches < 63 ? quotient >> (batches + 1) : 0) + 1) * sched->workers;
+    return batches > 2 ? batches : 2;
+}
+
+/* K0 = floor(N/((2+B)P)), C = floor(2N(1 - B/(2+B))/(P B (B-1))), [DCA] eq 9. 1 - B/(2+B) is 2/(2+B), and rounding down
+ * after each of two divisions gives the same as rounding down once: nothing is above 2^127. */
 static int fiss_init(struct sched *sched, struct error *error)
 {
     (void)error;
-    uint64_t *constant = sched->constant.integer, stages = param_integer(sched, PARAM_STAGES, STAGES_DEFAULT);
+    uint64_t *constant = sched->constant.integer, stages = param_integer(sched, PARAM_STAGES, batches_of_fac2(sched));
     uint128 parts = ((uint128)stages + 2) * sched->workers, iterations = sched->iterations;
     constant[FIRST] = (uint64_t)(iterations / parts);
     constant[RISE] = (uint64_t)(4 * iterations / parts / ((uint128)stages * (stages - 1)));

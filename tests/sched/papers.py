@@ -209,9 +209,13 @@ def mfac(loop, mu, sigma):
     return batches(loop, size)
 
 
-def fiss(loop, stages='3'):
-    """DCA, eq 9 and 19."""
-    b = int(stages)
+def fiss(loop, stages=''):
+    """DCA, eq 9 and 19; by default B is the number of batches of its FAC2, eq 15."""
+    b, rest = int(stages or 0), loop.n
+    while not stages and rest > 0:
+        b += 1
+        rest -= loop.p * -floor(-Fraction(loop.n, loop.p * 2**b))
+    b = max(b, 2)
     first = floor(Fraction(loop.n, (2 + b) * loop.p))
     rise = floor(2 * loop.n * (1 - Fraction(b, 2 + b)) / (loop.p * b * (b - 1)))
     return lambda i, j, r: first + i // loop.p * rise

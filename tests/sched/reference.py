@@ -189,8 +189,16 @@ def tfss(loop, first=None, last=1, decrement='floor', variant='hdss'):
     return {'closed': at, 'recursive': after}
 
 
-def fiss(loop, stages=3):
-    b = int(stages)
+def batches_of_fac2(loop):
+    count = cut = 0
+    while cut < loop.n:
+        count += 1
+        cut += math.ceil(Fraction(loop.n, loop.p * 2**count)) * loop.p
+    return count
+
+
+def fiss(loop, stages=None):
+    b = int(stages) if stages else max(2, batches_of_fac2(loop))
     first = math.floor(Fraction(loop.n, (2 + b) * loop.p))
     rise = math.floor(2 * loop.n * (1 - Fraction(b, 2 + b)) / (loop.p * b * (b - 1)))
     return by_step(lambda i: first + i // loop.p * rise)
