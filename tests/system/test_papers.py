@@ -67,14 +67,23 @@ class Cells:
             self.cells = json.load(file)['cells']
 
     def at(self, measure='time', kernel='', **axes):
-        """The median of the one cell with these axes; of a technique its name is enough, of a kernel a part of its text."""
+        """The median of the one cell with these axes; of a technique its name is enough, of a kernel and its costs a part of their text."""
         found = [cell['measures'][measure]['median'] for cell in self.cells
-                 if kernel in cell['axes']['kernel'] and {**cell['axes'], 'technique': cell['axes']['technique'].split(':')[0]}.items() >= axes.items()]
+                 if kernel in cell['axes']['kernel'] + cell['axes']['costs'] and {**cell['axes'], 'technique': cell['axes']['technique'].split(':')[0]}.items() >= axes.items()]
         assert len(found) == 1, (measure, kernel, axes, found)
         return found[0]
 
     def along(self, axis, values, measure='time', **axes):
         return [self.at(measure, **{axis: value}, **axes) for value in values]
+
+
+RUN = {}  # Cells of the studies that have been run
+
+
+def cells_of(study):
+    if study not in RUN:
+        RUN[study] = Cells(study)
+    return RUN[study]
 
 
 def text(numbers, digits=3):
@@ -175,6 +184,36 @@ def shares_of_rows(command):
     return text(100 * part / times[3] for part in [*times[:3], times[3] - sum(times[:3])])
 
 
+PSIA, RAGGED = 'normal', 'gamma'  # the costs of the two loops of [DCA]
+DELAYS = ('none', 'calculation:10', 'calculation:100')
+DCA_TECHNIQUES = ('static', 'fsc', 'gss', 'tap', 'tss', 'fac2', 'tfss', 'fiss', 'viss', 'rnd', 'pls')
+
+
+def of_psia(technique):
+    return lambda cells: f'{cells.at(kernel=PSIA, technique=technique, delay="none"):.2f}'
+
+
+def over_static(technique):
+    def percent(cells):
+        static = cells.at(kernel=PSIA, technique='static', delay='none')
+        return f'{100 * (cells.at(kernel=PSIA, technique=technique, delay="none") / static - 1):.1f}'
+    return percent
+
+
+def apart(loop_of_costs, delay):
+    """How far the two approaches are apart with any technique but af, and which way: above 0 the centralized one takes longer."""
+    def percents(cells):
+        centralized = cells_of('eleliemy-ciorba-cca')
+        found = [100 * (centralized.at(kernel=loop_of_costs, technique=technique, delay=delay) / cells.at(kernel=loop_of_costs, technique=technique, delay=delay)
+                        - 1) for technique in DCA_TECHNIQUES]
+        return f'{round(min(found), 1) + 0} to {round(max(found), 1) + 0}'
+    return percents
+
+
+def af_by_delay(loop_of_costs):
+    return lambda cells: text(cells.along('delay', DELAYS, kernel=loop_of_costs, technique='af'))
+
+
 LARGE_STEINBERG, LARGE_HYDRO = serial('floyd-steinberg width=15000 height=15000'), serial('hydro l=10000 k=10000')
 
 # Rows whose command is another one of hdss: its figures are made by it.
@@ -229,6 +268,15 @@ OURS = {
         'S70': least_and_most_saved(*HYDRO),
         'S71': lambda cells: ' '.join(spread(kernel, '8', 'acp')(cells) for kernel in (STEINBERG[2], HYDRO[2])),
     },
+    'eleliemy-ciorba-cca': {
+        'D33': of_psia('static'), 'D34': of_psia('fac2'), 'D35': of_psia('pls'), 'D36': over_static('fac2'), 'D37': over_static('gss'),
+        'D38': over_static('rnd'), 'D45': af_by_delay(RAGGED), 'D47': af_by_delay(PSIA),
+    },
+    'eleliemy-ciorba-dca': {
+        **{name: apart(PSIA, delay) for name, delay in zip(('D39', 'D40', 'D41'), DELAYS)},
+        **{name: apart(RAGGED, delay) for name, delay in zip(('D42', 'D43', 'D44'), DELAYS)},
+        'D46': af_by_delay(RAGGED),
+    },
     'ciorba-points': {'S63': points('floyd'), 'S64': points('hydro')},
 }
 
@@ -271,7 +319,7 @@ def first_command(row):
 
 
 def measured(study):
-    cells = Cells(study)
+    cells = cells_of(study)
     return {name: ours(cells) for name, ours in OURS[study].items()}
 
 
@@ -337,6 +385,11 @@ def test_other_commands():
 
 def test_han_chronopoulos():
     check_study('han-chronopoulos')
+
+
+def test_eleliemy_ciorba():
+    for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca'):
+        check_study(study)
 
 
 def test_ciorba():
