@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from hdss._command import Refusal
 from hdss._study_check import Engine, topology_options
-from hdss._study_plan import AXES, HALF_OF_MFSC, NO_PLATFORM, SIMULATE, Axis, Study, is_dca, split, topology, value_text, whole
+from hdss._study_plan import AXES, HALF_OF_MFSC, NO_PLATFORM, SIMULATE, Axis, Study, dealt, is_dca, split, topology, value_text, whole
 
 DONE, FAILED, TIMEOUT = 'done', 'failed', 'timeout'  # what became of a run
 _M64 = (1 << 64) - 1
@@ -216,8 +216,8 @@ class Matrix:
             if of not in self.halves:
                 self.halves[of] = engine.half_of_mfsc(*of)
             return self.halves[of] or value  # where it cannot be told hdss run says why
-        if axis.is_dealt and ',' in value:  # dealt out again and again until each worker has one
-            parts = value.split(',')
+        if axis.is_dealt and (',' in value or '*' in value):  # dealt out again and again until each worker has one
+            parts = dealt(value)
             return ','.join(parts[i % len(parts)] for i in range(int(workers)))
         return value
 

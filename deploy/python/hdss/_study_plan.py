@@ -14,6 +14,7 @@ from hdss import _command
 from hdss._command import Refusal
 
 VALUES_MAX, RUNS_MAX = 256, 1000000
+WORKERS_MAX = 1048576
 REPETITIONS_MAX, TIMEOUT_S_MAX = 10000, 1000000
 UNTIL_LEAST = 6     # runs before an interval can be narrow enough: fewer have none of 95 %
 UNTIL_MOST = 100    # runs of a cell where the file does not say how many
@@ -195,6 +196,18 @@ def whole(text: str) -> Optional[int]:
         return None
 
 
+def dealt(value: str) -> List[str]:
+    """The parts of a list that is dealt out to the workers: "2*1.5,1" as ["1.5", "1.5", "1"]."""
+    parts: List[str] = []
+    for part in value.split(','):
+        times, star, text = part.partition('*')
+        count = whole(times) if star else 1
+        if count is None or not 1 <= count <= WORKERS_MAX:
+            raise Refusal(f"'{part:.100}': before the * accepted: an integer from 1 to {WORKERS_MAX}")
+        parts += [text if star else part] * count
+    return parts
+
+
 def real(text: str) -> Optional[float]:
     try:
         return _command.real(text)
@@ -311,7 +324,8 @@ class Reader:
         for value in values:
             if value != axis.none and not axis.is_simulated:
                 try:
-                    self.asks.ask('option', axis.option or axis.name, value)
+                    text = ','.join(dict.fromkeys(dealt(value))) if axis.is_dealt and '*' in value else value
+                    self.asks.ask('option', axis.option or axis.name, text)
                 except Refusal as refusal:
                     raise Refusal(f'{key.name}: {refusal}') from None
             self._add_value(axis.name, value)
@@ -558,8 +572,8 @@ KEYS = (
     Key('refill', Reader.take_axis, 'ahead, when-empty'),
     Key('sync_points', Reader.take_axis, 'auto, integers from 1'),
     Key('topology', Reader.take_topologies, 'central, hierarchical, dca-rma, dca-two-sided, dca-node'),
-    Key('masters', Reader.take_numbers, 'integers from 0 to 1048576'),
-    Key('workers', Reader.take_numbers, 'integers from 1 to 1048576'),
+    Key('masters', Reader.take_numbers, f'integers from 0 to {WORKERS_MAX}'),
+    Key('workers', Reader.take_numbers, f'integers from 1 to {WORKERS_MAX}'),
     Key('threads', Reader.take_axis, 'integers from 1 to 1024, auto'),
     Key('thread_technique', Reader.take_axis, 'techniques, as --thread-technique takes them'),
     Key('delay', Reader.take_axis, 'none, calculation:MICROSECONDS, assignment:MICROSECONDS'),

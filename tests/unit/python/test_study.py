@@ -152,6 +152,14 @@ def test_a_cell_becomes_a_command_line():
         assert quoted(Matrix(study).compose(cell, 'r.json', None)) == (
             'run --technique gss --power 1,0.8,1 --refill-chunks 4 --refill when-empty --sync-points 6 --workers 3 --threads 1 --thread-technique tss '
             f'--slowdown 1,4,1 --load 0,1,0 {masters} --progress never --report r.json --drain-time 3 synthetic iterations=9')
+    study = parse(LOOP + 'workers = 7\nslowdown = 2*1.5,3*1\n')
+    assert '--slowdown 1.5,1.5,1,1,1,1.5,1.5 ' in quoted(Matrix(study).compose(0, 'r.json', None))
+    try:
+        parse(LOOP + 'workers = 7\nslowdown = 0*1,1\n')
+    except Refusal as refusal:
+        assert str(refusal) == "slowdown: '0*1': before the * accepted: an integer from 1 to 1048576"
+    else:
+        assert False
     assert quoted(["it's", 'a b', '', 'c']) == "'it'\\''s' 'a b' '' c"
 
 
