@@ -214,6 +214,27 @@ def af_by_delay(loop_of_costs):
     return lambda cells: text(cells.along('delay', DELAYS, kernel=loop_of_costs, technique='af'))
 
 
+ON_KNL, ON_XEON, FEW_ON_KNL = '192*4.88,96*1', '96*1,192*4.88', '96*4.88,192*1'  # [RMA], where rank 0 is; the last of 1:2
+ONE_SIDED, TWO_SIDED, MASTER = 'dca-rma', 'dca-two-sided', '0'
+KNL_SERVES, XEON_SERVES = 'calculation:809', 'calculation:166'
+RMA_TECHNIQUES = ('ss', 'gss', 'tss', 'fac2', 'wf')
+
+
+def of_rma(*cases, kernel='288000'):
+    """Cases are (technique, where, by whom) and, if they are not to be none, delays."""
+    return lambda cells: text((cells.at(kernel=kernel, technique=technique, slowdown=where, masters=by, delay=delay[0] if delay else 'none')
+                               for technique, where, by, *delay in cases), 4)
+
+
+def ratio(cells, over, under, kernel='288000'):
+    times = [cells.at(kernel=kernel, technique=technique, slowdown=where, masters=by, delay=delay) for technique, where, by, delay in (over, under)]
+    return times[0] / times[1]
+
+
+def mandelbrot_by_place(by, on_knl, on_xeon):
+    return lambda cells: text(ratio(cells, (technique, ON_KNL, by, on_knl), (technique, ON_XEON, by, on_xeon), '1327104') for technique in RMA_TECHNIQUES)
+
+
 LARGE_STEINBERG, LARGE_HYDRO = serial('floyd-steinberg width=15000 height=15000'), serial('hydro l=10000 k=10000')
 
 # Rows whose command is another one of hdss: its figures are made by it.
@@ -277,6 +298,24 @@ OURS = {
         **{name: apart(RAGGED, delay) for name, delay in zip(('D42', 'D43', 'D44'), DELAYS)},
         'D46': af_by_delay(RAGGED),
     },
+    'eleliemy-ciorba-rma': {
+        'R15': of_rma(('ss', ON_KNL, ONE_SIDED), ('ss', ON_XEON, ONE_SIDED)),
+        'R16': of_rma(('ss', FEW_ON_KNL, ONE_SIDED)),
+        'R17': of_rma(('ss', ON_KNL, MASTER, KNL_SERVES)),
+        'R18': of_rma(('ss', FEW_ON_KNL, MASTER, KNL_SERVES)),
+        'R19': of_rma(('ss', ON_XEON, MASTER, XEON_SERVES)),
+        'R20': of_rma(('ss', ON_KNL, TWO_SIDED), ('ss', ON_XEON, TWO_SIDED)),
+        'R21': of_rma(('gss', ON_KNL, ONE_SIDED)),
+        'R22': of_rma(('gss', ON_XEON, ONE_SIDED)),
+        'R23': of_rma(('gss', ON_KNL, TWO_SIDED), ('gss', ON_XEON, TWO_SIDED)),
+        'R24': of_rma(('tss', ON_KNL, ONE_SIDED), ('tss', ON_XEON, ONE_SIDED)),
+        'R25': of_rma(('tss', ON_KNL, TWO_SIDED), ('tss', ON_XEON, TWO_SIDED)),
+        'R26': of_rma(('fac2', ON_XEON, ONE_SIDED), ('fac2', ON_XEON, TWO_SIDED)),
+        'R27': of_rma(('wf', ON_XEON, ONE_SIDED), ('wf', ON_XEON, TWO_SIDED)),
+        'R28': lambda cells: text(ratio(cells, (technique, ON_KNL, TWO_SIDED, 'none'), (technique, ON_KNL, ONE_SIDED, 'none')) for technique in ('fac2', 'wf')),
+        'R29': mandelbrot_by_place(ONE_SIDED, 'none', 'none'),
+        'R30': mandelbrot_by_place(MASTER, KNL_SERVES, XEON_SERVES),
+    },
     'ciorba-points': {'S63': points('floyd'), 'S64': points('hydro')},
 }
 
@@ -302,7 +341,7 @@ def text_of_sizes(sizes):
 
 
 def is_of_chunks(row):
-    return row.command.startswith('`hdss chunks ') and re.fullmatch(r'[\dx, ]+', row.theirs)
+    return row.command.startswith('`hdss chunks ') and re.fullmatch(r'(\d+ x )?\d+(, (\d+ x )?\d+)*', row.theirs)
 
 
 def chunks_of(row):
@@ -340,7 +379,7 @@ def complaint(row):
     kind, within, why = verdict.groups()
     if kind in ('differs', 'cannot be') and ': ' not in why and ', ' not in why:
         return 'the verdict does not say why'
-    if not (row.theirs and row.ours and '`' in row.command):
+    if not (row.theirs and row.ours and ('`' in row.command or kind == 'cannot be')):
         return 'a cell is empty, or the command is none'
     if row.study and row.name not in OURS.get(row.study, {}):
         return f'no figure of {row.study}.study'
@@ -388,7 +427,7 @@ def test_han_chronopoulos():
 
 
 def test_eleliemy_ciorba():
-    for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca'):
+    for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca', 'eleliemy-ciorba-rma'):
         check_study(study)
 
 
