@@ -88,6 +88,7 @@ SMOKE = {
     "chunks": ["every published sequence"],
     "simulate": ["same input same bytes"],
     "study": ["ended and gone on with"],
+    "papers": ["verdicts", "chunks", "other commands", "ciorba"],
     "dependent": ["hydro equals the serial loop to the last bit"],
     "verify": ["the wrong results are replaced and named"],
     # the library
@@ -151,7 +152,7 @@ SECONDS = {
     "deaths": 34, "debian": 70, "dls4lb": 28, "drain": 14, "elastic": 22, "events": 30, "exec": 55, "exec_command": 13, "far": 40, "faults": 48,
     "flat": 30, "flat_ends": 38, "isolation": 30, "isolation_python": 37, "isolation_threads": 58, "kills": 25, "library": 25,
     "library_cmake": 61, "library_install": 11, "lineups": 18, "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24,
-    "papers": 30, "plugins": 25, "pod_strangers": 10, "pods": 25, "pods_results": 20, "pods_without_mpi": 14, "points": 42, "python": 52,
+    "papers": 120, "plugins": 25, "pod_strangers": 10, "pods": 25, "pods_results": 20, "pods_without_mpi": 14, "points": 42, "python": 52,
     "python_calls": 27, "python_client": 49, "python_joblib": 14, "python_joblib_suite": 50, "python_large": 20, "python_left": 20,
     "python_manual": 20, "python_pools": 15, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24,
     "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,

@@ -4,6 +4,7 @@
 A row is "| NAME | what | theirs | ours | command | verdict |". Where the command is a study its figures come from the functions of OURS, where it is
 `hdss chunks` they are the sizes of its chunks. `--record` writes them into the page.
 """
+import csv
 import json
 import os
 import re
@@ -235,10 +236,65 @@ def mandelbrot_by_place(by, on_knl, on_xeon):
     return lambda cells: text(ratio(cells, (technique, ON_KNL, by, on_knl), (technique, ON_XEON, by, on_xeon), '1327104') for technique in RMA_TECHNIQUES)
 
 
+LOOPS = ('mandelbrot', 'lognormal', 'iterations=10400000')  # of [2L]: Mandelbrot, PSIA and the stellar collision
+PROCESSES = ('mfsc', 'gss', 'tss', 'fac2', 'awf', 'awf-b', 'awf-c', 'awf-d', 'awf-e')
+THREADS = ('ss', 'gss', 'tss', 'fac2', 'rnd')
+NAMES = {'static': 'STATIC', 'fac2': 'FAC', 'mfsc': 'mFSC', 'rnd': 'RAND'}  # where theirs are not ours in capitals
+
+
+def by_pair(cells, kernel):
+    """What each pair saves."""
+    return {(cell['axes']['technique'], cell['axes']['thread_technique']): cell['measures']['improvement']['median'] for cell in cells.cells
+            if kernel in cell['axes']['kernel']}
+
+
+def of_pair(technique, thread_technique, kernel=''):
+    return lambda cells: f'{by_pair(cells, kernel)[technique, thread_technique]:.1f}'
+
+
+def best_pair(kernel=''):
+    def best(cells):
+        pairs = by_pair(cells, kernel)
+        technique, thread_technique = max(pairs, key=pairs.get)
+        return (f'{NAMES.get(technique, technique.upper())}+{NAMES.get(thread_technique, thread_technique.upper())}, '
+                f'{pairs[technique, thread_technique]:.1f} %')
+    return best
+
+
+def levels(kernel=''):
+    """The best of the threads alone, of the processes alone, of both."""
+    def best(cells):
+        pairs = by_pair(cells, kernel)
+        alone = [max(saving for pair, saving in pairs.items() if pair[level] == 'static' and pair[1 - level] != 'static') for level in (0, 1)]
+        return ' '.join(f'{saving:.1f}' for saving in [*alone, max(pairs.values())])
+    return best
+
+
+def mean_by_threads(thread_techniques, kernel=''):
+    return lambda cells: ' '.join(f'{statistics.mean(by_pair(cells, kernel)[technique, threads] for technique in PROCESSES):.1f}' for threads in thread_techniques)
+
+
+def uneven_without(measure):
+    return lambda cells: text(cells.at(measure, kernel=kernel, technique='static', thread_technique='static') for kernel in LOOPS)
+
+
+def first_steps(cells):
+    with open('mohammed-evrard-steps.csv', encoding='utf-8') as file:
+        steps = list(csv.DictReader(file))
+    return '; '.join(text(float(step['time']) for step in steps if (step['technique'], step['thread_technique']) == pair)
+                     for pair in (('static', 'static'), ('gss', 'fac2')))
+
+
+def half_of_mfsc(command):
+    result = run([HDSS, *shlex.split(command)[1:], '--format', 'json'])
+    assert result.status == 0, str(result)
+    return str(json.loads(result.out)[0]['count'] // 2)
+
+
 LARGE_STEINBERG, LARGE_HYDRO = serial('floyd-steinberg width=15000 height=15000'), serial('hydro l=10000 k=10000')
 
 # Rows whose command is another one of hdss: its figures are made by it.
-OTHERS = {'S7': time_steps, 'S46': shares_of_rows}
+OTHERS = {'S7': time_steps, 'S46': shares_of_rows, 'L14': half_of_mfsc, 'L15': half_of_mfsc, 'L16': half_of_mfsc, 'L17': half_of_mfsc}
 
 OURS = {
     'han-chronopoulos': {
@@ -316,6 +372,18 @@ OURS = {
         'R29': mandelbrot_by_place(ONE_SIDED, 'none', 'none'),
         'R30': mandelbrot_by_place(MASTER, KNL_SERVES, XEON_SERVES),
     },
+    'mohammed-two-level': {
+        'L21': of_pair('tss', 'ss', LOOPS[0]), 'L22': best_pair(LOOPS[0]), 'L23': best_pair(LOOPS[1]), 'L24': of_pair('awf-c', 'fac2', LOOPS[2]),
+        'L25': best_pair(LOOPS[2]), 'L30': levels(LOOPS[0]), 'L31': levels(LOOPS[1]), 'L32': levels(LOOPS[2]), 'L35': mean_by_threads(THREADS, LOOPS[2]),
+        'L36': mean_by_threads(['ss', 'fac2'], LOOPS[2]),
+        'L37': lambda cells: ' '.join(of_pair(technique, 'fac2', LOOPS[2])(cells) for technique in PROCESSES if technique != 'awf'),
+        'L38': lambda cells: ' '.join(of_pair('af', 'fac2', kernel)(cells) for kernel in LOOPS),
+        'L41': uneven_without('imbalance'), 'L42': uneven_without('thread_imbalance'),
+    },
+    'mohammed-evrard': {
+        'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'), 'L40': mean_by_threads(['rnd']), 'L43': first_steps,
+    },
+    'mohammed-large': {'L28': of_pair('gss', 'fac2'), 'L29': best_pair(), 'L34': levels()},
     'ciorba-points': {'S63': points('floyd'), 'S64': points('hydro')},
 }
 
@@ -341,7 +409,7 @@ def text_of_sizes(sizes):
 
 
 def is_of_chunks(row):
-    return row.command.startswith('`hdss chunks ') and re.fullmatch(r'(\d+ x )?\d+(, (\d+ x )?\d+)*', row.theirs)
+    return row.name not in OTHERS and row.command.startswith('`hdss chunks ') and re.fullmatch(r'(\d+ x )?\d+(, (\d+ x )?\d+)*', row.theirs)
 
 
 def chunks_of(row):
@@ -428,6 +496,11 @@ def test_han_chronopoulos():
 
 def test_eleliemy_ciorba():
     for study in ('eleliemy-ciorba-cca', 'eleliemy-ciorba-dca', 'eleliemy-ciorba-rma'):
+        check_study(study)
+
+
+def test_mohammed():
+    for study in ('mohammed-evrard', 'mohammed-large', 'mohammed-two-level'):
         check_study(study)
 
 
