@@ -10,6 +10,7 @@
 #include "deploy/library/dls4lb.h"
 
 #include "deploy/library/loop.h"
+#include "dls4lb/LB4MPI.h"
 #include "hdss/hdss.h"
 
 #include <limits.h>
@@ -17,7 +18,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 
-#define METHODS 15
+#define METHODS 21
 
 static const struct {
     const char *name, *technique;
@@ -32,7 +33,10 @@ static const struct {
     [AWF] = {"AWF", "awf", true, true, false},           [AWF_B] = {"AWF-B", "awf-b", true, true, false},
     [AWF_C] = {"AWF-C", "awf-c", true, true, false},     [AWF_D] = {"AWF-D", "awf-d", true, true, false},
     [AWF_E] = {"AWF-E", "awf-e", true, true, false},     [AF] = {"AF", "af", true, true, true},
-    [SimAS] = {"SimAS", "auto", true, true, false},
+    [SimAS] = {"SimAS", "auto", true, true, false},      [TFSS] = {"TFSS", "tfss", true, false, true},
+    [FISS] = {"FISS", "fiss", true, false, true},        [VISS] = {"VISS", "viss", true, false, true},
+    [RND] = {"RND", "rnd", true, false, true},           [PLS] = {"PLS", "pls:swr=0.7", true, false, true},
+    [TAP] = {"TAP", "tap", true, false, false},
 };
 
 /* The only global setting in LB4MPI. */

@@ -2,7 +2,7 @@
 /* Programs as they are written for DLS4LB, for test_dls4lb.py: run by mpirun with any number of ranks.
  *
  *   dls4lb-program lengths       every method with short loops and a long one: each iteration exactly once
- *   dls4lb-program distributed   the same with Configure_Chunk_Calculation_Mode(1)
+ *   dls4lb-program distributed   the same with Configure_Chunk_Calculation_Mode(DECENTRALIZED)
  *   dls4lb-program many          hundreds of loops right after one another
  *   dls4lb-program foreign       the program's own messages, with the tags of the original, lie unread meanwhile
  *   dls4lb-program wide          2^32 iterations, from the smallest int to the largest
@@ -14,7 +14,7 @@
  * One line on standard output when all is well; else one on standard error and status 1. */
 #include <mpi.h>
 
-#include <DLS.h>
+#include <LB4MPI.h>
 
 #include <limits.h>
 #include <stdint.h>
@@ -67,7 +67,7 @@ static void check_once(int *seen, int count, const char *where, int method)
 static void lengths(void)
 {
     static const int lengths_of[] = {1, 2, 3, 4, 5, 7, 64, LONG, 0};
-    for (int method = STATIC; method <= SimAS; method++) {
+    for (int method = STATIC; method <= TAP; method++) {
         infoDLS info;
         int seen[LONG];
         if (method % 2 == 0)
@@ -90,9 +90,9 @@ static void lengths(void)
 
 static void distributed(void)
 {
-    Configure_Chunk_Calculation_Mode(1);
+    Configure_Chunk_Calculation_Mode(DECENTRALIZED);
     lengths();
-    Configure_Chunk_Calculation_Mode(0);
+    Configure_Chunk_Calculation_Mode(CENTRALIZED);
     lengths();
 }
 

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: MIT */
+/* LB4MPI, as Eleliemy and Ciorba (A Distributed Chunk Calculation Approach for Self-scheduling, Listing 1) use it: the
+ * calls of DLS.h, the six techniques that LB4MPI has beside those of DLS4LB, and who calculates the chunks. See
+ * dls4lb(3). */
+#ifndef DLS4LB_LB4MPI_H
+#define DLS4LB_LB4MPI_H
+
+#include "dls4lb/DLS.h"
+
+#include <mpi.h>
+
+/* Methods. Their numbers follow those of DLS.h, where 14 is SimAS; in DLS.py of DLS4LB, which has no SimAS, they are
+ * one less. */
+#define TFSS 15
+#define FISS 16
+#define VISS 17
+#define RND  18
+#define PLS  19
+#define TAP  20
+
+/* For Configure_Chunk_Calculation_Mode(). */
+#define CENTRALIZED   DLS_CENTRALIZED
+#define DECENTRALIZED DLS_DISTRIBUTED
+
+#endif
