@@ -7,21 +7,22 @@
 #include "common/util/error.h"
 #include "common/util/random.h"
 
-enum { PARAM_LO, PARAM_HI, PARAM_SEED };
-enum { LO, SPAN, SEED }; /* in sched->constant; SPAN = hi - lo + 1 */
+enum { PARAM_LO, PARAM_HI, PARAM_SEED, PARAM_BOUNDS };
+enum { BOUNDS_DCA, BOUNDS_2L };
+enum { LO, SPAN, SEED }; /* constant; SPAN = hi - lo + 1 */
 
 #define SEED_DEFAULT 1
 
 static const struct technique_param rnd_params[] = {
     [PARAM_LO] = {.name = "lo",
                   .kind = SCHED_PARAM_INTEGER,
-                  .fallback = "1",
+                  .fallback = "by bounds",
                   .minimum = 1,
                   .maximum = (double)SCHED_ITERATIONS_MAX,
                   .summary = "smallest chunk, iterations"},
     [PARAM_HI] = {.name = "hi",
                   .kind = SCHED_PARAM_INTEGER,
-                  .fallback = "max(lo, floor(N/P))",
+                  .fallback = "by bounds",
                   .minimum = 1,
                   .maximum = (double)SCHED_ITERATIONS_MAX,
                   .summary = "largest chunk, iterations"},
@@ -31,13 +32,21 @@ static const struct technique_param rnd_params[] = {
                     .minimum = 0,
                     .maximum = (double)SCHED_ITERATIONS_MAX,
                     .summary = "one seed, one series"},
+    [PARAM_BOUNDS] = {.name = "bounds",
+                      .kind = SCHED_PARAM_CHOICE,
+                      .fallback = "dca",
+                      .choices = "dca|2l",
+                      .summary = "lo and hi by default: 1 and floor(N/P), or ceil(N/(100P)) and floor(N/(2P))"},
     {.name = NULL},
 };
 
 static int rnd_init(struct sched *sched, struct error *error)
 {
-    uint64_t lo = param_integer(sched, PARAM_LO, 1), mean = sched->iterations / sched->workers;
-    uint64_t hi = param_integer(sched, PARAM_HI, mean > lo ? mean : lo);
+    const bool two_level = param_integer(sched, PARAM_BOUNDS, BOUNDS_DCA) == BOUNDS_2L;
+    const uint64_t workers = sched->workers, hundredth = ceil_div(sched->iterations, 100 * workers);
+    const uint64_t most = sched->iterations / (two_level ? 2 * workers : workers);
+    uint64_t lo = param_integer(sched, PARAM_LO, two_level && hundredth > 1 ? hundredth : 1);
+    uint64_t hi = param_integer(sched, PARAM_HI, most > lo ? most : lo);
     if (lo > hi)
         return error_set(error, "technique rnd: lo=%" PRIu64 " is larger than hi=%" PRIu64 ": accepted is lo <= hi", lo,
                          hi);

@@ -243,10 +243,10 @@ def tap_closed(loop, mu, sigma, alpha='1.3'):
     return lambda i, j, r: taper(Fraction((loop.p - 1)**i * loop.n, loop.p**(i + 1)), v)
 
 
-def rnd(loop, lo='1', hi=None, seed='1'):
-    """DCA, eq 12: uniform in [lo, hi], by SplitMix64 of Steele, Lea and Flood."""
-    low = int(lo)
-    span = (int(hi) if hi else max(low, loop.n // loop.p)) - low + 1
+def rnd(loop, lo='1', hi=None, seed='1', bounds='dca'):
+    """DCA, eq 12, and 2L: uniform in [lo, hi], by SplitMix64 of Steele, Lea and Flood."""
+    low = max(int(lo), -floor(-Fraction(loop.n, 100 * loop.p))) if bounds == '2l' else int(lo)
+    span = (int(hi) if hi else max(low, floor(Fraction(loop.n, 2 * loop.p if bounds == '2l' else loop.p)))) - low + 1
     state = {'gamma': int(seed)}
 
     def rule(i, j, r):
@@ -622,6 +622,7 @@ def loops():
         yield from ((spec, 'recursive', Loop(n, powers)) for n in (1, 3, 5, 1009, 104729))
     yield from (('ss', form, Loop(n, equal(4))) for form in ('recursive', 'closed') for n in (1, 3, 4, 5, 1009))
     yield from ((spec, 'recursive', Loop(1009, POWERS[0], weighting=True)) for spec in ('tss', 'tfss'))
+    yield from (('rnd:bounds=2l', form, Loop(n, equal(4))) for form in ('recursive', 'closed') for n in (1, 399, 1009, 104729))
     for spec, powers in itertools.product(WITH_MIN_CHUNK, POWERS[:2]):
         yield from ((spec, 'recursive', Loop(n, powers, min_chunk=80)) for n in (79, 104729, HUGE))
     yield from ((spec, 'recursive', loop) for spec in STEALING for loop in stealing_loops())

@@ -217,9 +217,9 @@ def splitmix64(seed, i):
     return z ^ z >> 31
 
 
-def rnd(loop, lo=1, hi=None, seed=1):
-    lo = int(lo)
-    hi = int(hi) if hi else max(lo, loop.n // loop.p)
+def rnd(loop, lo=None, hi=None, seed=1, bounds='dca'):
+    lo = int(lo) if lo else max(1, math.ceil(Fraction(loop.n, 100 * loop.p))) if bounds == '2l' else 1
+    hi = int(hi) if hi else max(lo, loop.n // (2 * loop.p if bounds == '2l' else loop.p))
     return by_step(lambda i: lo + (splitmix64(int(seed), i) * (hi - lo + 1) >> 64))
 
 
