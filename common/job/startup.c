@@ -4,6 +4,7 @@
 
 #include "common/config/options.h"
 #include "common/mpi/runtime.h"
+#include "common/os/launched.h"
 #include "proto/message.h"
 
 #include <stdio.h>
@@ -15,8 +16,22 @@ static char *format_line(const char *before, const char *between, const char *af
     return asprintf(&text, "%s%s%s\n", before, between, after) < 0 ? NULL : text;
 }
 
+/* A page would end the whole launch with status 0 and nothing computed. */
+static bool refuse_page(struct startup *startup, int parsed)
+{
+    if ((parsed != OPTIONS_HELP && parsed != OPTIONS_VERSION) || !launched_beside_others())
+        return false;
+    startup->status = EXIT_STATUS_USAGE;
+    startup->text =
+        format_line(startup->program, parsed == OPTIONS_HELP ? ": --help" : ": --version",
+                    " in a line that launches other programs, too; accepted: without it, or this program alone");
+    return true;
+}
+
 void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void))
 {
+    if (refuse_page(startup, parsed))
+        return;
     switch (parsed) {
     case 0: break;
     case OPTIONS_HELP:

@@ -15,6 +15,12 @@ bool launched_as_rank(void)
     return false;
 }
 
+bool launched_beside_others(void)
+{
+    const char *programs = getenv("OMPI_NUM_APP_CTX");
+    return programs != NULL && atoi(programs) > 1;
+}
+
 bool launched_without_mpi(void)
 {
     return getenv(LAUNCHED_WITHOUT_MPI) != NULL;

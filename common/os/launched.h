@@ -12,7 +12,10 @@ bool launched_as_rank(void);
 
 bool launched_without_mpi(void);
 
-/* Other launches may join, so the nodes of this launch are not all. */
+/* True if Open MPI says that the line of the launch has several programs. */
+bool launched_beside_others(void);
+
+/* Launches of their own may join this one: its nodes are not all that there are. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);
 
