@@ -58,7 +58,7 @@ def make_report(session: Session, summary: Summary, say: Any) -> Report:
         write_file(session.path('-steps.csv'), steps.table().text())
     if not why:
         try:
-            _study_plot.draw_all(figures, steps, session.path('-'))
+            _study_plot.draw_all(figures, steps, session.path('-'), f'hdss study {os.path.basename(session.file)}')
         except OSError as error:
             raise Failure(f'{error.filename}: {error.strerror}') from None
     return report

@@ -51,11 +51,12 @@ def missing() -> str:
     return ''
 
 
-def draw_all(figures: Figures, steps: Optional[Steps], beginning: str) -> None:
-    """Draws all pictures that show something, each as SVG and as PNG. Raises OSError."""
-    jobs = [Job(Drawing(figures, figure).draw, beginning + figures.name(figure)) for figure in figures.all if figures.has_data(figure)]
+def draw_all(figures: Figures, steps: Optional[Steps], beginning: str, command: str) -> None:
+    """Draws all pictures that show something, each as SVG and as PNG with the command that makes it in its corner. Raises OSError."""
+    draws = [(Drawing(figures, figure).draw, figures.name(figure)) for figure in figures.all if figures.has_data(figure)]
     if steps is not None:
-        jobs += [Job(functools.partial(_draw_steps, steps, panel), beginning + steps.name(place)) for place, panel in enumerate(steps.panels)]
+        draws += [(functools.partial(_draw_steps, steps, panel), steps.name(place)) for place, panel in enumerate(steps.panels)]
+    jobs = [Job(functools.partial(_draw_signed, draw, command), beginning + name) for draw, name in draws]
     # a share for each core where there are many; a program with threads is not forked
     width = max(1, min(len(os.sched_getaffinity(0)), len(jobs) // 4)) if threading.active_count() == 1 else 1
     children = [_draw_beside(jobs[i::width]) for i in range(1, width)]
@@ -63,6 +64,11 @@ def draw_all(figures: Figures, steps: Optional[Steps], beginning: str) -> None:
     for i, child in enumerate(children, 1):
         if os.waitpid(child, 0)[1] != 0:
             _draw_jobs(jobs[i::width])  # this process can say what is wrong
+
+
+def _draw_signed(draw: Callable[[Any], None], command: str, canvas: Any) -> None:
+    draw(canvas)
+    canvas.text(0.995, 0.008, letters(command), ha='right', fontsize=8, color=GREY)
 
 
 class Job(NamedTuple):
