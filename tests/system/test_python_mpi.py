@@ -59,6 +59,13 @@ def loops(ranks, *words):
 
 
 @with_mpi4py
+def test_a_program_for_dls_py():
+    for ranks in (1, 3):
+        result = python(ranks, os.path.join(SOURCE_ROOT, 'tests/system/python_dls.py'))
+        assert result.status == 0 and result.out == 'ok\n', f'{ranks} ranks: {result}'
+
+
+@with_mpi4py
 def test_every_mode_covers_the_loop_exactly_once():
     ranks = itertools.cycle([1, 3, 2])
     for mode in MODES:
