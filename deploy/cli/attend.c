@@ -189,35 +189,31 @@ static void look(struct attendance *at)
 
 /* --- signals --- */
 
-static void cancel(struct attendance *at)
+static void end_job(struct attendance *at, bool finishes)
 {
     struct control_answer answer;
     struct error error;
-    char target[64];
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, at->attended->job);
-    const enum ask_end end = control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, &error);
-    control_answer_fini(&answer);
-    if (end == ASK_ANSWERED)
-        say(at, "is cancelled: what runs is ended, and what is done stays; once more to leave it");
-    else {
-        char text[SET_MESSAGES];
+    char target[64], text[SET_MESSAGES];
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "%s", at->attended->job, finishes ? "?finish=1" : "");
+    if (control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, &error) != ASK_ANSWERED)
         snprintf(text, sizeof text, "cannot be cancelled: %.400s", error.text);
+    else if (at->attended->side == NULL)
+        snprintf(text, sizeof text, "is cancelled: what runs is ended, and what is done stays; once more to leave it");
+    else
+        text[0] = '\0';
+    control_answer_fini(&answer);
+    if (text[0] != '\0')
         say(at, text);
-    }
 }
 
 /* Has the job drain, the next time has what runs ended. */
 static void end_for_side(struct attendance *at, bool now)
 {
-    struct control_answer answer;
-    char target[64];
     const bool finishes = !now && at->ends == 0;
     if (at->ends == 2)
         return;
     at->ends = finishes ? 1 : 2;
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "%s", at->attended->job, finishes ? "?finish=1" : "");
-    control_client_ask(&at->asks, "DELETE", target, NULL, ANSWER_MS, &answer, NULL);
-    control_answer_fini(&answer);
+    end_job(at, finishes);
 }
 
 static void look_aside(struct attendance *at)
@@ -246,7 +242,7 @@ static bool take_signals(struct attendance *at)
         say(at, "goes on; `hdss wait` waits for it, `hdss output` shows what it prints");
         return true;
     }
-    cancel(at);
+    end_job(at, false);
     return false;
 }
 

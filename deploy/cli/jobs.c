@@ -21,8 +21,7 @@
 #define IDS_MAX   1000
 #define ANSWER_MS 10000
 /* A request that waits for a change waits for so long, and for its answer some time longer. */
-#define WAIT_S  25
-#define WAIT_MS (1000 * WAIT_S + ANSWER_MS)
+#define WAIT_S 25
 
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
 
@@ -324,36 +323,43 @@ static int tell_end(const char *program, const struct job_view *view)
     return status == EXIT_STATUS_DONE ? view->status : status;
 }
 
+/* Asks how the job is by now, or where it has changed within so many seconds. */
+static enum ask_end look_again(struct control_client *client, struct job_view *view, unsigned wait_s,
+                               struct error *error)
+{
+    struct control_answer answer;
+    struct job_view now = *view;
+    char target[64];
+    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "?wait=%u", view->job, wait_s);
+    enum ask_end end = control_client_ask(client, "GET", target, NULL, 1000 * (int)wait_s + ANSWER_MS, &answer, error);
+    if (end == ASK_ANSWERED && job_view_read(&now, answer.json, error) < 0)
+        end = ASK_REFUSED;
+    else if (end == ASK_ANSWERED) {
+        json_decref(view->json);
+        *view = now;
+    }
+    control_answer_fini(&answer);
+    return end;
+}
+
 /* A run that does not answer is there all the same, and may go on. */
 static int wait_for_job(const char *program, struct job_view *view, void *context)
 {
-    char target[64];
+    struct control_client client;
     struct error error, text;
+    enum ask_end end = ASK_ANSWERED;
     (void)context;
+    control_client_init(&client, view->path);
+    while (view->status < 0 && (end == ASK_ANSWERED || end == ASK_SILENT))
+        end = look_again(&client, view, WAIT_S, &error);
+    control_client_fini(&client);
     if (view->status >= 0)
         return tell_end(program, view);
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64 "?wait=%d", view->job, WAIT_S);
-    for (;;) {
-        struct control_answer answer;
-        const enum ask_end end = control_ask(view->path, "GET", target, WAIT_MS, &answer, &error);
-        if (end == ASK_GONE) {
-            error_set(&text, "%s has ended, and it is not known how", view->id);
-            return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
-        }
-        struct job_view now = *view;
-        if (end == ASK_REFUSED || (end == ASK_ANSWERED && job_view_read(&now, answer.json, &error) < 0)) {
-            control_answer_fini(&answer);
-            error_set(&text, "%s: %.400s", view->id, error.text);
-            return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
-        }
-        if (end == ASK_ANSWERED) {
-            json_decref(view->json);
-            *view = now;
-        }
-        control_answer_fini(&answer);
-        if (view->status >= 0)
-            return tell_end(program, view);
-    }
+    if (end == ASK_GONE)
+        error_set(&text, "%s has ended, and it is not known how", view->id);
+    else
+        error_set(&text, "%s: %.400s", view->id, error.text);
+    return jobs_fail(program, text.text, EXIT_STATUS_FAILED);
 }
 
 int command_wait(int argc, char **argv)
@@ -416,24 +422,6 @@ static enum ask_end print_streams(struct control_client *client, const struct jo
     return end;
 }
 
-/* Asks how the job is by now. */
-static enum ask_end look_again(struct control_client *client, struct job_view *view, struct error *error)
-{
-    struct control_answer answer;
-    struct job_view now = *view;
-    char target[64];
-    snprintf(target, sizeof target, "/v1/jobs/%" PRIu64, view->job);
-    enum ask_end end = control_client_ask(client, "GET", target, NULL, ANSWER_MS, &answer, error);
-    if (end == ASK_ANSWERED && job_view_read(&now, answer.json, error) < 0)
-        end = ASK_REFUSED;
-    else if (end == ASK_ANSWERED) {
-        json_decref(view->json);
-        *view = now;
-    }
-    control_answer_fini(&answer);
-    return end;
-}
-
 static int print_output(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
@@ -456,7 +444,7 @@ static int print_output(const char *program, struct job_view *view, void *contex
         if (end != ASK_ANSWERED || !request->follows || view->status >= 0)
             break;
         poll(NULL, 0, FOLLOW_MS);
-        end = look_again(&client, view, &error);
+        end = look_again(&client, view, 0, &error);
         if (end == ASK_ANSWERED)
             end = print_streams(&client, view, streams, from, &error);
     }

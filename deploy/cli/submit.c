@@ -6,12 +6,11 @@
 #include "deploy/cli/mistakes.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/submission.h"
+#include "deploy/cli/words.h"
 
 #include "common/config/job.h"
 #include "common/config/params.h"
-#include "common/util/list.h"
 #include "common/util/number.h"
-#include "common/util/text.h"
 #include "worker/kernels/kernels.h"
 
 #include <assert.h>
@@ -145,18 +144,12 @@ void submit_grammar(struct grammar *grammar)
 /* Has the job run the words as one command, of which `exec` is the kernel. -1 with one line. */
 static int take_command(struct argv *job, int count, char *const *words, struct error *error)
 {
-    struct text text;
+    const struct words_options options = {.quotes = true};
     if (count == 0)
         return error_set(error, "there is no command behind `exec --`");
-    text_init(&text);
-    for (int i = 0; i < count; i++) {
-        text_add(&text, "%s", i > 0 ? " " : "command=");
-        text_add_quoted(&text, words[i]);
-    }
-    char *command = text_take(&text);
+    char *command = words_line(words, count, &options);
     job->failed |= command == NULL;
-    if (command != NULL)
-        argv_add(job, command);
+    argv_add_format(job, "command=%s", command != NULL ? command : "");
     free(command);
     return 0;
 }
