@@ -101,7 +101,10 @@ struct driver {
     struct stores stores;
     struct outcome outcome;
     struct wait_work work;
-    struct stride_share share;      /* its share of compute time */
+    struct stride_share share; /* its share of compute time */
+    bool are_tasks;            /* see link.h */
+    struct message owed;       /* a REQUEST that is held back (asks.c); asks for 0 chunks: none */
+    unsigned owed_to;
     uint64_t next_tick_ns, exit_ns; /* exit_ns: when the machine exited */
     enum driver_state state;
     uint64_t spent_ns;  /* of the executor, charged so far */
@@ -138,6 +141,7 @@ struct link {
     bool computed;               /* in the last turn */
     bool computes;               /* a job has an executor */
     bool serves;                 /* other ranks wait for this one even while it computes */
+    uint64_t asked_ns;           /* when a REQUEST that was held back was sent last */
     bool received_while_waiting; /* a message was handled in wait_idle() */
 };
 
@@ -167,6 +171,9 @@ bool link_send(struct link *link, struct net_user *user, unsigned to, const stru
 
 /* Sends a message unless its receiver has ended; for an action_sink. */
 void driver_send(void *context, unsigned to, const struct message *message);
+
+/* The same without holding anything back. */
+void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
 
 /* Releases what finished sends have borrowed and rings their receivers. Returns whether one had finished. */
 bool link_progress_sends(struct link *link);
@@ -312,3 +319,15 @@ bool link_receive_boundary(struct link *link);
 
 /* Handles ended peers; ends this rank if others declared it lost, or the supermaster is gone. */
 void link_look_at_peers(struct link *link);
+
+/* --- asks.c --- */
+
+/* Takes from a message what is to be held back of it. False if nothing of it is left to be sent now; else `*rest`, a
+ * copy if it was changed, is. */
+bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest);
+
+/* The job that may send a REQUEST now that was held back: that which would have the core next; NULL: none. */
+struct driver *asks_take(struct link *link, struct message *message);
+
+/* When one may be sent that is held back; NEVER: after something has happened. */
+uint64_t asks_due_ns(const struct link *link);

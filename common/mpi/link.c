@@ -127,6 +127,7 @@ static struct driver *driver_new(struct link *link, const struct part_of_job *pa
     driver->machine = part->machine;
     driver->effects = effects;
     driver->exchanges = part->exchanges;
+    driver->are_tasks = part->are_tasks;
     driver->share = (struct stride_share){.weight = part->weight, .priority = part->priority};
     driver->stores.events = calloc(STORES_MAX, sizeof *driver->stores.events);
     driver->stores.errors = calloc(STORES_MAX, sizeof *driver->stores.errors);

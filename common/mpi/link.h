@@ -20,6 +20,7 @@ struct part_of_job {
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
+    bool are_tasks;      /* of a worker: an iteration may last for hours, and others wait for the core meanwhile */
     const char *failure; /* NULL, or an error passed to the machine instead of its start */
 };
 

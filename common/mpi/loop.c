@@ -172,6 +172,8 @@ static void link_idle(struct link *link)
         until_ns = due_ns < until_ns ? due_ns : until_ns;
         until_ns = driver->next_tick_ns < until_ns ? driver->next_tick_ns : until_ns;
     }
+    const uint64_t ask_ns = asks_due_ns(link);
+    until_ns = ask_ns < until_ns ? ask_ns : until_ns;
     if (link->stride.owner != NULL) {
         const uint64_t due_ns = arbiter_due_ns(link);
         until_ns = due_ns < until_ns ? due_ns : until_ns;
@@ -179,6 +181,14 @@ static void link_idle(struct link *link)
     if (link->ops->idle(&link->wait, link->runtime, link->now_ns, until_ns, net_is_pending(&link->net),
                         receive_while_waiting, link))
         link_refresh_clock(link);
+}
+
+static void ask_for_tasks(struct link *link)
+{
+    struct message message;
+    struct driver *driver = asks_take(link, &message);
+    if (driver != NULL)
+        driver_send_now(driver, driver->owed_to, &message);
 }
 
 /* Handles messages, sends, data, computing and time, once each. A computing rank handles one message per turn. Between
@@ -212,6 +222,7 @@ void link_turn(struct link *link)
     if (!happened || link->since_clock >= CLOCK_MESSAGES)
         link_refresh_clock(link);
     happened |= link_look_at_time(link);
+    ask_for_tasks(link);
     far_flush(&link->far);
     link->now_is_fresh = false;
     if (happened)

@@ -143,7 +143,13 @@ bool link_send(struct link *link, struct net_user *user, unsigned to, const stru
 
 void driver_send(void *context, unsigned to, const struct message *message)
 {
-    struct driver *driver = context;
+    struct message rest;
+    if (asks_hold_back(context, to, &message, &rest))
+        driver_send_now(context, to, message);
+}
+
+void driver_send_now(struct driver *driver, unsigned to, const struct message *message)
+{
     struct link *link = driver->link;
     const struct effects *effects = driver->effects;
     struct message told;

@@ -242,5 +242,22 @@ def test_what_a_job_waits_for_is_its_state():
         well(['cancel', '--all'])
 
 
+def test_no_task_waits_behind_one_of_another_job():
+    """A worker that has a task asks for none of the other jobs: another one has nothing to do."""
+    with a_set():
+        well(['submit', '--name', 'long', 'sh', '-c', 'touch begun; while [ ! -e go ]; do sleep 0.02; done'])
+        wait_until(lambda: os.path.exists('begun'), 'the long task')
+        well(['submit', '--name', 'open', '--open', 'exec', 'command=echo {}'])
+        wait_until(lambda: job('open')['waits_for'] == 'rows', 'the beginning of the open one')
+        for number in range(3, 9):
+            assert well(['submit', 'echo', ':::', 'a', 'b', 'c']) == f'main/{number}\n'
+        assert well(['wait', *map(str, range(3, 9))]).count(': done, 3 of 3') == 6
+        well(['add', '--end', 'open', *map(str, range(20))])
+        assert well(['wait', 'open']).startswith('main/2: done, 20 of 20') and job('long')['state'] == 'running'
+        with open('go', 'w', encoding='ascii'):
+            pass
+        assert well(['wait', 'long']).startswith('main/1: done')
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])

@@ -88,7 +88,7 @@ ORDER = {"common/mpi": """
     folder lanes place singleton peers ranks tree local_carrier net
     doorbell detect heartbeat ulfm watch rouse guard wait meet
     ops_mpi alone start
-    far_send drop deferred send announce early
+    far_send drop deferred asks send announce early
     arbiter apply step
     far_results far receive leave loop link""".split()}
 # A function, or a table, that other files see.

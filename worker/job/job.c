@@ -477,6 +477,7 @@ void *worker_job_take(const struct worker_options *options, struct runtime *runt
     of_job->machine = &job->machine;
     of_job->effects = &job->effects;
     of_job->exchanges = job->failure == NULL && job_setup_is_dependent(&job->setup);
+    of_job->are_tasks = job->failure == NULL && job->setup.loop.are_tasks;
     of_job->failure = job->failure;
     return job;
 }

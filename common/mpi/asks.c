@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: MIT */
+/* Requests of a worker that takes part in several jobs of tasks.
+ *
+ * A task may last for hours, and has the core as long. A chunk of another job that came meanwhile would wait for it,
+ * though other workers have nothing to do: its task is stuck behind one of a job that it has nothing to do with. So a
+ * job of tasks asks for nothing while another one has a chunk here, and they ask one after the other: a request that
+ * asks for chunks is held back, what it tells of finished ones is not. */
+#include "common/mpi/driver.h"
+
+/* For so long a request is waited for, before the next job asks. One that gets nothing may be answered at any time. */
+#define ANSWER_NS 1000000
+
+static bool has_chunk(const struct link *link)
+{
+    const struct driver *driver = link->drivers;
+    while (driver != NULL && !(driver->are_tasks && driver->state == DRIVER_RUNS && driver->share.has_chunk))
+        driver = driver->next;
+    return driver != NULL;
+}
+
+static bool owes(const struct driver *driver)
+{
+    return driver->owed.request.asks > 0 && driver->state == DRIVER_RUNS;
+}
+
+/* True if another job of tasks has a chunk here, or is to ask for one. */
+static bool has_rival(const struct driver *driver)
+{
+    const struct driver *other = driver->link->drivers;
+    while (other != NULL && (other == driver || !other->are_tasks || other->state != DRIVER_RUNS ||
+                             (!other->share.has_chunk && !owes(other))))
+        other = other->next;
+    return other != NULL;
+}
+
+bool asks_hold_back(struct driver *driver, unsigned to, const struct message **message, struct message *rest)
+{
+    const struct message *all = *message;
+    if (!driver->are_tasks || all->type != MESSAGE_REQUEST || all->request.asks == 0 || !has_rival(driver))
+        return true;
+    const unsigned asks = driver->owed.request.asks + all->request.asks;
+    driver->owed = (struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks, .load = all->request.load}};
+    driver->owed_to = to;
+    *rest = *all;
+    rest->request.asks = 0;
+    *message = rest;
+    return all->record_count > 0 || all->request.done || all->request.chunk != 0 || all->payload != PAYLOAD_NONE;
+}
+
+static bool asks_before(const struct driver *driver, const struct driver *other)
+{
+    return other == NULL || driver->share.priority > other->share.priority ||
+           (driver->share.priority == other->share.priority && driver->share.pass < other->share.pass);
+}
+
+struct driver *asks_take(struct link *link, struct message *message)
+{
+    struct driver *first = NULL;
+    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+        if (owes(driver) && asks_before(driver, first))
+            first = driver;
+    if (first == NULL || link->now_ns < asks_due_ns(link))
+        return NULL;
+    *message = first->owed;
+    first->owed.request.asks = 0;
+    link->asked_ns = link->now_ns;
+    return first;
+}
+
+uint64_t asks_due_ns(const struct link *link)
+{
+    const struct driver *driver = link->drivers;
+    while (driver != NULL && !owes(driver))
+        driver = driver->next;
+    return driver == NULL || has_chunk(link) ? NEVER : link->asked_ns + ANSWER_NS;
+}
