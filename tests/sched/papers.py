@@ -581,6 +581,7 @@ POWERS = (
     ['1000', '0.001', '12.5'],
 )
 LEARNED = (['1', '2', '4', '0.5'], ['0.25', '1', '3'])  # the times of 2^k iterations are doubles
+LEARNED_MOST = 10**12  # beyond, means in doubles are off by more than the distance to the next integer at times
 
 UNWEIGHTED = ('static', 'css', 'css:chunk=997', 'fsc:h=0.2,sigma=1.5', 'mfsc', 'gss', 'tss', 'tss:decrement=real', 'fac2', 'tfss', 'fiss',
               'fiss:stages=7', 'viss', 'viss:x=3', 'rnd', 'rnd:seed=20261126', 'pls:swr=0.7', 'pls:swr=0.29', 'tap:mu=1,sigma=0.5', 'mfac:mu=1,sigma=0.5',
@@ -613,7 +614,7 @@ def loops():
     """Each loop with its spec and form: of the sizes those whose turn it is, so that each occurs with each technique."""
     turn = 0
     for spec, form, powers, weighting, count in settings():
-        choice = sizes(len(powers))
+        choice = [n for n in sizes(len(powers)) if spec not in LEARNING or n <= LEARNED_MOST]
         for _ in range(count):
             yield spec, form, Loop(choice[turn % len(choice)], powers, weighting=weighting)
             turn += 1
