@@ -584,7 +584,7 @@ LEARNED = (['1', '2', '4', '0.5'], ['0.25', '1', '3'])  # the times of 2^k itera
 LEARNED_MOST = 10**12  # beyond, means in doubles are off by more than the distance to the next integer at times
 
 UNWEIGHTED = ('static', 'css', 'css:chunk=997', 'fsc:h=0.2,sigma=1.5', 'mfsc', 'gss', 'tss', 'tss:decrement=real', 'fac2', 'tfss', 'fiss',
-              'fiss:stages=7', 'viss', 'viss:x=3', 'rnd', 'rnd:seed=20261126', 'pls:swr=0.7', 'pls:swr=0.29', 'tap:mu=1,sigma=0.5', 'mfac:mu=1,sigma=0.5',
+              'fiss:stages=7', 'viss', 'viss:x=3', 'rnd', 'rnd:seed=20261126', 'rnd:bounds=2l', 'pls:swr=0.7', 'pls:swr=0.29', 'tap:mu=1,sigma=0.5', 'mfac:mu=1,sigma=0.5',
               'mfac:mu=0.3,sigma=1.7')
 RECURSIVE_ONLY = ('gss:round=floor', 'fac:mu=1,sigma=0.5', 'fac:mu=0.3,sigma=0.1', 'tap:mu=0.3,sigma=2.1', 'tap:mu=1,sigma=0')
 MECHANISM = ('gss', 'gss:round=floor', 'css', 'tss', 'tfss', 'fac2', 'fiss', 'viss', 'rnd', 'pls:swr=0.5', 'static', 'mfsc')
