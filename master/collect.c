@@ -60,8 +60,9 @@ void master_report(struct master *master, bool refill, uint64_t now_ns)
     if (master->loads_changed)
         master_send_loads(master);
     const bool takes_done = takes_done_along(master, refill, now_ns);
+    /* first: if this master is lost, verifications are forgotten only of iterations that are computed again */
     if (takes_done && master->done_count > 0)
-        master_tell_verified(master); /* after a loss of this master at most what is done again may be forgotten */
+        master_tell_verified(master);
     unsigned done = takes_done ? take_done(master, now_ns) : 0;
     actions_send(master->actions, master->config.supermaster,
                  &(struct message){

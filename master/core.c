@@ -282,8 +282,7 @@ static void master_tell_mismatches(struct master *master)
         actions_drop(master->actions, master->service.ranks[wrong], reason);
 }
 
-/* Reports lost workers, chunks handed out again, and ranges given up. A master without workers returns everything
- * undone by leaving. */
+/* Reports losses, reissued chunks and given-up ranges. A master without workers returns the rest by leaving. */
 static void master_tell_losses(struct master *master, unsigned news)
 {
     struct service *service = &master->service;

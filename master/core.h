@@ -11,12 +11,12 @@
 #define REPORT_INTERVAL_NS 50000000u
 
 void master_note_done(struct master *master, const struct part *part);
-/* As master_note_done(), for a chunk of a loop with dependencies, which is not merged with its neighbours. */
+/* Like master_note_done(), but for a chunk of a loop with dependencies, which is not merged with its neighbours. */
 void master_note_done_alone(struct master *master, const struct part *part);
 void master_report(struct master *master, bool refill, uint64_t now_ns);
 
 /* feedback.c: only if the technique learns */
-int master_feedback_init(struct master *master); /* -1: out of memory */
+int master_feedback_init(struct master *master);
 void master_feedback_fini(struct master *master);
 void master_note_feedback(struct master *master, unsigned w, const struct feedback_record *feedback);
 /* The messages borrow the measurements until the next call. */
@@ -25,7 +25,7 @@ void master_send_feedback(struct master *master);
 /* Reports the changed loads; the messages borrow them until the next call. */
 void master_send_loads(struct master *master);
 
-int master_speeds_init(struct master *master); /* -1: out of memory */
+int master_speeds_init(struct master *master);
 void master_speeds_fini(struct master *master);
 void master_note_speed(struct master *master, unsigned w, const struct speed *speed);
 

@@ -60,8 +60,7 @@ struct master {
     unsigned speeds;
     struct refills refills;
     unsigned recall_waiting; /* workers elsewhere for which work is recalled here; 0: none */
-    /* a RECALL was answered: returned work that arrives later, and that no worker here waits for, is returned as
-     * well */
+    /* a RECALL was answered: returned work that arrives later, and no worker here waits for, is returned, too */
     bool returns_more;
     unsigned told_idle;   /* idle workers here that were reported since the refill was parked */
     struct error problem; /* text of a FATAL of this step */
@@ -69,7 +68,6 @@ struct master {
     struct error unfit;   /* of a pod: its first rank that was refused, and why; empty: none */
 };
 
-/* -1: out of memory. */
 int master_init(struct master *master, const struct master_config *config);
 void master_fini(struct master *master);
 
@@ -77,7 +75,6 @@ void master_step(struct master *master, const struct event *event, struct action
 uint64_t master_deadline(const struct master *master);
 const char *master_state_name(const struct master *master);
 
-/* Asserts the invariants between two steps. */
 void master_check(const struct master *master);
 
 struct machine master_machine(struct master *master);

@@ -16,7 +16,7 @@
 #define SPEED_AT_CELLS  32
 #define SPEED_AT_LEVELS (SPEED_BYTES - HEADER_BYTES)
 
-/* Offset of the load in a REQUEST; its completion lacks the load. */
+/* Offset of the load in a REQUEST; the completion in a REQUEST ends before it. */
 #define REQUEST_AT_LOAD (REQUEST_BYTES - 2)
 
 #define FLAG_DONE         1u /* REQUEST */

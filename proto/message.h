@@ -222,8 +222,7 @@ struct verified {
     uint64_t first, count;
 };
 
-/* Asks for work that has not begun, for `waiting` idle workers: sent down, of the receiver; sent up, of other
- * masters. */
+/* Asks for work that has not begun, for `waiting` idle workers: of the receiver, or (upwards) of other masters. */
 struct recall {
     uint32_t waiting; /* at least 1; RECALL_ALL: everything */
 };

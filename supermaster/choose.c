@@ -85,8 +85,7 @@ static void measure_finished(struct supermaster *supermaster)
         measured->mean_s[w] = mean_s;
 }
 
-/* The first decision is made after this many iterations per worker; the number is multiplied by the factor for each
- * further one. */
+/* Iterations per worker before the first decision, and the factor for each further one. */
 #define FINISHED_FIRST  4
 #define FINISHED_FACTOR 4
 

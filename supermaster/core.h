@@ -69,7 +69,7 @@ void supermaster_change_technique(struct supermaster *supermaster, const struct 
 /* Prepares the technique for the next time step, keeping what it learned. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
-int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_joins_fini(struct supermaster *supermaster);
 /* Handles an extension of the topology by masters and workers that joined. */
 void supermaster_receive_joined(struct supermaster *supermaster);
@@ -115,8 +115,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
 
 void supermaster_places_fini(struct supermaster *supermaster);
 
-int supermaster_steps_init(struct supermaster *supermaster); /* -1: out of memory; requires the ledger */
-int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_steps_init(struct supermaster *supermaster); /* requires the ledger */
+int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_steps_fini(struct supermaster *supermaster);
 /* Free iterations of the current time step. */
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
@@ -131,7 +131,7 @@ void supermaster_look_for_growth(struct supermaster *supermaster);
 void supermaster_look_at_once(struct supermaster *supermaster);
 void supermaster_receive_growth(struct supermaster *supermaster, const struct growth *growth);
 
-int supermaster_record_init(struct supermaster *supermaster); /* -1: out of memory */
+int supermaster_record_init(struct supermaster *supermaster);
 void supermaster_record_fini(struct supermaster *supermaster);
 /* Records the current group if it is due, full or the last. */
 void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns, bool last);
@@ -142,8 +142,8 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
 void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
 
-int supermaster_chooser_init(struct supermaster *supermaster);                               /* -1: out of memory */
-int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_chooser_init(struct supermaster *supermaster);
+int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_chooser_fini(struct supermaster *supermaster);
 /* Decides from the current measurements. */
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
@@ -152,13 +152,13 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* Iterations that wait for others. */
 
-int supermaster_waits_init(struct supermaster *supermaster); /* -1: out of memory; requires the deaths */
+int supermaster_waits_init(struct supermaster *supermaster); /* requires the deaths */
 void supermaster_waits_fini(struct supermaster *supermaster);
 /* Iterations ended; `has_failed`: the kernel reports them as failed. Requires a precedence. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
 /* Iterations were newly given up. Requires a precedence. */
 void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
-/* At EVENT_TIMER: lets the standing rules hand out iterations that no longer wait. */
+/* At EVENT_TIMER: has iterations that no longer wait handed out at the end of this step. */
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
@@ -198,7 +198,7 @@ void supermaster_take_statistics(struct supermaster *supermaster, const struct s
 
 /* Recall between masters. */
 
-int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_recalls_fini(struct supermaster *supermaster);
 /* After a step that gave chunks to masters: recalls work for those that got none. */
 void supermaster_look_at_recalls(struct supermaster *supermaster);
@@ -226,7 +226,7 @@ static inline void supermaster_note_waiting(struct supermaster *supermaster)
 void supermaster_take_own_counts(struct supermaster *supermaster);
 /* Serves all parked refills of master `m`. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m);
-int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_losses_fini(struct supermaster *supermaster);
 /* The runtime reports a dead rank. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
@@ -236,14 +236,13 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
 /* Releases the work of master `m`, which left before the end. */
 void supermaster_master_left(struct supermaster *supermaster, unsigned m);
-/* Makes the standing rules look for free work and for a run without workers. */
+/* Makes supermaster_handle_losses() look for free work and for a run without workers. */
 static inline void supermaster_recheck(struct supermaster *supermaster)
 {
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* Applies the standing rules of losses: news of the service (enum service_news bits), free work, loss of the last
- * worker. */
+/* Applies the rules of losses at the end of a step: news of the service, free work, loss of the last worker. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
 /* True if the run is elastic and pods may still join. */
 bool supermaster_may_somebody_come(const struct supermaster *supermaster);
@@ -269,8 +268,8 @@ static inline bool supermaster_has_no_worker(const struct supermaster *supermast
 
 /* Nodes on which tasks fail that work elsewhere. */
 
-int supermaster_nodes_init(struct supermaster *supermaster);                               /* -1: out of memory */
-int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room); /* -1: out of memory */
+int supermaster_nodes_init(struct supermaster *supermaster);
+int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room);
 /* Adds a master that serves the workers of the topology's last node. */
 void supermaster_nodes_add(struct supermaster *supermaster);
 void supermaster_nodes_fini(struct supermaster *supermaster);
@@ -299,13 +298,12 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* Deaths in the journal. */
 
-/* Takes over the deaths of earlier runs; requires the ledger. -1: out of memory. */
+/* Takes over the deaths of earlier runs; requires the ledger. */
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
 /* Ends a run before it begins if iterations died too often that later ones need. */
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* If all workers are lost before any sent its speed, the probed iterations may be the cause: counts their deaths.
- * Returns whether that is so. */
+/* If all workers died before any sent its speed, counts the deaths against the probed iterations; returns true. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
 /* Records `deaths` of workers that computed the iterations, or `failures` in which a child process died; one of them
  * may be 0. `are_last`: the iterations are given up with it. */
@@ -321,7 +319,7 @@ void supermaster_failures_fini(struct supermaster *supermaster);
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
 /* Records that the iteration, which is failed in the ledger, was not run because of another one that failed or was
- * itself not run. -1: out of memory. */
+ * itself not run. */
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
 /* Gives up ranges that killed too many workers. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
@@ -335,5 +333,6 @@ void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
 /* Takes what the supermaster's own service verified since the last call. */
 void supermaster_take_own_verified(struct supermaster *supermaster);
-/* The same after a mismatch; drops a worker that is wrong if the job asks for it. */
+/* Like supermaster_take_own_verified(), after a mismatch; also drops a worker whose results are wrong if the job asks
+ * for it. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);

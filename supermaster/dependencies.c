@@ -21,8 +21,6 @@
 /* Value of `open`: the iteration was never held back, or it is given up. */
 #define DECIDED UINT64_MAX
 
-/* --- what an iteration waits for --- */
-
 static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iteration)
 {
     return supermaster->config.precedence->begin[iteration - supermaster->config.first];
@@ -45,9 +43,6 @@ static uint64_t *open_of(const struct supermaster *supermaster, uint64_t iterati
     return &supermaster->waits.open[iteration - supermaster->config.first];
 }
 
-/* --- what becomes of it --- */
-
-/* -1: out of memory. */
 static int set_free(struct supermaster *supermaster, uint64_t iteration)
 {
     if (ledger_let_go(&supermaster->ledger, iteration) < 0) {
@@ -67,7 +62,7 @@ static void look_whether_over(struct supermaster *supermaster)
         service_note_growth(&supermaster->service, false);
 }
 
-/* Gives up everything that waits for the iteration, directly or not. -1: out of memory. */
+/* Gives up everything that waits for the iteration, directly or not. */
 static int give_up_waiting(struct supermaster *supermaster, uint64_t failed)
 {
     struct waits *waits = &supermaster->waits;
@@ -120,8 +115,6 @@ void supermaster_serve_set_free(struct supermaster *supermaster)
     supermaster_recheck(supermaster);
 }
 
-/* --- at first --- */
-
 /* True if an earlier run has done it without failure. */
 static bool is_done_well(const struct supermaster *supermaster, uint64_t iteration)
 {
@@ -155,7 +148,7 @@ static bool is_held(const void *context, uint64_t iteration)
     return *open_of((const struct supermaster *)context, iteration) > 0;
 }
 
-/* Gives up everything that waits for iterations of this set. -1: out of memory. */
+/* Gives up everything that waits for iterations of this set. */
 static int give_up_behind(struct supermaster *supermaster, const struct ranges *failed)
 {
     for (size_t i = 0; i < ranges_length(failed); i++) {
@@ -201,8 +194,6 @@ void supermaster_waits_fini(struct supermaster *supermaster)
     free(supermaster->waits.open);
     free(supermaster->waits.not_run);
 }
-
-/* --- invariants --- */
 
 void supermaster_check_waits(const struct supermaster *supermaster)
 {
@@ -251,10 +242,7 @@ void supermaster_points_init(struct supermaster *supermaster)
     supermaster->points.next = config->point_at > 0 ? config->point_at : config->first;
 }
 
-/* --- asking --- */
-
-/* Returns the holder of the lowest granted iterations, and the first of these; the number of holders if nothing is
- * granted. */
+/* Returns the holder of the lowest granted iterations and the first of these; the number of holders if none. */
 static unsigned find_lowest(const struct supermaster *supermaster, uint64_t *first)
 {
     const unsigned holders = supermaster->holders;
@@ -291,8 +279,6 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
                                      supermaster->step.actions);
     }
 }
-
-/* --- recording --- */
 
 /* Starts a point at its first data, unless another one is arriving. */
 static void begin_point(struct supermaster *supermaster, const struct boundary *boundary)
@@ -343,8 +329,6 @@ void supermaster_receive_boundary(struct supermaster *supermaster, const struct 
         end_point(supermaster);
 }
 
-/* --- going on from one --- */
-
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -366,8 +350,6 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
 {
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
 }
-
-/* --- cutting in order --- */
 
 /* Size of the next chunk of `left` iterations from `first` on: neither it nor the rest is smaller than the distance,
  * except for all of them together or the end of the loop. What follows the rest is done or given up. */

@@ -39,7 +39,7 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
     return count > 0 && first >= loop->first && count <= loop->count && first - loop->first <= loop->count - count;
 }
 
-/* --- what probes find out --- */
+/* --- deaths at probes --- */
 
 static void find_probed(const struct supermaster *supermaster, struct ranges *probed)
 {
@@ -88,7 +88,7 @@ bool supermaster_note_probe_deaths(struct supermaster *supermaster)
     return true;
 }
 
-/* --- what earlier runs have found out --- */
+/* --- deaths in earlier runs --- */
 
 static bool has_too_many_deaths(const struct supermaster *supermaster, const struct poison *deaths)
 {
@@ -102,8 +102,7 @@ static bool supermaster_is_needed(const struct supermaster *supermaster, uint64_
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* Number of free iterations directly before `first` if they are too few for a chunk, else 0. Chunks of earlier runs may
- * have had other borders. */
+/* Number of free iterations directly before `first` if too few for a chunk (borders of an earlier run), else 0. */
 static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -116,7 +115,7 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
 }
 
 /* Gives up iterations with too many deaths unless others need them, together with free ones before them that are too
- * few for a chunk. Otherwise tells the services. -1: out of memory. */
+ * few for a chunk. Otherwise tells the services. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
@@ -169,7 +168,7 @@ void supermaster_deaths_fini(struct supermaster *supermaster)
     poison_fini(&supermaster->deaths);
 }
 
-/* --- what this run finds out --- */
+/* --- deaths in this run --- */
 
 static void record_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
@@ -259,8 +258,7 @@ static void list_failure(struct supermaster *supermaster, const struct report_fa
         supermaster_fail_for_memory(supermaster, "what failed");
 }
 
-/* Moves what is neither done nor given up to the ledger's failed iterations and lists it with its reason. -1: out of
- * memory. */
+/* Moves what is neither done nor given up to the failed iterations and lists the reason. */
 static int take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
                            const char *reason)
 {
@@ -327,7 +325,7 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
         fail_for_deaths(supermaster, failure, text);
 }
 
-/* Gives up iterations because of earlier runs, and records that for display. -1: out of memory. */
+/* Gives up iterations because of earlier runs, and records that for display. */
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct failures *failures = &supermaster->failures;
@@ -399,7 +397,7 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
     return given_up_tell(&supermaster->given_up, supermaster->config.topology, place, figures);
 }
 
-/* --- for people --- */
+/* --- for the report --- */
 
 unsigned supermaster_failure_count(const struct supermaster *supermaster)
 {
@@ -499,7 +497,7 @@ bool supermaster_is_in_doubt(const struct supermaster *supermaster)
     return drops ? verifications->undecided > 0 : verifications->seen > 0;
 }
 
-/* --- for people --- */
+/* --- for the report --- */
 
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster)
 {

@@ -36,12 +36,11 @@ struct given_up {
 
 void given_up_fini(struct given_up *given_up);
 
-/* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. -1: out of memory. */
+/* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
 /* Describes the iteration at that place and those after it in the same range. False if the list is shorter. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 
-/* Asserts the invariants. */
 void given_up_check(const struct given_up *given_up);

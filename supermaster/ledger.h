@@ -27,7 +27,7 @@ enum ledger_commit {
     LEDGER_MISMATCH = 2,  /* partly done, or outside the loop: never granted as a range; nothing changed */
 };
 
-/* A loop of [first, first + count), all free. -1: out of memory. */
+/* A loop of [first, first + count), all free. */
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
 void ledger_fini(struct ledger *ledger);
 
@@ -38,13 +38,13 @@ int ledger_reserve(struct ledger *ledger, unsigned holders);
 void ledger_add_holder(struct ledger *ledger);
 
 /* Before any grant: marks as done what an earlier run has done. `done` lies in the loop; `digest` is its part of the
- * checksum. -1: out of memory. */
+ * checksum. */
 int ledger_restore(struct ledger *ledger, const struct ranges *done, uint64_t digest);
 
 /* Sets the number of iterations, which must not shrink; the new ones are free. -1: out of memory, nothing changed. */
 int ledger_grow(struct ledger *ledger, uint64_t count);
 
-/* Before any grant: holds back the free iterations for which `is_held` is true. -1: out of memory. */
+/* Before any grant: holds back the free iterations for which `is_held` is true. */
 int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
                      const void *context);
 
@@ -60,7 +60,7 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
  * nothing changed. */
 int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
-/* Frees a range granted to `holder`. -1: out of memory. */
+/* Frees a range granted to `holder`. */
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
 /* Gives up what of the range is neither done nor failed, whichever holder has it, and adds it to `given_up`. On -1 (out

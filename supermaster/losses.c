@@ -37,7 +37,7 @@
 /* Largest n, at most 64, for which a pattern of every n-th task failing is recognised. */
 #define PERIOD_MAX 16
 
-/* --- at first --- */
+/* --- set-up --- */
 
 static void find_nodes_of_masters(struct supermaster *supermaster)
 {
@@ -104,7 +104,7 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
     free(supermaster->nodes.events);
 }
 
-/* --- what becomes of tasks --- */
+/* --- judging nodes by their tasks --- */
 
 /* Counts the tasks that ended on other nodes with numbers among those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
@@ -195,7 +195,7 @@ void supermaster_note_failed_try(struct supermaster *supermaster, const struct i
         supermaster_note_outcome(supermaster, w, &(struct done_record){failure->first, failure->count, 0, true});
 }
 
-/* --- nodes are put aside, and taken back --- */
+/* --- putting nodes aside and taking them back --- */
 
 /* True if a worker of another node gets work now, or after it has joined. */
 static bool has_workers_beside(const struct supermaster *supermaster, unsigned node)
@@ -286,7 +286,7 @@ static void supermaster_take_back_if_alone(struct supermaster *supermaster)
             take_node_back(supermaster, node);
 }
 
-/* --- for people --- */
+/* --- for the report --- */
 
 unsigned supermaster_aside_count(const struct supermaster *supermaster)
 {
@@ -648,7 +648,7 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
             note_worker(supermaster, w, 0);
 }
 
-/* --- the standing rules --- */
+/* --- rules checked at the end of each step --- */
 
 void supermaster_take_own_counts(struct supermaster *supermaster)
 {
@@ -765,7 +765,7 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
     service_serve(&supermaster->service, supermaster->step.now_ns, supermaster->step.actions);
 }
 
-/* --- for people --- */
+/* --- for the report --- */
 
 bool supermaster_is_deserted(const struct supermaster *supermaster)
 {

@@ -120,8 +120,7 @@ static bool all_has_begun(const struct recalls *recalls)
     return recalls->has_no_giver && recalls->open == 0;
 }
 
-/* Tells a waiting master that nothing can be recalled for it, so that its fast workers may copy the work of its slow
- * ones. */
+/* Tells a waiting master that nothing can be recalled, so that its fast workers may copy work of slow ones. */
 static void tell_all_has_begun(struct supermaster *supermaster, unsigned m)
 {
     struct recalls *recalls = &supermaster->recalls;
@@ -252,8 +251,7 @@ static void supermaster_note_recovery_counts(struct supermaster *supermaster, un
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* True if a worker of master `m` is known to wait without a chunk. One that hangs after requesting ahead does not
- * count. */
+/* True if a worker of master `m` waits without a chunk, except one that hangs after requesting ahead. */
 static bool is_idle(const struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;

@@ -5,7 +5,6 @@
 #include "common/metrics/rank.h"
 #include "supermaster/supermaster.h"
 
-/* Figures of the rank at that place, from 0: masters first, then workers, by rank. The host is left out. False if there
- * is none. */
+/* Figures of rank number `place`, masters first, then workers, without host. False if there is none. */
 bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place, uint64_t now_ns,
                            struct rank_figures *figures);

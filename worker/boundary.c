@@ -102,8 +102,7 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* Records that this worker also computes the chunk at `first`, if it has the chunk before. False if another worker was
- * announced. */
+/* Records that this worker also computes the chunk at `first`, if it has the one before. False if another does. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);

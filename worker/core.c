@@ -76,8 +76,7 @@ static enum payload payload_kind(const struct chunk_event *chunk)
     return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
 }
 
-/* Sends a request with all completions: the latest in its own fields, possibly with the results of `chunk`, the others
- * as records. */
+/* Sends a request with all completions: the latest in its own fields, perhaps with results, others as records. */
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
@@ -276,8 +275,7 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* Makes the executor give up what of the running chunk has not begun; with `now`, also what is running, or the
- * probe. */
+/* Has the executor give up what of the running chunk has not begun; `now`: also what runs, or the probe. */
 static void give_rest_back(bool now, struct actions *actions)
 {
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});

@@ -23,7 +23,7 @@ void worker_refuse(const struct worker *worker, unsigned from, const char *text,
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
-/* The running chunk is about to begin; has more boundary data; is finished. */
+/* Called when the running chunk is about to begin, has more boundary data, or is finished. */
 void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
@@ -32,8 +32,7 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
 /* The executor has cut the end off a chunk. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions);
 
-/* Number of chunks to request with `done` iterations of the running chunk finished; if these are all, the worker
- * becomes idle. */
+/* Chunks to request at `done` iterations of the running chunk; if these are all, the worker becomes idle. */
 unsigned worker_wants(const struct worker *worker, uint64_t done);
 /* Iterations of the running chunk after which to check again; 0: only at its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);

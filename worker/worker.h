@@ -69,7 +69,7 @@ struct worker_config {
     const struct threads *threads;
     /* Queued chunks that may begin while another runs: one with a helper, all with threads. */
     unsigned ahead;
-    /* Statistics that a worker of one thread reports instead, unless `cores` is 0; borrowed. May be NULL. */
+    /* Statistics to report for a worker with one thread; `cores` 0: none. Borrowed; may be NULL. */
     const struct threads *alone;
     uint16_t load; /* initial load of its cores, as in a REQUEST; 0: unknown */
     /* For loops with dependencies; such a worker has one thread. */
@@ -120,7 +120,6 @@ void worker_init(struct worker *worker, const struct worker_config *config);
 void worker_step(struct worker *worker, const struct event *event, struct actions *actions);
 const char *worker_state_name(const struct worker *worker);
 
-/* Asserts the invariants between two steps. */
 void worker_check(const struct worker *worker);
 
 struct machine worker_machine(struct worker *worker);

@@ -18,7 +18,7 @@
 
 typedef uintptr_t carrier_comm, carrier_request, carrier_window;
 
-/* As a sender: any rank. */
+/* Given as the sender: any rank. */
 #define CARRIER_ANY (-1)
 
 /* Required thread support: the levels of MPI. */

@@ -10,8 +10,6 @@
 #include <mpi-ext.h>
 #endif
 
-/* --- the process --- */
-
 static const int levels[] = {[CARRIER_SINGLE] = MPI_THREAD_SINGLE,
                              [CARRIER_FUNNELED] = MPI_THREAD_FUNNELED,
                              [CARRIER_SERIALIZED] = MPI_THREAD_SERIALIZED,
@@ -44,8 +42,6 @@ static void abort_all(carrier_comm comm, int status)
 {
     MPI_Abort(carrier_comm_of(comm), status);
 }
-
-/* --- communicators --- */
 
 static int rank_in(carrier_comm comm)
 {
@@ -81,8 +77,6 @@ static void release_comm(carrier_comm *comm)
     MPI_Comm_free(&own);
     *comm = 0;
 }
-
-/* --- messages --- */
 
 static int sender_of(int from)
 {
@@ -176,15 +170,12 @@ static void release(carrier_request *request)
     *request = 0;
 }
 
-/* Probes for a message from this rank to itself, which never exists: a successful probe would return before making
- * progress. */
+/* Probes for a message to itself, which never exists: a successful probe would return before making progress. */
 static void progress(carrier_comm comm, int self)
 {
     int any;
     MPI_Iprobe(self, MPI_ANY_TAG, carrier_comm_of(comm), &any, MPI_STATUS_IGNORE);
 }
-
-/* --- all together --- */
 
 static void barrier(carrier_comm comm)
 {
@@ -212,8 +203,6 @@ static uint64_t greatest(carrier_comm comm, uint64_t own)
     MPI_Allreduce(&own, &all, 1, MPI_UINT64_T, MPI_MAX, carrier_comm_of(comm));
     return all;
 }
-
-/* --- memory --- */
 
 static MPI_Win window_of(carrier_window word)
 {
@@ -290,8 +279,6 @@ static void unshare_memory(carrier_window *memory)
     MPI_Win_free(&own);
     *memory = 0;
 }
-
-/* --- ranks that have failed --- */
 
 #ifdef HDSS_ULFM
 

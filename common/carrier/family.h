@@ -26,12 +26,10 @@ const char *family_name(enum mpi_family family);
 /* Finds the family's carrier module; `path` has PATH_MAX + NAME_MAX bytes. False if it is missing. */
 bool family_find_carrier(enum mpi_family family, char *path);
 
-/* True if there is a carrier for ranks of such a launcher. For an unknown launcher, such as a script, any carrier
- * counts. */
+/* True if there is a carrier for ranks of this launcher. For an unknown launcher, such as a script, any one counts. */
 bool family_is_carried(enum mpi_family family);
 
-/* Chooses the library if the launcher does not determine it: the default of the build or, if that has no installed
- * carrier, another one. False if there is none. */
+/* Chooses the library for an unknown launcher: the build's default, or else an installed carrier. False if none. */
 bool family_take_default(enum mpi_family *family);
 
 /* Version of the family's library at build time, "4.1.4"; NULL: not found. */

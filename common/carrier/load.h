@@ -4,6 +4,5 @@
 
 #include "common/util/error.h"
 
-/* Sets `carrier` according to the launcher of this process. If it is missing the error names the launcher, the
- * installed carriers, and the package to install. */
+/* Sets `carrier` according to the launcher. If it is missing, the error names the package to install. */
 int carrier_load(const char *program, struct error *error);

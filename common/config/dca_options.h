@@ -17,7 +17,6 @@ bool dca_is_asked(int argc, char *const *argv);
 
 struct options dca_options_all(void);
 
-/* Sorts the words and parses those of the worker. Of the job's words only the option names are checked. Returns 0,
- * OPTIONS_HELP, OPTIONS_VERSION or -1. */
+/* Sorts the words, and parses those of the worker only. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error);
 void dca_options_fini(struct dca_options *options);

@@ -31,8 +31,6 @@ enum {
 enum { TABLE_CHECKS = 1, TABLE_HAS_MANNER = 2 };
 enum { LOOP_WAITS = 1, LOOP_IS_BILEVEL = 2, LOOP_HAS_EFFECTS = 4, LOOP_ARE_TASKS = 8, LOOP_GROWS = 16 };
 
-/* --- writing --- */
-
 static void put_number(struct text *text, uint64_t number)
 {
     text_add(text, "/%" PRIu64, number);
@@ -136,8 +134,6 @@ char *kernel_table_text(const struct hdss_kernel *kernel)
     }
     return text_take(&text);
 }
-
-/* --- reading --- */
 
 /* Reads fields one by one. After the first invalid field `is_wrong` stays true and all fields are 0 or "". */
 struct description_reader {

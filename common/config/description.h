@@ -13,7 +13,7 @@ struct description {
     char *texts;           /* owned; the texts of both members point into it */
 };
 
-/* Returns the word, which is equal for equal kernels and loops; freed by the caller. NULL if memory runs out. */
+/* Returns the word, which is equal for equal kernels and loops; freed by the caller. */
 char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
 /* Reads a word and checks it like the description of a kernel. On failure nothing is owned. */
@@ -30,7 +30,7 @@ struct kernel_table {
     char *texts; /* owned; the texts of both members point into it */
 };
 
-/* Returns the table as a word, without its functions; freed by the caller. NULL if memory runs out. */
+/* Returns the table as a word, without its functions; freed by the caller. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
 /* Reads a word into `table`, which must not be moved afterwards, and checks it like the table of a loaded kernel.

@@ -31,8 +31,7 @@ char *findings_text(const struct findings *findings)
     return text_take(&text);
 }
 
-/* Reads the field "NAME=NUMBER" at `*at` and advances `*at`. False if there is no such field or the number exceeds
- * `most`. */
+/* Reads the field "NAME=NUMBER" at `*at` and advances `*at`. False if it is missing or exceeds `most`. */
 static bool read_number(const char **at, const char *name, uint64_t most, uint64_t *number)
 {
     const size_t length = strlen(name);
@@ -46,7 +45,6 @@ static bool read_number(const char **at, const char *name, uint64_t most, uint64
     return true;
 }
 
-/* Reads one field at `*at` and advances `*at`. False if there is none. */
 static bool read_field(const char **at, struct findings *findings)
 {
     uint64_t number;

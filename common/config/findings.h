@@ -20,9 +20,8 @@ struct findings {
     const char *loop;       /* word of description.h; NULL: each rank asks the kernel */
 };
 
-/* Returns the findings as one word, never empty; freed by the caller. NULL if memory runs out. */
+/* Returns the findings as one word, never empty; freed by the caller. */
 char *findings_text(const struct findings *findings);
 
-/* Reads word 0 of a command line; `loop` borrows from it. A word that is not from findings_text(), such as a program's
- * name, has no findings. */
+/* Reads word 0 of a command line; `loop` borrows from it. A word that is not from findings_text() has no findings. */
 int findings_read(struct findings *findings, const char *word, struct error *error);

@@ -55,8 +55,7 @@ struct option_row {
     const char *value;
     const char *accepted; /* accepted values for errors: "none, power"; NULL for flags, and if the kind implies them */
     const char *summary;  /* for the help, including the default; no newline */
-    /* Stores the value in `target`. Returns 0, one of OPTIONS_*, or -1, with an empty error if `accepted` says
-     * enough. */
+    /* Stores the value in `target`. Returns 0, one of OPTIONS_*, or -1, with an empty error if `accepted` suffices. */
     int (*apply)(void *target, const char *value, struct error *error);
     enum option_kind kind;
     size_t offset, size; /* of the member in the target; not for OPTION_PARSED */
@@ -126,8 +125,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
 /* option_take() with a complete error: option, value, accepted values. */
 int option_apply(const struct options_word *word, void *target, struct error *error);
 
-/* Parses the whole line. Operands are passed to operand(), which returns the same values as apply(); NULL: operands are
- * errors. */
+/* Parses the whole line. Operands are passed to operand(), which returns the same values; NULL: errors. */
 int options_parse(const struct options *options, int argc, char *const *argv, void *target,
                   int (*operand)(void *target, const char *word, struct error *error), struct error *error);
 
@@ -137,5 +135,5 @@ const struct option_row *options_find(const struct options *options, const char 
 /* Index of `value` in "none|power", or -1. */
 int option_choice(const char *choices, const char *value);
 
-/* The page for --help, at most 80 columns wide; freed by the caller. NULL if memory runs out. */
+/* The page for --help, at most 80 columns wide; freed by the caller. */
 char *options_help(const struct options *options);

@@ -373,8 +373,6 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
                : error_set(error, "%s: %s", kernel->name, line);
 }
 
-/* --- iterations that wait for others --- */
-
 struct precedence_calls {
     struct hdss_precedence calls; /* first member: passed to the kernel */
     struct precedence *precedence;

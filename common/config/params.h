@@ -19,8 +19,7 @@
 struct kernel_loader {
     /* Loads a kernel by name. The kernel is valid until the process ends. */
     int (*load)(const char *name, const struct hdss_kernel **kernel, struct error *error);
-    /* The part of kernel->check() that creates no files and calls no user code, before a run is launched. Returns 0, or
-     * another value with one line in `error`. */
+    /* The part of kernel->check() that creates no files and calls no user code, before a launch; same results. */
     int (*look)(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
     /* Like load(), but another process loads and describes the kernel, and no user code runs in this one. `must`: do
@@ -49,21 +48,18 @@ bool kernel_param_is_manner(const struct hdss_kernel *kernel, const struct hdss_
 /* Writes the accepted values for people, "an integer from 1 to 1048576", "one of row, column", and returns `text`. */
 const char *kernel_param_accepts(const struct hdss_param *param, char *text, size_t size);
 
-/* The value as a user would write it, reals with the fewest digits that restore them exactly. Returns `text`, a text of
- * the table, or the value itself. */
+/* The value as text, reals with the fewest digits that restore them. Returns `text` or a text that it has found. */
 const char *kernel_param_text(const struct hdss_param *param, union hdss_value value, char text[KERNEL_PARAM_TEXT_MAX]);
 
 /* Calls kernel->describe() with a zeroed loop and checks the result with kernel_check_loop(). */
 int kernel_describe(const struct hdss_kernel *kernel, const union hdss_value *values, struct hdss_loop *loop,
                     struct error *error);
 
-/* Calls kernel->grow() for a growing loop and updates `*iterations`. Returns 1 if there may be more, 0 if the loop is
- * complete, or -1. */
+/* Calls kernel->grow() and updates `*iterations`. Returns 1 if there may be more, 0 if it is complete, or -1. */
 int kernel_grow(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t *iterations,
                 struct error *error);
 
-/* Calls kernel->precedence(), if any. `precedence` is closed if iterations wait for others, else empty. Fails for a
- * cycle, too; nothing is owned then. */
+/* Calls kernel->precedence(), if any; `precedence` is closed or empty. Also fails for cycles; nothing is owned then. */
 struct precedence;
 int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                       struct precedence *precedence, struct error *error);

@@ -14,7 +14,7 @@ enum worker_dca { WORKER_DCA_NONE, WORKER_DCA_RMA, WORKER_DCA_TWO_SIDED, WORKER_
 #define MASTER_PATH_MAX       1024
 #define MASTER_PATIENCE_S     10 /* default of --patience */
 #define MASTER_PATIENCE_MAX_S 31536000
-#define WORKER_NODE_TECHNIQUE "fac2" /* default of --node-technique */
+#define WORKER_NODE_TECHNIQUE "fac2"
 
 struct worker_options {
     double slowdown; /* 1 .. WORKER_SLOWDOWN_MAX: run this many times slower */
@@ -45,7 +45,7 @@ void worker_options_init(struct worker_options *options);
 /* Fails if options for --dca are incompatible. */
 int worker_options_check(const struct worker_options *options, struct error *error);
 
-/* The pages for --help; freed by the caller. NULL if memory runs out. */
+/* The pages for --help; freed by the caller. */
 char *master_help_text(void);
 char *worker_help_text(void);
 

@@ -8,11 +8,10 @@
 
 struct attachments;
 
-/* `cancel` is called for each job to cancel. NULL if memory runs out. */
+/* `cancel` is called for each job to cancel. */
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context);
 
-/* Attaches the job to the connection of the request, which has no idle limit from now on. False if memory runs out or
- * the client is gone. */
+/* Attaches the job to the client's connection, which has no idle limit then. False on failure. */
 bool attachments_add(struct attachments *attachments, struct evhttp_request *request, uint64_t job);
 
 /* Cancels no jobs. NULL is allowed. */

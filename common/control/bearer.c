@@ -28,8 +28,7 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* An existing file is left over, because the socket belongs to this process. Existing folders and links are not written
- * to. */
+/* An existing file is left over and replaced, because the socket belongs to this process; folders and links are not. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

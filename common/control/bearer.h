@@ -25,6 +25,5 @@ int bearer_put(struct bearer *bearer, const char *socket_path, struct error *err
 
 void bearer_unlink(struct bearer *bearer);
 
-/* True if the Authorization header of a request (NULL: none) is "Bearer TOKEN". Takes the same time for all tokens of
- * the right length. */
+/* True if the Authorization header (NULL: none) is "Bearer TOKEN". Takes constant time for a given length. */
 bool bearer_is_shown(const struct bearer *bearer, const char *value);

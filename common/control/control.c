@@ -195,7 +195,7 @@ static json_t *session_json(struct control *control)
     return control_session_json(&session);
 }
 
-/* --- what events are made from --- */
+/* --- contents of events --- */
 
 static json_t *session_of_event(void *context)
 {
@@ -222,7 +222,7 @@ static json_t *job_of_event(void *context, uint64_t id)
     return object;
 }
 
-/* --- answers that are made job by job --- */
+/* --- lists, made job by job --- */
 
 static void free_task(struct task *task)
 {
@@ -551,7 +551,7 @@ static void answer_items(struct control *control, struct evhttp_request *request
     task->items = items;
 }
 
-/* List of failures from index `from` on, owned by the caller. NULL if memory runs out. */
+/* List of failures from index `from` on, owned by the caller. */
 static json_t *failures_json(struct control *control, const struct control_job *job, uint64_t from)
 {
     const struct control_source *source = control->source;
@@ -566,7 +566,7 @@ static json_t *failures_json(struct control *control, const struct control_job *
     return json_pack("{s:o, s:o, s:o}", "job", control_job_json(job), "failures", list, "next", json_of_count(next));
 }
 
-/* --- requests that wait --- */
+/* --- waiting requests --- */
 
 static void note_sent(struct evhttp_request *request, void *context)
 {
@@ -846,7 +846,7 @@ static void on_request_of_stranger(struct evhttp_request *request, void *context
         on_request(request, control);
 }
 
-/* --- beginning and end --- */
+/* --- start and end --- */
 
 static int open_port(struct control *control, struct error *error)
 {

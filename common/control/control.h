@@ -18,6 +18,5 @@ void control_tell_port(const struct control *control, const char *program);
 /* A job of the set has changed its state: waiting clients are answered in the next turn. NULL is allowed. */
 void control_note_change(struct control *control);
 
-/* The run, with this exit status, or the set is over: answers waiting clients and removes the socket. Called before the
- * base is freed. NULL is allowed. */
+/* The run (exit status) or set is over: answers waiting clients, removes the socket. Before the base is freed. */
 void control_free(struct control *control, int status);

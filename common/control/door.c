@@ -83,8 +83,6 @@ bool door_rest(struct door_share *share)
     return false;
 }
 
-/* --- who may send --- */
-
 /* Runs before evhttp reads input: drops input of other users. */
 static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info, void *context)
 {
@@ -117,8 +115,6 @@ int door_refusal(struct evhttp_request *request, const struct address *address, 
     }
     return 0;
 }
-
-/* --- who stays --- */
 
 static struct bufferevent *client_of(struct evhttp_request *request)
 {
@@ -162,8 +158,6 @@ void door_let_go(struct evhttp_request *request)
     else
         evhttp_send_reply_end(request);
 }
-
-/* --- who is let in --- */
 
 /* True if accepting another client leaves enough descriptors. */
 static bool has_descriptors(void)
@@ -280,8 +274,6 @@ void door_raise_limit(void)
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
 }
-
-/* --- beginning and end --- */
 
 bool door_move(struct door *door, int fd)
 {

@@ -23,8 +23,7 @@ struct door_share {
 
 void door_set_timer(struct event *timer, long us);
 
-/* True if clients have used their share of this turn; the event loop is interrupted and remaining events stay
- * pending. */
+/* True if clients have used up their share of this turn; the event loop is interrupted, remaining events wait. */
 bool door_rest(struct door_share *share);
 
 /* A client that reads nothing of a long answer for this time is disconnected. */
@@ -37,17 +36,14 @@ enum door_kind {
 
 struct door;
 
-/* Serves at the listening socket `fd`, which the door owns from then on, even on failure. `share` is borrowed. NULL if
- * memory runs out. */
+/* Serves at the socket `fd`, owned by the door even on failure; `share` is borrowed. */
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
-/* Replaces the listening socket. The door owns `fd` in any case; on failure it keeps the old socket. False if memory
- * runs out. */
+/* Replaces the listening socket; the door owns `fd` in any case. False if memory runs out: keeps the old socket. */
 bool door_move(struct door *door, int fd);
 
-/* Checks a request over TCP: the token, and the Host header if only this machine can connect. Returns 0, or the status
- * 401 or 403 with a text. */
+/* Checks the token of a TCP request, and the Host header for loopback. Returns 0, or 401 or 403 with a text. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
@@ -57,16 +53,14 @@ struct door_stay {
     unsigned idle_ms; /* time without reading */
 };
 
-/* Keeps the client connected while its answer is sent in pieces, until door_end() or, after door_takes() returns false,
- * door_let_go(). Its input is not read. */
+/* Keeps the client connected, without reading it, until door_end(), or door_let_go() after door_takes() fails. */
 void door_let_stay(struct evhttp_request *request);
 
 /* Checks such a client, every `turn_ms`. False if it is gone, or if part of the answer is pending and it has read
  * nothing for DOOR_STUCK_S. A late check counts only once: if the server itself stopped, its clients were not stuck. */
 bool door_takes(struct door_stay *stay, struct evhttp_request *request, unsigned turn_ms);
 
-/* Ends the answer. Pending data are sent, within the limit of DOOR_STUCK_S; then the client may send further
- * requests. */
+/* Ends the answer. Pending data are sent, within DOOR_STUCK_S; then the client may send further requests. */
 void door_end(struct evhttp_request *request);
 
 /* Ends the connection immediately and frees the request. */

@@ -107,8 +107,7 @@ static void complete_event(struct events *events)
     events->version++;
 }
 
-/* Sends a line followed by shared text; either may be NULL. An empty string must not be added: a buffer reference after
- * it corrupts libevent 2.1.12. */
+/* Sends a line and shared text; either may be NULL. Adding "" before a buffer reference corrupts libevent 2.1.12. */
 static void send_shared(struct subscriber *subscriber, const char *line, struct evbuffer *text)
 {
     struct evbuffer *piece = evbuffer_new();

@@ -18,16 +18,14 @@ struct events_source {
     void *context;
     json_t *(*session)(void *context);
     size_t (*running)(void *context, uint64_t ids[METRICS_JOBS_MAX]);
-    /* The job without the fields of unlimited length (command line, dependencies). NULL if it is gone or memory runs
-     * out. */
+    /* The job without command line and dependencies, which may be long. NULL if it is gone or memory runs out. */
     json_t *(*job)(void *context, uint64_t id);
 };
 
-/* No timer runs without subscribers. `share` is borrowed. NULL if memory runs out. */
+/* No timer runs without subscribers. `share` is borrowed. */
 struct events *events_new(struct door_share *share, const struct events_source *source);
 
-/* Answers the request with events until events_end() or until the client leaves. False if there are too many
- * subscribers: the caller then answers the request. */
+/* Answers the request with events until events_end(). False if there are too many subscribers; not answered then. */
 bool events_subscribe(struct events *events, struct evhttp_request *request);
 
 /* Sends the final state to all subscribers. `on_sent` is called for each of them after it has read it or has left,

@@ -24,6 +24,5 @@ struct metrics_file;
 /* Writes the first text and starts a thread for the others, which struct introduction must announce. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text after the run, with this exit status, or the set is over; waits for the disk. Called before the
- * base is freed. NULL is allowed. */
+/* Writes the last text, with the run's exit status; waits for the disk. Before the base is freed. NULL is allowed. */
 void metrics_file_free(struct metrics_file *file, int status);

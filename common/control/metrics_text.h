@@ -30,5 +30,5 @@ const char *metrics_type(enum metrics_format format);
 /* Chooses the format from an Accept header; may be NULL. */
 enum metrics_format metrics_wanted(const char *accept);
 
-/* Returns the text; freed by the caller. NULL if memory runs out. */
+/* Returns the text; freed by the caller. */
 char *metrics_text(const struct metrics *metrics, enum metrics_format format);

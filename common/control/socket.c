@@ -35,8 +35,6 @@
 
 _Static_assert(CONTROL_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");
 
-/* --- the folder --- */
-
 static void add_folder(struct control_folders *folders, const char *base, bool is_own)
 {
     char *path = folders->path[folders->count];
@@ -101,8 +99,6 @@ int control_folder_open(const char *path, bool make, struct error *error)
     close(folder);
     return -1;
 }
-
-/* --- the socket --- */
 
 static int socket_address(struct sockaddr_un *address, const char *path)
 {
@@ -197,8 +193,6 @@ int control_connect(const char *path)
     errno = reason;
     return -1;
 }
-
-/* --- finding --- */
 
 /* True if a process listens or may listen: a full backlog counts, too. */
 static bool is_served(const char *path)
@@ -309,8 +303,6 @@ int control_listen(struct control_socket *made, const char *name, struct error *
     *made = (struct control_socket){.fd = -1};
     return -1;
 }
-
-/* --- the peer --- */
 
 bool control_user_may(uid_t user, uid_t own)
 {

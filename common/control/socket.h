@@ -32,8 +32,7 @@ struct control_socket {
 /* Lists the possible folders, the preferred one first; they may not exist. */
 void control_folders(struct control_folders *folders);
 
-/* Opens the folder without following a link; `make`: creates it if missing. Fails if it is missing (empty error) or not
- * private to this user. */
+/* Opens the folder, no links; `make`: creates it. Fails if it is missing (empty error) or not private to the user. */
 int control_folder_open(const char *path, bool make, struct error *error);
 
 /* Creates the socket NAME.sock in the first usable folder and listens. Abandoned sockets are removed. */
@@ -51,7 +50,7 @@ int control_connect(const char *path);
 /* Calls `each` with path and name (without ending) of each socket that is served; removes abandoned ones. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
-/* The same without connecting, including abandoned ones. */
+/* Like control_each(), but does not connect and includes abandoned sockets. */
 void control_each_unasked(void (*each)(void *context, const char *path, const char *name), void *context);
 
 /* Removes abandoned sockets and empty folders of killed runs. */

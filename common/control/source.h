@@ -26,15 +26,13 @@ enum refusal {
 /* Answers queries and receives requests. A run has only job 1, and none of the members after `set`. */
 struct control_source {
     void *context;
-    /* Fills in the job whose number is job->id, or sets it to 0 if there is none. For a run, the caller sets `status`
-     * and the final state. */
+    /* Fills in the job with number job->id, or sets that to 0. For a run, the caller sets `status` and final state. */
     void (*tell)(void *context, struct control_job *job);
     /* Drains the run or set, as after SIGTERM. */
     void (*drain)(void *context);
     /* Describes the rank with index `place` in the job. False if there is none, or the job does not run. */
     bool (*rank)(void *context, uint64_t job, uint64_t place, struct rank_figures *rank);
-    /* Describes the failed iteration with index `place`, together with following ones of the same reason. False if
-     * there is none. */
+    /* Describes failed iteration `place` and following ones of the same reason. False if there is none. */
     bool (*failure)(void *context, uint64_t job, uint64_t place, struct failure_figures *failure);
 
     const struct address *http; /* TCP address to serve at as well; NULL: none */
@@ -47,8 +45,7 @@ struct control_source {
     void (*cancel)(void *context, uint64_t id, bool finishes);
     /* Accepts a job and takes over its submission, or refuses with one line; then the caller keeps the submission. */
     enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Adds items to an open job and returns its present number of items and whether it is closed, or refuses with one
-     * line. */
+    /* Adds items to an open job; returns its number of items and whether it is closed, or refuses with one line. */
     enum refusal (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error);
     /* Writes all accepted jobs and items to disk. On failure the items are discarded. */
@@ -61,15 +58,13 @@ struct control_source {
     size_t (*count)(void *context, struct metrics_counts *counts, uint64_t *running);
     /* Describes the pod with index `place`. False if there is none. NULL: pods cannot join. */
     bool (*pod)(void *context, uint64_t place, struct pod_figures *pod);
-    /* Tells the pod whose master has this rank to leave; `finishes`: after its running iterations. False if there is
-     * none. */
+    /* Tells the pod whose master has this rank to leave; `finishes`: after running iterations. False if unknown. */
     bool (*leave)(void *context, uint64_t rank, bool finishes);
     unsigned masters, workers; /* initial ranks */
     const char *pods_file;     /* ticket for pods; NULL: none */
 };
 
-/* Makes the session for the set of this name, or run-PID, starting now. `name` is filled and borrowed; there is no TCP
- * port yet. */
+/* The session of this set, or run-PID, starting now. `name` is filled in and borrowed; no TCP port is set. */
 struct control_session control_source_session(const struct control_source *source, const char *version,
                                               char name[CONTROL_NAME_MAX]);
 
@@ -87,6 +82,6 @@ size_t control_source_count(const struct control_source *source, const struct co
 /* Counts initial ranks plus those of present pods. */
 void control_source_count_ranks(const struct control_source *source, unsigned *masters, unsigned *workers);
 
-/* Current metrics as text; freed by the caller. NULL if memory runs out. */
+/* Current metrics as text; freed by the caller. */
 char *control_source_metrics(const struct control_source *source, const struct control_session *session,
                              enum metrics_format format);

@@ -39,8 +39,7 @@ void dca_view_fini(struct dca_view *view)
     sched_fini(&view->sched);
 }
 
-/* Prepares the view for the big chunk of `epoch`, once per big chunk; the next draw checks whether it was read
- * consistently. */
+/* Prepares the view for the big chunk of `epoch`; the next draw checks whether it was read consistently. */
 static int dca_queue_look(struct dca_queue *queue, struct dca_view *view, uint64_t epoch, struct error *error)
 {
     uint64_t first = atomic_load(&queue->first), count = atomic_load(&queue->count);

@@ -64,8 +64,7 @@ enum dca_drawn {
     DCA_BROKEN, /* the view cannot be prepared, see `error` */
 };
 
-/* For the node's technique among `workers`. Fails if it has no closed form or its parameters are wrong; nothing is
- * owned then. */
+/* For the node's technique among `workers`. Fails without a closed form or with wrong parameters; nothing is owned. */
 int dca_view_init(struct dca_view *view, const struct sched_spec *technique, unsigned workers, struct error *error);
 void dca_view_fini(struct dca_view *view);
 
@@ -74,15 +73,13 @@ enum dca_drawn dca_queue_draw(struct dca_queue *queue, struct dca_view *view, st
 /* True if a draw would return DCA_WAIT now. */
 bool dca_queue_is_refilling(const struct dca_queue *queue);
 
-/* For the refilling worker: takes the rest of the last big chunk before it fetches a new one. False if there is
- * none. */
+/* For the refilling worker: takes the rest of the last big chunk before a new one. False if there is none. */
 bool dca_queue_take_rest(struct dca_queue *queue, struct range *chunk);
 
 /* Puts a big chunk into the queue after DCA_REFILL. */
 void dca_queue_refill(struct dca_queue *queue, const struct range *chunk);
 
-/* Ends the queue after DCA_REFILL, because no big chunk is left. With recall it is drained instead, until all workers
- * of the node are hungry. */
+/* Ends the queue after DCA_REFILL if no big chunk is left. With recall it is drained until all workers are hungry. */
 void dca_queue_end(struct dca_queue *queue, bool recall);
 
 /* Ends all draws, whatever the queue holds. */
@@ -102,8 +99,7 @@ static inline bool dca_queue_is_wanted(const struct dca_queue *queue)
     return atomic_load_explicit(&queue->wanted, memory_order_relaxed) != 0;
 }
 
-/* Claims the drained queue for a worker that will cut its chunk and call dca_queue_give(). False if it is not drained,
- * not wanted, or claimed by another. */
+/* Claims the drained queue for a worker that will call dca_queue_give(). False if that is not wanted or possible. */
 bool dca_queue_claim(struct dca_queue *queue);
 
 /* Puts the cut iterations into the claimed queue, or leaves it drained if the count is 0. */

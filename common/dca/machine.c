@@ -136,8 +136,6 @@ void dca_machine_measure(struct dca_machine *machine, uint64_t iterations, uint6
     }
 }
 
-/* --- the size of a chunk --- */
-
 /* K' = floor(K V_j / Q_j), [SW] eq 2, and K w_j of wf, [RMA] Table 2. The fraction lost by rounding is added to this
  * worker's next chunk, so that no tiny chunks are left at the end. */
 static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
@@ -152,7 +150,7 @@ static uint64_t dca_weighted(struct dca_machine *machine, uint64_t size)
     return whole > core->sched.min_chunk ? whole : core->sched.min_chunk;
 }
 
-/* The same with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
+/* dca_weighted() with variant=paper: K' = floor(K V_j / Q_j), [SW] eq 2, and K = ceil(K w_j) of wf, [RMA] Table 2. */
 static uint64_t dca_weighted_to_the_letter(const struct dca_machine *machine, uint64_t size)
 {
     const struct dca_core *core = machine->core;
@@ -181,8 +179,6 @@ static uint64_t dca_size_of_step(struct dca_machine *machine, uint64_t step)
     }
     return dca_weighted(machine, size);
 }
-
-/* --- drawing --- */
 
 PART struct dca_action dca_fetch(struct dca_machine *machine, enum dca_state state, enum dca_counter counter,
                                  uint64_t amount)
@@ -359,8 +355,6 @@ struct dca_action dca_machine_step(struct dca_machine *machine, const struct dca
     }
     return (struct dca_action){.type = DCA_ACTION_NONE};
 }
-
-/* --- the synchronous driver --- */
 
 /* Executes each action and continues with its result, without an event in between. */
 bool dca_machine_draw(struct dca_machine *machine, const struct dca_counters *counters, struct range *chunk)

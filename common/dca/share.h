@@ -15,7 +15,7 @@ struct share;
 /* A way to share the loop. open() and close() are collective. */
 struct transport {
     enum report_topology topology;
-    size_t own_bytes; /* size of share->own */
+    size_t own_bytes;
     /* Creates windows and communicators. On failure close() is still called. */
     int (*open)(struct share *share);
     /* Draws the next chunk, relative to the loop's beginning; false: none is left. NULL: dca_machine_draw(). */
@@ -74,7 +74,7 @@ struct share {
     bool open;
 };
 
-/* Allocates the transport's memory, before all ranks open it. -1: out of memory. */
+/* Allocates the transport's memory, before all ranks open it. */
 int share_prepare(struct share *share);
 int share_open(struct share *share);
 /* Collective if open; otherwise only releases the memory. */

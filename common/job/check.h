@@ -19,6 +19,5 @@ enum checker {
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
-/* Prints on `err` which requests are not met as asked, and notes about the kernel's inputs. `name` precedes each
- * line. */
+/* Prints on `err` which requests are not met as asked, and notes about inputs. `name` precedes each line. */
 void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name);

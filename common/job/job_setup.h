@@ -45,15 +45,13 @@ static inline bool job_setup_computes(const struct job_setup *setup)
     return !setup->loop.waits && setup->kernel->descriptor == NULL;
 }
 
-/* True if a helper runs the kernel on each worker: if --isolate asks for it, and by default for user kernels if
- * possible. */
+/* True if a helper runs the kernel on each worker: with --isolate, and by default for user kernels if possible. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
 /* True if a helper can run the kernel. */
 bool job_setup_can_be_isolated(const struct job_setup *setup);
 
-/* Checks that the job can run in a set, whose workers are already grouped and whose ranks serve several jobs in turn:
- * threads need a helper. */
+/* Checks that the job can run in a set, whose workers are grouped and serve several jobs: threads need a helper. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 
 /* Grouping of the ranks, a set of enum topology_grouping. */
@@ -72,15 +70,15 @@ uint64_t job_setup_sync_points(const struct job_setup *setup, unsigned workers);
 int job_setup_make(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
-/* The same for a rank that does not run the kernel: if the job contains a description of the loop, the kernel is not
- * loaded, its functions must not be called, and its parameters are missing. To be freed by job_setup_fini(). */
+/* Like job_setup_make(), for a rank that does not run the kernel: if the job contains a description of the loop, the
+ * kernel is not loaded, its functions must not be called, and its parameters are missing. To be freed by
+ * job_setup_fini(). */
 int job_setup_take(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 
 void job_setup_fini(struct job_setup *setup);
 
-/* The two halves of job_setup_make(): words, kernel and parameters; then the loop, for which the kernel may read
- * files. */
+/* The halves of job_setup_make(): words, kernel and parameters; then the loop, for which files may be read. */
 int job_setup_read(struct job_setup *setup, const struct kernel_loader *loader, int argc, char *const *argv,
                    struct error *error);
 int job_setup_describe(struct job_setup *setup, struct error *error);

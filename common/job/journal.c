@@ -18,10 +18,7 @@
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
-/* --- reading --- */
-
-/* Loads the file into memory, opened for writing if possible because locks on network file systems need that. Returns 0
- * or a journal_state. */
+/* Loads the file, opened for writing if possible for locks on network file systems. Returns 0 or a journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -112,8 +109,6 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
                      path, (unsigned long long)there->loop.first, (unsigned long long)there->loop.count,
                      (unsigned long long)here->loop.first, (unsigned long long)here->loop.count);
 }
-
-/* --- writing --- */
 
 static int journal_fail(const struct journal *journal, const char *what, struct error *error)
 {

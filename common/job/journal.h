@@ -33,8 +33,7 @@ struct journal_file {
 enum journal_state journal_read(struct journal_file *file, const char *path, struct error *error);
 void journal_file_fini(struct journal_file *file);
 
-/* Fails, naming the first difference, if `there`, the head of the journal `path`, belongs to another job than `here`.
- * Lengths of growing loops are not compared. */
+/* Fails, naming the first difference, if `there`, from the file `path`, is of another job. Growth is ignored. */
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 

@@ -132,8 +132,7 @@ static bool is_inside(const struct range *loop, const struct range *range)
            range->first - loop->first <= loop->count - range->count;
 }
 
-/* Adds the ranges of a record. On failure `reason` is set: a range outside the loop or done already cannot come from
- * HDSS. */
+/* Adds the ranges of a record; else sets `reason`. Ranges outside the loop or done already are not from HDSS. */
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -239,8 +238,7 @@ static enum journal_decoded forget_done(struct journal_content *content)
     return JOURNAL_GOOD;
 }
 
-/* Reads the record at `record`, of which `left` bytes exist. Returns its size; 0 if it is truncated, or if `reason` is
- * set. */
+/* Reads the record at `record` with `left` bytes. Returns its size; 0 if it is truncated or `reason` is set. */
 static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t version,
                           uint32_t *crc, enum journal_decoded *reason)
 {

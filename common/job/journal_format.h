@@ -94,7 +94,6 @@ uint32_t journal_growth_put(uint64_t first, const struct journal_growth *growth,
 uint32_t journal_point_put(const struct journal_point *point, uint32_t before, unsigned char *out);
 uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
-/* Content of a journal file. */
 struct journal_content {
     struct journal_head head;       /* the text borrows from the bytes, the growths are those below */
     struct journal_growth *growths; /* owned */

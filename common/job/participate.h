@@ -9,8 +9,7 @@
 struct participant {
     enum role role;
     bool has_threads; /* see struct introduction */
-    /* ticket of the set that a master's launch joins as a pod, and how long to wait for the set; borrowed; NULL:
-     * none. */
+    /* ticket of the set that a master joins as a pod, and how long to wait for the set; borrowed; NULL: none */
     const char *ticket;
     uint64_t patience_ns;
     /* Runs the job with command line word[words]. Returns the exit status. */

@@ -98,8 +98,7 @@ static char *name_job(const struct job_setup *setup, size_t *bytes, struct error
     return name;
 }
 
-/* The next growth after `from` known iterations. The steps are so large that a change in the inputs is located to about
- * one part in JOURNAL_GROWTHS. */
+/* The next growth after `from` known iterations, large enough for JOURNAL_GROWTHS to cover the loop. */
 static int next_growth(const struct job_setup *setup, uint64_t from, struct journal_growth *growth, struct error *error)
 {
     const uint64_t step = setup->count / JOURNAL_GROWTHS + (setup->count % JOURNAL_GROWTHS != 0);
@@ -126,7 +125,7 @@ static int note_loop(struct resume *resume, const struct job_setup *setup, struc
     return 0;
 }
 
-/* --- loops that have become longer --- */
+/* --- grown loops --- */
 
 const char *resume_list(const struct job_setup *setup)
 {
@@ -200,8 +199,7 @@ static uint64_t percent(const struct journal_content *content)
     return count > 0 ? (uint64_t)(100.0 * (double)done / (double)count) : 100;
 }
 
-/* True if resuming is useful: also for a complete journal, because the final file may be missing if the end of the run
- * failed or was killed. */
+/* Resuming a complete journal is useful, too: the final file may be missing if the end of the run failed. */
 static bool is_worth_something(const struct journal_content *content)
 {
     return ranges_total(&content->done) > 0;

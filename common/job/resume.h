@@ -50,8 +50,7 @@ int resume_find_failed(const struct resume *resume, const struct job_setup *setu
 /* Creates the journal of this run. Returns 0, -1 or RESULTS_NO_ROOM. */
 int resume_begin(struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Creates the output or opens that of the resumed run; `lock` as for results_create(). Returns 0, -1 or
- * RESULTS_NO_ROOM. */
+/* Creates or opens the output; `lock` as for results_create(). Returns 0, -1 or RESULTS_NO_ROOM. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
 /* Records the present length of the loop before iterations beyond the old length. `grows`: it may grow further. */

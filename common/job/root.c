@@ -62,8 +62,6 @@ void root_fini(struct root *root)
     ranges_fini(&root->failed);
 }
 
-/* --- before it runs --- */
-
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds)
 {
     return job_setup_read_speeds(&root->setup, ranks, workers, speeds, &root->error);
@@ -126,8 +124,6 @@ int root_open_sink(struct root *root)
     return result;
 }
 
-/* --- while it runs --- */
-
 int root_grow(struct root *root, struct growth *growth, struct error *error)
 {
     struct job_setup *setup = &root->setup;
@@ -172,8 +168,6 @@ void root_show_progress(struct root *root, const struct progress *progress)
         terminal_log(progress_log(progress, is_known ? end : NULL, line));
     }
 }
-
-/* --- at the end --- */
 
 void root_print_failure(struct root *root, const char *text, unsigned rank)
 {

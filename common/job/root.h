@@ -51,8 +51,7 @@ void root_fini(struct root *root);
  * the following functions leave the error in root->error. */
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
-/* Checks all that can be known before anything is changed, mainly the state of an earlier run. `keeps_journal`: this
- * run keeps one. */
+/* Checks everything before anything is changed, mainly an earlier run. `keeps_journal`: this run keeps one. */
 int root_check(struct root *root, bool keeps_journal);
 
 /* Finds out which iterations wait for others; the last of all checks. Also fails if the job cannot run such a loop. */
@@ -75,8 +74,7 @@ void root_show_progress(struct root *root, const struct progress *progress);
 /* Prints an error line in the name of `rank`. */
 void root_print_failure(struct root *root, const char *text, unsigned rank);
 
-/* Prints which requests are not met as asked, and notes about the kernel's inputs, unless `status` is not 0 and the run
- * is rejected. */
+/* Prints which requests are not met as asked, and notes about inputs, unless `status` is not 0 (run rejected). */
 void root_print_notes(const struct root *root, int status);
 
 /* Syncs stored results for --durability node and records a group of ranges. */
@@ -88,8 +86,7 @@ int root_record_deaths(struct root *root, const struct poison *deaths, struct er
 int root_record_point(struct root *root, const struct journal_point *part, uint64_t offset, uint64_t all,
                       struct error *error);
 
-/* Closes the sink, if open, and makes the final files. Returns the exit status, changed if the kernel reported
- * failures. */
+/* Closes the sink and makes the final files. Returns the exit status, changed if the kernel reported failures. */
 int root_finish_output(struct root *root, int status);
 
 /* After a complete run: completes its journal, or removes it if `status` is not 0, and removes the parts of the final

@@ -36,8 +36,7 @@ struct surroundings_before {
 int surroundings_open(struct surroundings *surroundings, const char *folder, mode_t umask, char *const *environment,
                       struct error *error);
 
-/* For a job announced by a set. If pods do not write the job's results (--results here), a rank of a pod without such a
- * folder stays in its own. */
+/* For a job of a set. A rank of a pod that does not write results (--results here) needs no such folder. */
 int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
                                 struct error *error);
 

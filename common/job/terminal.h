@@ -47,6 +47,5 @@ const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX
 /* Removes the overwritten line before other text. */
 void terminal_clear(struct terminal *terminal);
 
-/* Text to write before standard output: the launcher forwards the two streams in any order, so if both are the same
- * terminal, the text itself clears the line. */
+/* Text before standard output: clears the line if both streams are the same terminal, in any order of output. */
 const char *terminal_text_start(const struct terminal *terminal);

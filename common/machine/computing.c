@@ -8,8 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the queue --- */
-
 enum mail_type { TO_WORKER, TO_SERVER, IS_STORED };
 
 struct mail {
@@ -51,8 +49,6 @@ static void computing_post(struct computing *computing, enum mail_type type, con
     memcpy(entry, &mail, sizeof mail);
     message_encode(message, 1, entry + sizeof mail);
 }
-
-/* --- what actions borrow --- */
 
 struct computing_copy {
     struct computing_copy *next;
@@ -124,8 +120,6 @@ static void computing_pass_action(struct computing *computing, const struct acti
     actions_add(computing->out, &copy);
 }
 
-/* --- actions --- */
-
 /* Forwards the counts for --inject-delay. */
 static void computing_pass_counts(struct computing *computing)
 {
@@ -195,8 +189,6 @@ static void worker_acts(void *context, const struct action *action)
     computing->awaits_answer |= action->type == ACTION_CUT;
     actions_add(computing->out, action);
 }
-
-/* --- events --- */
 
 static void step_server(struct computing *computing, const struct event *event)
 {
@@ -331,8 +323,6 @@ static void computing_step(void *self, const struct event *event, struct actions
     deliver_all(computing, event->now_ns);
     computing->out = NULL;
 }
-
-/* --- the machine --- */
 
 static uint64_t computing_deadline(const void *self)
 {

@@ -183,8 +183,7 @@ static inline void executor_abandon(struct executor *executor, const void *data)
         executor->ops->sent(executor, data);
 }
 
-/* The descriptor, constant for the executor's life, that becomes readable when a blocked executor_advance() can
- * continue; -1: none. */
+/* Descriptor, constant, that becomes readable when a blocked executor_advance() can continue; -1: none. */
 static inline int executor_descriptor(const struct executor *executor)
 {
     return executor->ops->descriptor != NULL ? executor->ops->descriptor(executor) : -1;

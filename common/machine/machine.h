@@ -45,13 +45,12 @@ enum event_type {
     /* loop with dependencies: more boundary data of the running chunk are complete: `ready`. Not for the loop's last
      * chunk; all are reported before FINISHED */
     EVENT_BOUNDARY_READY,
-    /* result of CUT, before any other event: `cut`, the end of one of its chunks, will not be computed; count 0: all
-     * has begun */
+    /* result of CUT, before other events: `cut`, the end of a chunk, will not be computed; count 0: all has begun */
     EVENT_CUT,
     EVENT_DRY,       /* a thread of this worker is idle */
     EVENT_FINISHED,  /* the running chunk is finished: `chunk`, possibly empty */
     EVENT_TIMER,     /* the deadline has passed */
-    EVENT_DRAIN,     /* a signal or a user asks to stop: `now` */
+    EVENT_DRAIN,     /* a signal or a user asks to stop; `now`: see below */
     EVENT_FATAL,     /* the runtime cannot continue: `text` */
     EVENT_LOAD,      /* the load of the worker's core has changed: `load` */
     EVENT_GROWN,     /* result of GROW, before any other event: `growth` */
@@ -66,8 +65,7 @@ struct chunk_event {
     uint64_t done;       /* finished iterations of the chunk */
     uint64_t compute_ns; /* time in the kernel so far */
     uint64_t count;      /* SLICE and FINISHED: iterations with results; ITERATIONS_FAILED: failed iterations */
-    /* FINISHED with one thread: first iteration of the chunk. ITERATIONS_FAILED in a loop with dependencies: first
-     * failed one */
+    /* FINISHED with one thread: first of the chunk. ITERATIONS_FAILED with dependencies: first failed iteration */
     uint64_t first;
     bool final;       /* ITERATIONS_FAILED: do not retry */
     bool died;        /* ITERATIONS_FAILED: the process that ran them died */
@@ -133,8 +131,7 @@ enum turn {
 enum action_type {
     ACTION_SEND,  /* send.message to rank send.to */
     ACTION_PROBE, /* time the kernel's probe iterations */
-    /* begin the chunk `run`. With threads, or one with a helper, also while others run: events then refer to the
-     * oldest */
+    /* begin the chunk `run`. With threads or a helper also while others run: events refer to the oldest */
     ACTION_RUN,
     /* give up iterations that have not begun, from the end of the newest chunk that has some: the share by
      * recall_share() for `cut.waiting`; with `cut.now` all of the oldest chunk that is not done, ending what runs in
@@ -150,8 +147,7 @@ enum action_type {
     ACTION_DEATHS,
     ACTION_POINT,   /* record `point`, the next part of the data of a recovery point; FATAL on failure */
     ACTION_JOURNAL, /* record the ranges of `journal` as done and stored; FATAL on failure */
-    /* sync stored results to the disk. On failure the following SEND, which would report them, is omitted, and FATAL
-     * follows */
+    /* sync stored results. On failure the following SEND, which would report them, is omitted; FATAL follows */
     ACTION_SYNC,
     /* boundary data for the chunk at `boundary.first` are here, or arrive as a data message. They may precede the
      * chunk's RUN, for several chunks, in ascending order for each; later data must wait for earlier ones */
@@ -253,7 +249,7 @@ struct actions {
     struct actions_room room;
 };
 
-/* Room for `capacity` actions; more are allocated. -1: out of memory. */
+/* Room for `capacity` actions; more are allocated. */
 int actions_init(struct actions *actions, size_t capacity);
 /* Actions go to a sink; nothing is allocated. */
 void actions_init_sink(struct actions *actions, const struct action_sink *sink);
@@ -300,11 +296,9 @@ struct machine {
     const char *(*state)(const void *self); /* for traces */
     /* Asserts the invariants, between two steps. NULL: there are none. */
     void (*check)(const void *self);
-    /* The machine notes its reasons in `sink`, borrowed, from now on; NULL: no more, as at first. The function is NULL
-     * for machines without reasons. */
+    /* The machine notes its reasons in `sink`, borrowed; NULL: no more. The function is NULL without reasons. */
     void (*explain)(void *self, const struct reason_sink *sink);
-    /* The machine records the life of its chunks in `sink`, borrowed; called before the first event. NULL for machines
-     * that assign no chunks. */
+    /* The machine traces its chunks in `sink`, borrowed, from the first event on. NULL if it assigns none. */
     void (*trace)(void *self, struct trace_sink *sink);
     /* True if the machine waits for work that only this rank may do. NULL: never. */
     bool (*needs)(const void *self, unsigned rank);

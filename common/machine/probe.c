@@ -17,8 +17,7 @@ static uint64_t part_of(uint64_t numerator, uint64_t count)
     return (uint64_t)((unsigned __int128)numerator * count >> 64);
 }
 
-/* Place of the k-th probe iteration as a fraction of the loop. The van der Corput sequence spreads any number of them
- * evenly. */
+/* Place of probe iteration k as a fraction of the loop: the van der Corput sequence spreads any number evenly. */
 static uint64_t place(uint64_t k)
 {
     uint64_t reversed = 0;

@@ -17,11 +17,9 @@
 
 /* A probe ends after a level of this length. */
 #define PROBE_NS 4000000u
-/* The same if iterations sleep, which is measured in wall-clock time: the end of a sleep may be late by a few
- * milliseconds. */
+/* Like PROBE_NS, for iterations that sleep, in wall-clock time: the end of a sleep may be a few milliseconds late. */
 #define PROBE_SLEEPING_NS 20000000u
-/* Shorter iterations are not timed one by one within a level: reading the clock of the core's time takes some 300
- * ns. */
+/* Shorter iterations are not timed one by one within a level: reading the core's clock takes some 300 ns. */
 #define PROBE_SHORT_NS 30000.0
 /* Short iterations that are timed again one by one: enough for a deviation to 10 %, in a few milliseconds at most. */
 #define PROBE_SINGLES 64

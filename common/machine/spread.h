@@ -23,15 +23,13 @@ struct spread {
     double last_iterations, last_mean_ns; /* of the latest piece */
 };
 
-/* Iterations in the next piece, 1 .. left, of a chunk of `count` iterations with `left` still to run, at about
- * `iteration_ns` each (0: unknown). */
+/* Iterations in the next piece of a chunk of `count`, 1 .. left, at about `iteration_ns` each (0: unknown). */
 uint64_t spread_piece(uint64_t count, uint64_t left, double iteration_ns);
 
 /* Adds a piece of `iterations` >= 1 that took `elapsed_ns`. */
 void spread_add(struct spread *spread, uint64_t iterations, double elapsed_ns);
 
-/* Adds the pieces of another chunk. Pieces of different chunks are not neighbours: `pieces` is one more than the number
- * of compared pairs. */
+/* Adds pieces of another chunk, which are not neighbours: `pieces` is one more than the compared pairs. */
 void spread_merge(struct spread *spread, const struct spread *other);
 
 struct spread spread_of_chunk(double deviation_ns, uint64_t pieces);

@@ -7,7 +7,7 @@
 
 struct state_table {
     const char *machine;      /* "worker" */
-    unsigned count;           /* [count] */
+    unsigned count;           /* number of states */
     const char *const *names; /* [count] */
     const unsigned *legal;    /* [count] set of states (bit n for state n) that may follow each state */
     /* Writes the name of an event, of the machine's own type, to text[size]. */
@@ -17,7 +17,7 @@ struct state_table {
 /* Prints machine, both states and event, and aborts. */
 _Noreturn void state_refuse(const struct state_table *table, unsigned from, unsigned to, const void *event);
 
-/* The same if the event is not allowed in this state. */
+/* Like state_refuse(), for an event that is not allowed in this state. */
 _Noreturn void state_refuse_event(const struct state_table *table, unsigned state, const void *event);
 
 static inline void state_move(const struct state_table *table, unsigned *state, unsigned to, const void *event)

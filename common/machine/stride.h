@@ -76,5 +76,4 @@ void stride_end(struct stride_share *share);
 
 void stride_pass(struct stride_share *share);
 
-/* Asserts the invariants. */
 void stride_check(const struct stride *stride);

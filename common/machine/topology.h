@@ -39,11 +39,10 @@ enum topology_grouping {
 };
 
 /* Builds the topology for hellos accepted by topology_check(); `grouping`: a set of enum topology_grouping. All other
- * workers are assigned as evenly as possible. -1: out of memory. */
+ * workers are assigned as evenly as possible. */
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
-/* -1: out of memory. */
 int topology_copy(struct topology *copy, const struct topology *topology);
 
 /* Appends a pod: master `first_rank`, above all present ranks, and its workers, `count` ranks on the node identified by
@@ -52,7 +51,7 @@ int topology_copy(struct topology *copy, const struct topology *topology);
  * unchanged except for its room. */
 int topology_append(struct topology *topology, unsigned first_rank, unsigned count, unsigned node_rank);
 
-/* Builds a pod's view: the supermaster, rank 0, and the pod itself. -1: out of memory. */
+/* Builds a pod's view: the supermaster, rank 0, and the pod itself. */
 int topology_init_pod(struct topology *topology, unsigned first_rank, unsigned count);
 
 /* Worker indices of master `m`: topology->served[first] .. served[first + count - 1]. */

@@ -21,6 +21,5 @@ const char *human_si(char text[HUMAN_MAX], double value);
 /* "319/s", "5.10 k/s", and for low rates "12.5/min", "3/h". */
 const char *human_rate(char text[HUMAN_MAX], double per_second);
 
-/* A bar that fills `share`, limited to 0 .. 1, of `columns` <= HUMAN_BAR_MAX, padded with blanks: blocks in eighths of
- * a column, or '#' without UTF-8. */
+/* A bar that fills `share` of `columns` <= HUMAN_BAR_MAX, in eighths of a column, or '#' without UTF-8. */
 const char *human_bar(char text[3 * HUMAN_BAR_MAX + 1], double share, unsigned columns, bool utf8);

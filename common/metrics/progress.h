@@ -19,8 +19,7 @@ struct progress {
     bool grows; /* more iterations may follow */
 };
 
-/* Writes the line, without a newline, with at most `width` columns; the least important parts are omitted first.
- * Returns `line`. */
+/* Writes the line, no newline, at most `width` columns; less important parts are omitted first. Returns `line`. */
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX]);
 
 /* Iterations per second; 0 if unknown. */
@@ -29,6 +28,5 @@ double progress_rate(const struct progress *progress);
 /* Seconds to the end at this rate; negative if unknown. */
 double progress_left_s(const struct progress *progress);
 
-/* Writes the progress as a line of a log, without time and newline; `end` is the expected time of day of the end, NULL
- * if unknown. Returns `line`. */
+/* Writes the progress as a log line; `end`: expected time of day of the end, NULL if unknown. Returns `line`. */
 const char *progress_log(const struct progress *progress, const char *end, char line[PROGRESS_LINE_MAX]);

@@ -60,8 +60,7 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
-/* Estimated computing time of the moved iterations: their number times the mean over all measured ones; 0: none
- * measured. */
+/* Estimated computing time of the moved iterations: their number times the mean time; 0: nothing measured. */
 static double compute_worth_of_recalls(const struct report *report)
 {
     double iterations = 0, compute_s = 0;
@@ -75,8 +74,7 @@ static double compute_worth_of_recalls(const struct report *report)
     return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
 }
 
-/* Time that a worker could have computed. For a worker that joined later, the time of its presence; 0 if it was lost,
- * because its work is unknown then. */
+/* Time that a worker could have computed; for one that joined that of its presence, or 0 if it was lost. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
     if (!worker->is_of_pod)
@@ -117,8 +115,7 @@ static double compute_cost(const struct report *report)
     return cost_s;
 }
 
-/* Splits the overhead of a worker: before its last completion it waits for chunks and messages (scheduling), afterwards
- * for other workers (idle). */
+/* Splits a worker's overhead: scheduling until its last completion, afterwards idle until the end. */
 static void compute_parts_of_overhead(struct report *report)
 {
     struct stats scheduling, idle;

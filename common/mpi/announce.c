@@ -109,7 +109,7 @@ static void tell_launch_below(struct link *link, uint32_t job, const unsigned ch
             tell_below(link, to, job, bytes, size);
 }
 
-/* The same to the supermaster's pods. */
+/* Forwards an announcement to the supermaster's pods. */
 static void tell_pods(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; link->runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)

@@ -88,8 +88,7 @@ bool driver_probe(struct driver *driver, struct speed *speed)
     return is_over;
 }
 
-/* Writes the journal, or syncs stored results. Returns whether that worked; the first error of a step is reported to
- * the machine afterwards. */
+/* Writes the journal, or syncs. False on failure; the first error of a step is reported to the machine later. */
 static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;

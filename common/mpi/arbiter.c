@@ -49,8 +49,7 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* Charges the job for its compute time since the latest charge: as reported by its helper, if there is one, because the
- * helper may have waited for the core. */
+/* Charges the job for its compute time; that of a helper as reported, because it may have waited for the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
@@ -59,8 +58,7 @@ static void charge(struct driver *driver, uint64_t now_ns)
     driver->link->ran_on = driver->effects->executor->ran_on;
 }
 
-/* Takes the core from its owner if that has nothing to compute or its time is over. False if it continues, at least to
- * the end of its iteration. */
+/* Takes the core from its owner if that has nothing to compute or its time is over. False if it continues. */
 static bool take_core(struct link *link, struct driver *owner, uint64_t now_ns)
 {
     struct executor *executor = owner->effects->executor;

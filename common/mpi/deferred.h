@@ -15,7 +15,7 @@ struct deferred {
     struct deferred_message *open; /* latest one taken; owned */
 };
 
-/* Appends a message. -1: out of memory. */
+/* Appends a message. */
 int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *bytes, size_t size);
 
 unsigned deferred_from(const struct deferred *deferred, size_t i);

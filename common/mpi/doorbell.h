@@ -37,8 +37,7 @@ struct doorbell {
     char folder[FOLDER_MAX]; /* with the sockets */
 };
 
-/* Collective over the ranks of the node, which wait only for the first one. On failure the error is empty if another
- * rank reports it. */
+/* Collective on the node; waits only for the first rank. The error is empty if another rank reports it. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 

@@ -215,8 +215,7 @@ void announcements_fini(struct announcements *announcements);
 /* True if the message must wait for its job, or for an earlier message of its sender. */
 bool early_must_wait(const struct link *link, unsigned from, const struct message *message);
 
-/* Takes the oldest queued message whose job has arrived; false if there is none. The bytes are valid until the next
- * call. */
+/* Takes the oldest queued message whose job has arrived, valid until the next call; false if there is none. */
 bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);
 
 /* Drops a message of a finished job with its payload. */
@@ -242,8 +241,7 @@ void arbiter_note_cut(struct driver *driver);
 /* The job ends: its executor computes no more. */
 void arbiter_note_end(struct driver *driver);
 
-/* When this rank must check whether the running job should give up the core; STRIDE_NEVER: never, or its helper stops
- * by itself. */
+/* When to check whether the running job should give up the core; STRIDE_NEVER: never, or its helper does. */
 uint64_t arbiter_due_ns(const struct link *link);
 
 /* Charges the job if it `computed`, and returns the next one in this turn, or NULL. */
@@ -295,7 +293,7 @@ bool link_runs(const struct link *link);
 /* Passes the losses of all dropped ranks to the machines. */
 void link_lose_fenced(struct link *link);
 
-/* As link_drop(), and reports the loss; outside of a step. */
+/* Like link_drop(), but also reports the loss; only outside of a step. */
 void link_refuse(struct link *link, unsigned rank, const char *problem);
 
 /* Handles an ended peer whose last messages have been received: it left `in_order` or is lost. */

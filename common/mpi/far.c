@@ -16,8 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the launches --- */
-
 static struct far_launch *add_launch(struct far *far, unsigned peer, unsigned first_rank, unsigned count)
 {
     struct far_launch *launches = grow(far->launches, far->count, &far->room, sizeof *launches);
@@ -50,8 +48,6 @@ int far_init(struct link *link)
     return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
 }
 
-/* --- joining --- */
-
 /* The rank that identifies the launch's node; nodes are distinguished by name. */
 static unsigned find_node_rank(const struct link *link, const struct far_launch *launch)
 {
@@ -66,7 +62,7 @@ static unsigned find_node_rank(const struct link *link, const struct far_launch 
     return launch->first_rank;
 }
 
-/* Makes room for a pod everywhere and adds it to the topology. -1: out of memory. */
+/* Makes room for a pod everywhere and adds it to the topology. */
 static int make_place(struct link *link, const struct far_launch *launch)
 {
     struct runtime *runtime = link->runtime;
@@ -162,8 +158,6 @@ static void admit(struct link *link, unsigned peer, const struct stream_lineup *
     source->joined(source->context, &pod);
 }
 
-/* --- ends --- */
-
 bool link_send_away(struct link *link, unsigned rank, bool now)
 {
     const struct job_source *source = &link->announcements.source;
@@ -202,8 +196,6 @@ int link_append_pods(const struct link *link, struct topology *topology)
     return 0;
 }
 
-/* --- messages --- */
-
 /* Takes data of results; drops the launch if they are invalid. */
 static void take_data(struct link *link, const struct stream_event *event)
 {
@@ -230,8 +222,7 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* Time between two checks of the sockets on a busy rank: each is a system call. Everything else is checked when
- * waiting, and once per millisecond. */
+/* Period of socket checks, a system call each, on a busy rank. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
 /* Takes the next event. Waiting also checks the sockets, but a serving rank rarely waits. */
@@ -264,8 +255,6 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
     }
     return false;
 }
-
-/* --- the end of the link --- */
 
 /* How long to wait for the last messages to be sent, since the latest progress. */
 #define LAST_MESSAGES_NS 2000000000u

@@ -49,11 +49,10 @@ struct far {
 
 /* --- far_send.c --- */
 
-/* Sends a copy of a message to a rank of another launch; ignored if that has gone. -1: out of memory. */
+/* Sends a copy of a message to a rank of another launch; ignored if that has gone. */
 int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
-/* Sends a pod's STORE to the supermaster: with the results (PAYLOAD_INLINE), or for results that follow as data
- * (PAYLOAD_DATA). -1: out of memory. */
+/* Sends a pod's STORE to the supermaster, with the results or followed by them as data. */
 int far_send_store(struct link *link, uint32_t job, const struct part *part, enum payload payload, const void *data,
                    uint64_t bytes);
 
@@ -97,12 +96,10 @@ const char *far_take_data(struct link *link, struct far_launch *launch, const un
 
 /* --- far.c --- */
 
-/* -1: out of memory. */
 int far_init(struct link *link);
 
 /* Waits for sent messages to arrive and leaves in order. */
 void far_close(struct link *link);
 
-/* Takes a message from a rank of another launch, or returns false. Handles preceding events: joining pods and ends. The
- * bytes are valid until the next call. */
+/* Takes a message from another launch, valid until the next call; false: none. Handles preceding events. */
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size);

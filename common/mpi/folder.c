@@ -70,10 +70,7 @@ bool folder_ring(const char *folder, int bell, unsigned index)
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
-/* --- memory --- */
-
-/* Path of the memory: in /dev/shm with the folder's name, because a disk would be written to now and then. Without
- * /dev/shm it is a file in the folder. */
+/* Path of the memory: in /dev/shm, because a disk would be written to; without that in the folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -123,8 +120,6 @@ void folder_unmap_name(const char *folder, bool inside)
     memory_path(folder, inside, path);
     unlink(path);
 }
-
-/* --- clearing away --- */
 
 static bool is_answered(int bell, const char *folder, const char *name)
 {
@@ -215,8 +210,6 @@ static void clear_old(const char *base, const char *prefix)
     if (open != NULL)
         closedir(open);
 }
-
-/* --- making --- */
 
 /* "hdss-", boot number, "-". */
 static void name_prefix(char *prefix, size_t size)

@@ -32,5 +32,5 @@ void folder_leave(const char *folder, unsigned index);
 /* Removes the folder with its sockets if no process is behind any of them. */
 void folder_clear(const char *folder);
 
-/* The same for each folder of this user in all places that folder_make() may use. */
+/* Like folder_clear(), for each folder of this user in all places that folder_make() may use. */
 void folder_clear_all(void);

@@ -47,8 +47,7 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends a heartbeat only if the previous one and all messages before it (net.c) are finished: so a dead peer has at
- * most one message outstanding. */
+/* Sends a heartbeat only if the previous messages are finished: a dead peer has at most one outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -152,8 +151,7 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
         heartbeat->beats[i] = (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START};
     heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
     carrier->start(heartbeat->receive);
-    if (carrier->level() <
-        CARRIER_SERIALIZED) /* a supermaster or master that could not know this in time: it never computes for long */
+    if (carrier->level() < CARRIER_SERIALIZED) /* a supermaster or master: it never computes for long */
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);
     pthread_mutex_lock(&heartbeat->turn);

@@ -90,8 +90,6 @@ static struct lane *data_lane(const struct lanes *lanes, unsigned from, unsigned
     return (struct lane *)(void *)(pair_of(lanes, from, to) + LANE_BYTES(MESSAGES_ROOM));
 }
 
-/* --- one lane --- */
-
 /* 0 if the reader's count is inconsistent. */
 static size_t free_bytes(const struct lane *lane, size_t room)
 {
@@ -150,8 +148,6 @@ static size_t take_some(struct lane *lane, size_t room, void *bytes, size_t size
     note_taken(lane, count);
     return count;
 }
-
-/* --- the memory --- */
 
 static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
 {
@@ -271,8 +267,6 @@ unsigned lanes_ranks(const struct lanes *lanes)
     return lanes->ranks;
 }
 
-/* --- all ranks --- */
-
 void lanes_note_met(struct lanes *lanes)
 {
     atomic_store(&lanes->board->has_met, 1);
@@ -318,8 +312,6 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     lanes->shared += whole;
     return shared;
 }
-
-/* --- bytes, messages, data --- */
 
 size_t lanes_put(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
 {

@@ -16,8 +16,7 @@ struct lanes;
 
 /* --- For the launcher. */
 
-/* Creates the memory for 1 to LANES_RANKS_MAX ranks. Returns its descriptor, which the ranks inherit and the caller
- * owns. The lanes belong to no rank. */
+/* Creates the memory for 1 to LANES_RANKS_MAX ranks, and lanes of no rank. Returns its descriptor, owned. */
 int lanes_make(struct lanes **lanes, unsigned ranks, struct error *error);
 
 /* Names the limit (`ulimit -v` or `ulimit -f`) that is too low for the memory of this many ranks, or NULL. */
@@ -51,8 +50,7 @@ void lanes_note_met(struct lanes *lanes);
 /* Makes the launcher end all ranks and exit with the status. */
 _Noreturn void lanes_abort(struct lanes *lanes, int status);
 
-/* A barrier: announces this rank; true once all ranks have. Before the next barrier all ranks must have seen this one
- * complete. */
+/* A barrier: announces this rank; true once all ranks have. All must see it complete before the next one. */
 void lanes_pass(struct lanes *lanes);
 bool lanes_have_all_passed(const struct lanes *lanes);
 

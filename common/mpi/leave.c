@@ -20,8 +20,7 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
     runtime_exit_alone(runtime);
 }
 
-/* Ends a rank that has lost the supermaster. One rank of the node prints it and makes the launcher end ranks whose
- * kernel is still computing. */
+/* Ends a rank that has lost the supermaster. One per node prints it and has the launcher end computing ranks. */
 static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
 {
     const unsigned supermaster = runtime->topology.supermaster;
@@ -37,8 +36,7 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* Checks without a message after which a peer's messages count as complete; and the limit of all checks, because others
- * continue to send. */
+/* Checks without a message after which a peer's messages count as complete, and limit of all checks. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 
@@ -53,8 +51,7 @@ static void take_last_messages(struct link *link)
     }
 }
 
-/* Handles peers whose process has ended, in order or not. Their last messages may report the loss first; then the
- * machine knows it already. */
+/* Handles peers whose process has ended. Their last messages may have told the machine of the loss already. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

@@ -39,8 +39,7 @@ struct link_pod {
 /* The program that adds the jobs of a set. */
 struct job_source {
     void *context;
-    /* A job was announced; the ranks below know it already. The bytes are borrowed for the call, during which the job
-     * may be added. */
+    /* A job was announced, also to the ranks below. The bytes are valid during the call, which may add the job. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
     /* For a supermaster that accepts pods; NULL: no pods. reserve() makes room in all jobs for a pod with this many
      * workers (-1: out of memory). joined() adds it to the topologies of all jobs and calls driver_tell_joined();
@@ -71,15 +70,13 @@ void link_end(struct link *link);
 /* True if no further job comes, none is left, and all messages have been sent. */
 bool link_is_over(const struct link *link);
 
-/* Supermaster of a set: makes the pod of any given rank leave; `now`: without finishing running iterations. False if it
- * is not there. */
+/* Supermaster of a set: makes the pod of this rank leave; `now`: at once. False if it is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
 /* Describes the present pod at that place, from 0; false if there is none. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 
-/* Supermaster of a set: appends the present pods that are not leaving to a topology of the launch. -1: out of
- * memory. */
+/* Supermaster of a set: appends present pods that are not leaving to a topology. -1: out of memory. */
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 

@@ -107,8 +107,7 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal asked to drain: all jobs are drained, or a pod leaves its set, whose jobs continue. A second signal does not
- * wait for running iterations. */
+/* A signal drains all jobs, or makes a pod leave its set. A second one does not wait for running iterations. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {

@@ -417,8 +417,7 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* Removes the oldest send from the ring. If MPI may still read the slot, it is kept, and a new slot is allocated when
- * needed. */
+/* Removes the oldest send. If MPI may still read its slot, that is kept and replaced when needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -493,8 +492,7 @@ int net_collect(struct net *net, struct net_user *user, const struct part *part,
     return 0;
 }
 
-/* True if the data have arrived over MPI. A failed receive stays until the loss of its sender is handled, although MPI
- * has freed its request. */
+/* True if the data have arrived over MPI. A failed receive stays until the loss of its sender is handled. */
 static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;

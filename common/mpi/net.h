@@ -106,7 +106,7 @@ struct net {
     uint64_t begun, over;   /* number of sends begun and ended, in order */
 };
 
-/* Requires the table of peers; at most RECEIVES_MAX receives. -1: out of memory. */
+/* Requires the table of peers; at most RECEIVES_MAX receives. */
 int net_init(struct net *net, struct runtime *runtime, unsigned receives);
 void net_fini(struct net *net);
 
@@ -122,8 +122,7 @@ bool net_is_loss(struct net *net, enum carrier_result result);
 /* True if a receive has its message, from the result and flag of a test. */
 bool net_is_whole(enum carrier_result result, bool arrived);
 
-/* Handles an error of a receive. Only errors because of lost ranks are tolerated; others end the run. True if the
- * message has arrived all the same. */
+/* Handles an error of a receive; ends the run unless a rank was lost. True if the message has arrived anyway. */
 bool net_note_error(struct net *net, enum carrier_result result, bool arrived);
 
 /* True if a receive has its message, from the result of a test. */
@@ -138,7 +137,7 @@ void net_renew_receive(struct net *net);
 /* True if few sends are unfinished; otherwise a caller that can wait should finish some first. */
 bool net_can_send(const struct net *net);
 
-/* Sends a message, or holds it until earlier ones to that rank are gone. -1: out of memory. */
+/* Sends a message, or holds it until earlier ones to that rank are gone. */
 int net_send(struct net *net, unsigned to, struct net_user *user, const struct message *message);
 
 /* Sends the oldest held message that can be sent, and returns its receiver. False if there is none. */
@@ -155,18 +154,17 @@ struct ended_send {
     bool is_kept;
 };
 
-/* Takes the oldest send from the ring if it is finished, or abandoned because its receiver has ended. False
- * otherwise. */
+/* Takes the oldest send if it is finished, or abandoned because its receiver has ended; else false. */
 bool net_sent(struct net *net, struct ended_send *sent);
 
-/* Receives a data message; `user` NULL: discards it. -1: out of memory. */
+/* Receives a data message; `user` NULL: discards it. */
 int net_collect(struct net *net, struct net_user *user, const struct part *part, unsigned from, uint64_t bytes);
 
 /* Returns a complete data message, or NULL; release it with net_collected(). */
 struct collect *net_poll_collect(struct net *net);
 int net_collected(struct net *net, struct collect *collect);
 
-/* Receives announced boundary data into `room`. -1: out of memory. */
+/* Receives announced boundary data into `room`. */
 int net_await(struct net *net, const struct inbound *wanted, void *room);
 
 /* Takes the oldest boundary data if they have arrived. If they are to be discarded, the caller frees their room. */
@@ -178,8 +176,7 @@ void net_cancel_inbound(struct net *net, unsigned from);
 /* True if data from a rank are still to arrive. */
 bool net_awaits_data(const struct net *net, unsigned from);
 
-/* Abandons an unfinished data message from a lost rank and returns whose it was. 0: there is none; -1: out of
- * memory. */
+/* Abandons an unfinished data message from a lost rank and returns its job. 0: none; -1: out of memory. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 
 /* True if MPI may still access memory of the job: payloads being sent, boundary data being received. */

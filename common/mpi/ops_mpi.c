@@ -180,8 +180,7 @@ static void real_ring(struct runtime *runtime, unsigned rank)
     doorbell_ring(&runtime->doorbell, rank);
 }
 
-/* True if messages may come from ranks without a doorbell. Workers get messages only from their master, unless they
- * exchange boundary data. */
+/* True if messages may come from ranks without a doorbell: workers get them from masters, or with boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)

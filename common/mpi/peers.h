@@ -22,7 +22,7 @@ enum peer_state {
 
 enum peer_event {
     PEER_WATCH,   /* its end concerns this rank from now on */
-    PEER_DISMISS, /* The END message for this rank has been forwarded. */
+    PEER_DISMISS, /* the END message for this rank has been forwarded */
     PEER_LEAVES,  /* detector: ended in order */
     PEER_DIES,    /* detector: ended or silent */
     PEER_CLOSE,   /* the loop handles its end */
@@ -38,14 +38,12 @@ struct peers {
     unsigned fenced;
 };
 
-/* -1: out of memory. */
 int peers_init(struct peers *peers, unsigned ranks);
 /* Extends the table to `ranks` in all. -1: out of memory, nothing changed. */
 int peers_grow(struct peers *peers, unsigned ranks);
 void peers_fini(struct peers *peers);
 
-/* Changes a state; the only way to do so. An illegal move is printed and ends the process. Returns whether the state
- * changed. */
+/* Changes a state; an illegal move is printed and ends the process. Returns whether the state changed. */
 bool peers_move(struct peers *peers, unsigned rank, enum peer_event event);
 
 /* Takes an ended peer, each once: it becomes CLOSED. `in_order`: it left. */

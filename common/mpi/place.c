@@ -21,8 +21,7 @@ static uint64_t space_of_pids(void)
     return (uint64_t)space.st_ino;
 }
 
-/* Identifies the host by its boot id. Containers on one system differ in host name or /dev/shm; if in neither, they
- * share memory. */
+/* Identifies the host by boot id, host name and /dev/shm: containers that share all of them share memory. */
 static uint64_t key_of_host(void)
 {
     struct {
@@ -64,8 +63,7 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* True for a rank in a pid namespace of its own: the namespace's first process was launched as the rank, or /proc
- * belongs to another namespace. */
+/* True in a pid namespace of its own: its first process was launched as the rank, or /proc is of another one. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -32,9 +32,9 @@ struct heartbeat {
 
 /* Checks without a message after which a peer counts as silent. */
 #define MAY_MISS 10
-/* The same before its first message: it connects to all its receivers first. */
+/* Like MAY_MISS, before its first message: the peer connects to all its receivers first. */
 #define MAY_MISS_AT_START 30
-/* The same for a worker of a lost master, which has to miss the master's heartbeats first. */
+/* Like MAY_MISS, for a worker of a lost master, which has to miss the master's heartbeats first. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
 /* Call after the initial peers are watched. -1: out of memory or threads. */

@@ -17,8 +17,7 @@ struct effects {
     struct executor *executor; /* borrowed; NULL for daemons that never compute */
     /* Opens the executor before the first chunk or probe and sets `executor`; may be NULL. */
     int (*open)(void *context, struct error *error);
-    /* Called before and after the executor computes or probes, for kernels that use the working directory or
-     * environment; may be NULL. */
+    /* Called around computing and probing, for kernels that use the folder or environment; may be NULL. */
     int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
     /* A chunk begins, and is finished; may be NULL. */
@@ -78,8 +77,7 @@ bool runtime_is_launched(void);
  * NULL) in the signal handler. No effect without a launcher. */
 void runtime_remember_signals(void (*tell)(void));
 
-/* Initialises MPI, exchanges hellos and checks the line-up. NULL if this rank must leave with `*status`: one rank has
- * printed the reason, and MPI is finalised. */
+/* Initialises MPI, exchanges hellos, checks the line-up. NULL: leave with `*status`; the reason is printed. */
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
 
 /* Sends the job from the supermaster to all. The supermaster passes its words, or a status other than 0 with which all
@@ -97,8 +95,7 @@ void runtime_enter_set(struct runtime *runtime, struct streams *streams, const s
 /* For a supermaster: pods may join by these streams, which are borrowed until link_close(). Call before link_open(). */
 void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
-/* Groups the ranks; `grouping`: a set of enum topology_grouping. Not collective; valid until runtime_leave(). NULL if
- * memory runs out. */
+/* Groups the ranks; `grouping`: a set of enum topology_grouping. Valid until runtime_leave(); NULL: out of memory. */
 const struct topology *runtime_group(struct runtime *runtime, unsigned grouping);
 
 /* The libevent base of this rank: events added by the program are served while a machine is driven, within a
@@ -158,6 +155,5 @@ bool runtime_is_degraded(const struct runtime *runtime);
 /* The machine declared a rank lost whose process may still exist: do not wait for all any more. */
 void runtime_note_loss(struct runtime *runtime);
 
-/* Finalises MPI and frees everything after all ranks have finished. If one was lost, that would not return, so the
- * process exits with `status` instead. */
+/* Finalises MPI and frees everything; if a rank was lost, exits with `status`, as that would not return. */
 void runtime_leave(struct runtime *runtime, int status);

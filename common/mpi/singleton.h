@@ -7,6 +7,5 @@
 /* True for the rank that prints why all leave, as far as the launcher tells. */
 bool singleton_speaks(void);
 
-/* True if a launcher of another MPI library has started several such ranks, which is wrong use. The first of them
- * prints an error. */
+/* True, with an error from the first of them, if another MPI library's launcher has started several such ranks. */
 bool singleton_refuse(const char *program);

@@ -112,8 +112,8 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* The world communicator is used directly, because duplicating it takes rounds over all ranks. heartbeat.c checks
-     * the level obtained. */
+    /* The world communicator is not duplicated, which would take rounds over all ranks. heartbeat.c checks the
+     * level. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -152,7 +152,7 @@ static const char *why_not_without_mpi(const struct runtime *runtime)
     return NULL;
 }
 
-/* As topology_check(), including launches without MPI. */
+/* Like topology_check(), but includes launches without MPI. */
 static int check_launch_lineup(const struct runtime *runtime, struct error *error)
 {
     struct error unread;
@@ -250,7 +250,7 @@ static int give_words(struct runtime *runtime, int argc, char *const *argv, stru
     return 0;
 }
 
-/* Renumbers the ranks of a pod. -1: out of memory. */
+/* Renumbers the ranks of a pod. */
 static int renumber(struct runtime *runtime, unsigned first_rank)
 {
     struct hello *hellos = calloc((size_t)first_rank + runtime->ranks, sizeof *hellos);
@@ -270,8 +270,7 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     return 0;
 }
 
-/* The supermaster also needs a core of the sender's node: ranks there do not poll for long if cores are too few. Ranks
- * still have MPI's numbers. */
+/* The supermaster needs a core of the sender's node, too, so that ranks there do not poll if cores are too few. */
 static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
 {
     const unsigned node = runtime->hellos[giver].node;
@@ -389,8 +388,7 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* Time for last MPI progress: messages to another node may still be in this process although MPI reports them as
- * sent. */
+/* Time for last MPI progress: messages reported as sent may still be in this process. */
 #define LAST_PROGRESS_NS 200000000u
 #define LAST_NAP_NS      1000000u
 

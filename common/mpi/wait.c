@@ -20,8 +20,7 @@
  * more: hundreds of ranks on one machine that check every millisecond would take the cores from those that have
  * work. */
 #define PATIENCE 16
-/* Longest sleeps: the sleeper checks occasionally, in case the sender's transport held a message back; shared memory
- * holds nothing back. */
+/* Longest sleeps, in case the sender's transport held a message back; shared memory holds nothing back. */
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u

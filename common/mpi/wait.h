@@ -14,7 +14,7 @@
 /* Work of another process that this rank waits for. */
 struct wait_work {
     struct event *event;    /* its descriptor is readable; owned; NULL: no descriptor */
-    const bool *is_away;    /* a process that needs the core does it; borrowed */
+    const bool *is_away;    /* true while another process, which needs the core, does the work; borrowed */
     struct wait *wait;      /* NULL: not begun */
     struct wait_work *next; /* borrowed */
 };
@@ -29,7 +29,7 @@ struct wait {
     struct wait_work *works; /* borrowed */
     /* Sleeps until a time, or until a descriptor is readable. */
     void (*sleep)(struct wait *wait, uint64_t now_ns, uint64_t until_ns);
-    bool work_is_ready;     /* it ended the sleep */
+    bool work_is_ready;     /* the descriptor of one of `works` ended the sleep */
     bool cores_are_free;    /* each rank of this node can have a core of its own */
     bool far_peers;         /* messages may come from ranks without a doorbell */
     bool shares_memory;     /* messages come through memory, each with a ring */
@@ -40,22 +40,20 @@ struct wait {
     uint64_t looked_at_ns;  /* latest check of libevent */
 };
 
-/* Remembers drain signals until wait_init(), without ending the process. The first one calls `tell` (or NULL) in its
- * handler. */
+/* Remembers drain signals until wait_init(). The first one calls `tell` (or NULL) in its handler. */
 void wait_catch_early(void (*tell)(void));
 
 /* NULL: out of memory or files. */
 struct event_base *wait_new_base(void);
 
-/* `base`: from wait_new_base(), borrowed; NULL: makes its own. -1: out of memory. */
+/* `base`: from wait_new_base(), borrowed; NULL: makes its own. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
-/* Ends waiting when a watched peer ends. -1: out of memory. */
+/* Ends waiting when a watched peer ends. */
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* Ends waiting when the descriptor (-1: none) is readable, and does not poll while `is_away` (or NULL). -1: out of
- * memory. */
+/* Waiting ends when the descriptor (-1: none) is readable; no polling while `is_away`. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
 /* Call before wait_fini(); no effect if not begun. */
 void wait_end_work(struct wait_work *work);

@@ -41,8 +41,7 @@
 #define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 
-/* True if the rank's end may ever concern this one: the supermaster may have to serve any worker; workers that exchange
- * boundary data are added later. */
+/* True if the rank's end may ever concern this one; workers that exchange boundary data are added later. */
 static bool may_concern(const struct runtime *runtime, unsigned rank)
 {
     if (rank == runtime->rank || !doorbell_reaches(&runtime->doorbell, rank))

@@ -38,8 +38,7 @@ static uint64_t place_among_children(void)
     return place.is_found ? place.older : 0;
 }
 
-/* Local rank from the launcher's environment. Open MPI 5 does not set it if the PMIx component is disabled that crashes
- * it. */
+/* Local rank from the launcher's environment; Open MPI 5 does not set it if its crashing PMIx part is disabled. */
 static uint64_t place_on_node(void)
 {
     static const char *const names[] = {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "SLURM_LOCALID"};

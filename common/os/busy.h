@@ -5,6 +5,5 @@
 
 #include "common/util/error.h"
 
-/* Binds this process to one of its cores, chosen by its local rank, and starts `count` processes there. Called before
- * MPI starts. On failure none are left. */
+/* Binds this process to a core chosen by its local rank and starts `count` processes there, before MPI starts. */
 int busy_start(unsigned count, struct error *error);

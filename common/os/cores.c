@@ -69,8 +69,7 @@ static unsigned limit_of_group(const char *folder)
     return UINT_MAX;
 }
 
-/* The least limit of a group "/A/B" and its ancestors. In a container the name may be that of the host, and only the
- * root exists. */
+/* The least limit of a group and its ancestors; in a container the name may be the host's, with only the root. */
 static unsigned limit_of_groups(const char *root, const char *group)
 {
     char folder[PATH_MAX];
@@ -131,8 +130,7 @@ unsigned cores_usable(void)
 
 #define FOUR(word) word, word, word, word
 
-/* All CPUs: the kernel intersects with those allowed. Static because a child made by spawn.c has a stack that the
- * sanitizers do not know. */
+/* All CPUs: the kernel takes the allowed ones. Static because the sanitizers do not know the stack of spawn.c. */
 static const unsigned long every_cpu[] = {FOUR(FOUR(FOUR(FOUR(~0ul))))};
 
 _Static_assert(sizeof every_cpu == CORES_CPU_SETS * sizeof(cpu_set_t), "as many as sets");

@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* Number of cores, not hardware threads, that this process may use, at least 1. A limit of processor time by control
- * groups, say 1.5 cores, is rounded up. */
+/* Cores (not hardware threads) that this process may use; limits of processor time are rounded up; at least 1. */
 unsigned cores_usable(void);
 
 /* Limit in cores of the control groups listed in the file `groups` (like /proc/self/cgroup) and their ancestors below

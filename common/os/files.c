@@ -67,8 +67,7 @@ char *file_read(const char *path, struct error *error)
     return text;
 }
 
-/* Name to write under: the path itself for devices, pipes and links, else a temporary one; freed by the caller. NULL if
- * memory runs out. */
+/* Name to write under: `path` for devices, pipes and links, else a temporary one; freed by the caller; may be NULL. */
 static char *temporary_name(const char *path)
 {
     struct stat status;

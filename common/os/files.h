@@ -15,7 +15,7 @@ char *file_read(const char *path, struct error *error);
 /* Replaces the file by renaming a temporary one, so that readers never see a part. */
 int file_write(const char *path, const char *text, size_t length, struct error *error);
 
-/* The same with mode 0644, regardless of the umask. */
+/* Like file_write(), with mode 0644 regardless of the umask. */
 int file_publish(const char *path, const char *text, size_t length, struct error *error);
 
 /* Checks before a long run that file_write() will probably work; creates nothing. */
@@ -40,8 +40,7 @@ int file_open_to_write(const char *path, int flags);
 /* Text for the errno of file_open_to_write(). */
 const char *file_write_error(int reason);
 
-/* Read or write exactly `size` bytes at `offset`. Return 0, or -1 with errno; file_read_at() returns FILE_ENDS if the
- * file is shorter. */
+/* Read or write exactly `size` bytes at `offset`. Return 0, -1 with errno, or FILE_ENDS for a shorter file. */
 #define FILE_ENDS 1
 int file_read_at(int fd, void *bytes, size_t size, uint64_t offset);
 int file_write_at(int fd, const void *bytes, size_t size, uint64_t offset);
@@ -66,8 +65,7 @@ bool file_is_at(int fd, const char *path);
  * descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of files. */
 int file_open_locked(const char *path, int flags);
 
-/* Closes all descriptors from `first` on, one by one if the kernel (before 5.9) lacks close_range().
- * Async-signal-safe. */
+/* Closes all descriptors from `first` on, also without close_range() (kernel 5.9). Async-signal-safe. */
 void file_close_from(int first);
 
 /* True for an executable regular file. */

@@ -86,8 +86,7 @@ static void modules_add(struct places *places, const char *folder)
     strcpy(places->folder[places->count++], folder);
 }
 
-/* Length of the installation prefix if `own` is a folder of programs in it; 0: not an installation. Absolute configured
- * folders have no prefix. */
+/* Length of the installation prefix if `own` is a folder of programs in it; 0: not an installation. */
 static size_t prefix_length(const char *own)
 {
     static const char *const homes[] = {"/" HDSS_BINDIR, "/" HDSS_LIBEXECDIR "/hdss"};

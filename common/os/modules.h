@@ -20,20 +20,18 @@ void one_file_holds(const char *const *names);
 /* True in a single-file build, which loads no shared objects and resolves no host names. */
 bool is_one_file(void);
 
-/* The first command-line word that selects the program in a single-file build. NULL: the program is a file of its
- * own. */
+/* First command-line word that selects the program in a single-file build. NULL: a file of its own. */
 const char *program_word(const char *name);
 
 /* --- programs and modules --- */
 
-/* Finds a program of the suite for one in `folder`: next to it, or in the libexec folder; or the own file if it
- * contains the program. */
+/* Finds a program of the suite for one in `folder`: there, in the libexec folder, or in the own single file. */
 int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error);
 
 /* Finds the first folder with the module. The error lists the folders searched. */
 int modules_find(const char *name, char folder[PATH_MAX], struct error *error);
 
-/* The same for a module that HDSS needs itself, which HDSS_MODULES does not hide. */
+/* Like modules_find(), for a module that HDSS needs itself, which HDSS_MODULES does not hide. */
 int modules_find_own(const char *name, char folder[PATH_MAX], struct error *error);
 
 /* modules_find() for a program in the folder `own`, "" if unknown. */

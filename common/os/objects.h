@@ -30,6 +30,5 @@ void objects_keep(void);
 /* Prefix of names in Python. */
 #define OBJECT_PYTHON "python:"
 
-/* Returns `symbol` of the Python module, which is loaded for the object `name` and never closed. Also fails if this
- * HDSS has no such module. */
+/* Returns `symbol` of the Python module, which is loaded for the object `name` and never closed. */
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error);

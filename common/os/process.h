@@ -5,8 +5,7 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The kernel's letter for the state: R and S run or wait, T is stopped by a signal, Z and X have ended. 0 if the
- * process does not exist or is not visible. */
+/* The kernel's letter: R, S run or wait, T stopped by a signal, Z, X ended. 0 if there is no visible process. */
 char process_state(int pid);
 
 /* The parent process; 0 if not visible. */
@@ -15,8 +14,7 @@ int process_parent(int pid);
 /* Called for each process; returns false to stop. */
 typedef bool process_visitor(pid_t pid, void *context);
 
-/* Visits the children of a process, including zombies, thread by thread in the order of their start. False if the
- * visitor stopped or the process is not visible. */
+/* Visits the children of a process, zombies included, by thread and age. False if stopped or not visible. */
 bool process_visit_children(pid_t parent, process_visitor *visit, void *context);
 
 /* Compares the program's name, of which the kernel stores 15 characters. */

@@ -33,8 +33,7 @@ static uint64_t chunks_allowed(const struct predict_loop *loop, unsigned candida
     return affordable < CHUNKS_MAX ? (uint64_t)affordable : CHUNKS_MAX;
 }
 
-/* Value of a measured parameter from the known data of the loop; NaN if unknown. Times are relative to one iteration on
- * a worker of mean speed. */
+/* Value of a measured parameter, relative to one iteration on a worker of mean speed; NaN if unknown. */
 static double known_value(const struct predict_loop *loop, const char *param)
 {
     double mean = predict_least_seconds(loop) * loop->workers / (double)loop->iterations;
@@ -84,8 +83,7 @@ static void list_candidates(struct choice *choice, const struct predict_loop *lo
  * includes, and against waiting behind long iterations. */
 #define SINGLY_MARGIN 0.02
 
-/* If workers differ by this factor and have fewer iterations each, slow workers must not get the last ones, which
- * techniques with powers ensure. */
+/* If workers differ by this factor and have fewer iterations each, powers must keep slow ones from the last ones. */
 #define UNEVEN            1.2
 #define UNEVEN_ITERATIONS 8
 
@@ -99,8 +97,7 @@ static bool may_be_single(const struct predict_loop *loop)
     return most < UNEVEN * least || loop->iterations >= UNEVEN_ITERATIONS * (uint64_t)loop->workers;
 }
 
-/* With recall: prefers one iteration at a time if messages cost almost nothing, otherwise what is clearly better than
- * the fallback. */
+/* With recall: one iteration at a time if messages cost nearly nothing, else what clearly beats the fallback. */
 static unsigned safest(const struct choice *choice, const struct predict_loop *loop, unsigned fallback, unsigned best)
 {
     double usual = choice->candidates[fallback].predicted_s, least = choice->candidates[best].predicted_s;

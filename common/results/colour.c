@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Histogram of the unsigned distances from the smallest value: exact below 2^MANTISSA, then 2^MANTISSA bins per
- * doubling. */
+/* Histogram of distances from the smallest value: exact below 2^MANTISSA, then 2^MANTISSA bins per doubling. */
 enum { MANTISSA = 12, BINS = (64 - MANTISSA + 1) << MANTISSA };
 
 static size_t bin_of(uint64_t distance)

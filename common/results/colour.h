@@ -19,17 +19,16 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* integers, in the unsigned order of integer_at() */
+    /* for integers, in the unsigned order of integer_at() */
     bool has_full;
     double rank_weight;     /* see colours_settle() */
     uint64_t full, nothing; /* drawn black and as "not computed" */
     uint64_t lowest, highest;
     uint64_t *bins; /* histogram, after colours_settle() the colour steps; owned */
-    /* reals */
+    /* for reals */
     double from, to;
 };
 
-/* -1: out of memory. */
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 

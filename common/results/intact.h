@@ -15,8 +15,7 @@
 /* Checks that the open file still has a name and at least `bytes`. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* The same before a write, but at most once a second, because a parallel file system asks all writers for the size of a
- * file. */
+/* Like intact_check(), before a write; at most once a second, as parallel file systems ask all writers for the size. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
 /* At the end: checks that the name refers to the open file. */

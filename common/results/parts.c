@@ -27,8 +27,6 @@
 
 static const char magic[4] = {'H', 'D', 'S', 'B'};
 
-/* --- entries --- */
-
 void part_head_put(const struct part_head *head, unsigned char out[PART_HEAD_BYTES])
 {
     memcpy(out, magic, sizeof magic);
@@ -52,8 +50,6 @@ bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTE
     return memcmp(in, magic, sizeof magic) == 0 && wire_get64(in + 40) == digest_record(0, in, 40) && head->count > 0 &&
            head->first <= UINT64_MAX - head->count && head->bytes <= BLOCK_MAX;
 }
-
-/* --- the folder --- */
 
 static const char *parts_folder_of(const char *path, char folder[PATH_MAX])
 {
@@ -151,8 +147,6 @@ void parts_remove(const char *path)
     rmdir(folder);
 }
 
-/* --- which run it is --- */
-
 static int parts_write_run(const char *path, unsigned streams, uint32_t run, struct error *error)
 {
     char file[PATH_MAX], text[80];
@@ -180,8 +174,7 @@ static int parts_read_run(const char *path, unsigned streams, uint32_t *run, str
     return 0;
 }
 
-/* Opens and locks the file `run`. `*lock`, -1 if there is none, is closed by the caller. Fails if another run holds the
- * lock. */
+/* Opens and locks the file `run`; `*lock` (-1: no file) is the caller's. Fails if another run holds the lock. */
 static int lock_run(const char *path, int *lock, struct error *error)
 {
     char file[PATH_MAX];
@@ -271,8 +264,6 @@ int parts_look_again(const char *path, int lock, struct error *error)
     char file[PATH_MAX];
     return intact_check_name(lock, file_in(path, RUN_FILE, file), error);
 }
-
-/* --- writing --- */
 
 int parts_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                struct error *error)

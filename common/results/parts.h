@@ -81,8 +81,7 @@ int parts_take_back(const char *path, const struct hdss_loop *loop, struct range
 /* Corresponds to results_hold() in results.h. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
-/* Adds to `found` the iterations of `done` that qualify, and sets `digest` to the sum of digests of the sound ones.
- * Without parts nothing is found. */
+/* Adds qualifying iterations of `done` to `found`, and sets `digest` to the sum for sound ones. */
 enum parts_wanted {
     PARTS_SOUND,     /* valid as written */
     PARTS_WITH_HEAD, /* has a head, its data may be invalid */

@@ -12,8 +12,7 @@ struct look {
     uint64_t digest; /* sum over the sound iterations found */
 };
 
-/* Advances `at` past the streams of iteration `i` of the block, and returns the digest of those that the checksum
- * includes. */
+/* Advances `at` past the streams of iteration `i`, and returns the digest of those in the checksum. */
 static uint64_t parts_look_take_streams(const struct look *look, uint64_t iteration, const struct block *block,
                                         uint32_t i, const unsigned char *at[HDSS_STREAMS_MAX])
 {

@@ -35,8 +35,7 @@ int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size
 int parts_reader_head(struct parts_reader *reader, uint32_t file, uint64_t at, uint64_t size, struct part_head *head,
                       struct error *error);
 
-/* Loads the block of the entry at `at` into reader->block, valid until the next load. Returns 1, 0 if the block does
- * not match its head, or -1. */
+/* Loads the block at `at` into reader->block until the next load. Returns 1, 0 if it does not match `head`, or -1. */
 int parts_reader_load(struct parts_reader *reader, uint32_t file, uint64_t at, const struct part_head *head,
                       struct error *error);
 

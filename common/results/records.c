@@ -81,8 +81,7 @@ static int records_refuse_write(const char *path, uint64_t bytes, struct error *
                      (double)bytes / 0x1p20);
 }
 
-/* Sets the size and allocates the blocks if the file system supports that, so that a full disk is detected at the
- * start. */
+/* Sets the size and allocates blocks if the file system can, so that a full disk is detected at the start. */
 static int records_reserve(int fd, uint64_t bytes)
 {
     if (ftruncate(fd, (off_t)bytes) < 0)

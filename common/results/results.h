@@ -55,7 +55,7 @@ int results_create(const char *path, const struct hdss_loop *loop, int *lock, st
 #define RESULTS_ABSENT 2
 int results_find(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
-/* The same check without the preparation. */
+/* Like results_find(), without the preparation. */
 int results_look(const char *path, const struct hdss_loop *loop, struct error *error);
 
 /* Checks before the final files are made that the written file is still the one of `lock`, with its full length: others

@@ -16,9 +16,9 @@ struct rows {
     const char *path; /* for errors; borrowed */
     struct hdss_loop loop;
     uint64_t rows, columns;
-    bool transposed;             /* the file is stored by columns */
-    size_t element;              /* bytes */
-    uint64_t next;               /* index of the next row */
+    bool transposed; /* the file is stored by columns */
+    size_t element;  /* bytes */
+    uint64_t next;
     uint64_t first, count, room; /* rows in the block, and its capacity */
     char *block, *column;        /* owned */
 };

@@ -24,13 +24,11 @@ struct results_entry {
     uint64_t first;
 };
 
-/* Starts at the beginning. Unless the run `resumes`, existing parts are of an earlier run and ignored: the run creates
- * them anew. */
+/* Starts at the beginning. Existing parts are ignored unless the run `resumes`; otherwise it creates new ones. */
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error);
 void results_tail_end(struct results_tail *tail);
 
-/* Returns 1 with the next entry and its block loaded, 0 if there is none yet, or -1. `last`: writing has finished, so
- * damaged entries are skipped. */
+/* Returns 1 with the next entry loaded, 0 if there is none yet, or -1. `last`: damaged entries are skipped. */
 int results_tail_next(struct results_tail *tail, bool last, struct results_entry *entry, struct error *error);
 
 /* Loads the block of an earlier entry. */
@@ -39,8 +37,7 @@ int results_tail_load(struct results_tail *tail, struct results_place place, uin
 /* The loaded block, valid until the next load. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
-/* Frees the disk space of the loaded block if it is large and the file system supports that. The block cannot be loaded
- * again; its head remains. */
+/* Frees the disk space of the loaded block if possible; it cannot be loaded again. Its head remains. */
 void results_tail_release(struct results_tail *tail);
 
 /* Number of skipped entries. */

@@ -6,12 +6,10 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* Places in sched->state: integers, except BATCH_CARRY, which is a twofold and takes two. A technique may use the
- * places from BATCH_OWN on. */
+/* Places in sched->state; BATCH_CARRY, a twofold, takes two. A technique may use those from BATCH_OWN on. */
 enum { BATCH_NUMBER, BATCH_LEFT, BATCH_CHUNK, BATCH_CARRY, BATCH_OWN = BATCH_CARRY + 2 };
 
-/* Takes one of the batch's chunks. Returns true for the first chunk of a new batch; the caller then sets BATCH_CHUNK.
- * Batches are counted from 1. */
+/* Takes a chunk of the batch. True for the first of a new batch, whose BATCH_CHUNK the caller then sets. */
 static inline bool batch_begins(struct sched *sched)
 {
     uint64_t *state = sched->state.integer;

@@ -18,8 +18,7 @@ struct sched_bounds {
     uint64_t *table;           /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
-/* Requires a technique with a closed form; `sched` must outlive the bounds. Fails if memory runs out or there are too
- * many chunks for a table. */
+/* Requires a closed form; `sched` must outlive the bounds. Fails without memory, or with too many chunks. */
 int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error);
 void sched_bounds_fini(struct sched_bounds *bounds);
 

@@ -84,8 +84,7 @@ static void reduce(uint64_t *a, uint64_t *b)
     *b /= divisor;
 }
 
-/* N/P rounded down. The fraction is computed in two halves, because a rest below parts P < 2^96 has room for 32 more
- * bits. */
+/* N/P rounded down. The fraction is computed in halves, because a rest below P < 2^96 has room for 32 more bits. */
 static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;

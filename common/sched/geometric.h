@@ -12,8 +12,7 @@
 
 struct geometric;
 
-/* For `iterations` up to 2^63 and at least one worker. Returns one block, which the caller releases with free(); NULL
- * if memory runs out. */
+/* For `iterations` up to 2^63 and at least one worker; released with free(). */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
 /* geometric_new() for the rational number N = iterations part/parts; requires part <= parts and parts >= 1. */

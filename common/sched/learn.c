@@ -134,8 +134,7 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk confirms the suspect before it. A chunk too small to depart by itself confirms it if it has the
- * same speed. */
+/* True if the chunk confirms the suspect before it; a chunk too small to depart by itself, by the same speed. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

@@ -86,8 +86,7 @@ struct learn_stats {
     double within, freedom; /* sum((m-1) s^2), sum(m-1) */
 };
 
-/* The history of a worker. Initialised with zeros. The averages weight the k-th chunk since the history started by
- * k. */
+/* The history of a worker, initially zero. Averages weight the k-th chunk since the history started by k. */
 struct learn_worker {
     struct learn_stats stats;
     double weighted_time, weighted_iterations; /* sum(k t_k), sum(k n_k) */
@@ -128,8 +127,7 @@ static inline double learn_sum_value(const struct learn_sum *sum)
     return sum->high + sum->low;
 }
 
-/* Mean and deviation of all workers' iterations, measured once, on the first P chunks. They stay fixed from then on, in
- * later time steps too. */
+/* Mean and deviation of all workers' iterations, measured once, on the first P chunks, and fixed from then on. */
 enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {

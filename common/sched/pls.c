@@ -11,8 +11,7 @@
 
 enum { PARAM_SWR, PARAM_VARIANT };
 
-/* In sched->constant: the chunk of the static part; and with variant=paper the remaining iterations at which it ends,
- * else UINT64_MAX. */
+/* In sched->constant: chunk of the static part; with variant=paper the remaining iterations at its end. */
 enum { CHUNK, REST };
 
 #define RATIO_UNITS 1000000000000000

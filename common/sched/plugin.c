@@ -28,8 +28,6 @@ static const struct technique_plugin *plugin_of(const struct sched *sched)
     return (const struct technique_plugin *)(const void *)sched->technique;
 }
 
-/* --- the calls --- */
-
 /* Marks that a function of the plug-in is running, until plugged_back(). */
 static void plugged_call(struct plugged *plugged, const char *where)
 {
@@ -165,8 +163,6 @@ static void plugged_fini(struct sched *sched)
     plugged_back();
 }
 
-/* --- the table --- */
-
 static int plugin_lacks(const char *name, const char *what, struct error *error)
 {
     return error_set(error, "technique %.200s: %s; see hdss/technique.h", name, what);
@@ -288,8 +284,6 @@ int technique_plugin_init(struct technique_plugin *made, const char *name, const
     };
     return 0;
 }
-
-/* --- of other ranks --- */
 
 unsigned technique_traits(const struct technique *technique)
 {

@@ -16,8 +16,7 @@ struct technique_plugin {
     union sched_value fallback[SCHED_PARAMS_MAX];
 };
 
-/* Checks the plug-in's table and makes a technique of it. `name` is its name in specs, that of the file. Name and
- * plug-in are borrowed for the technique's life. */
+/* Checks the plug-in's table and makes a technique of it. `name`, in specs, and the plug-in are borrowed. */
 int technique_plugin_init(struct technique_plugin *made, const char *name, const struct hdss_technique *plugin,
                           struct error *error);
 

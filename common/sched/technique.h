@@ -46,8 +46,7 @@
 TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 #undef TECHNIQUE_DECLARE
 
-/* 0.29 * 100 is 28.999999999999996 in doubles where 29 is meant: a value this close to a whole number is taken as that
- * number. */
+/* 0.29 * 100 is 28.999999999999996 in doubles: a value this close to a whole number is taken as that number. */
 #define ROUNDING_GUARD 1e-9
 
 /* Products and sums of two numbers of iterations do not fit 64 bits. */
@@ -140,8 +139,7 @@ static inline struct twofold power_meant(const struct sched *sched, unsigned wor
 /* Below this value a few operations on doubles have errors far below ROUNDING_GUARD. */
 #define DOUBLES_DO 0x1p20
 
-/* True if rounding the double gives the same as rounding the exact value: it is small and not next to a whole
- * number. */
+/* True if rounding the double equals rounding the exact value: it is small and not next to a whole number. */
 static inline bool doubles_do(double value)
 {
     double rest = value - (double)(int64_t)(value < DOUBLES_DO ? value : 0);
@@ -157,8 +155,7 @@ static inline uint64_t floor_times_power(const struct sched *sched, unsigned wor
     return floor_twofold(twofold_multiply(chunk, power_meant(sched, worker)), sched->power_doubt);
 }
 
-/* Relative rounding error of a weight P V_j / V, and of a chunk times a weight: a product that should be whole may
- * exceed the whole number by it. */
+/* Relative rounding error of P V_j / V and of a chunk times it: a product may exceed its whole number by it. */
 #define WEIGHT_GUARD 0x1p-52
 
 /* K w, rounded up. */
@@ -168,8 +165,7 @@ static inline uint64_t ceil_weighted(double chunk, double weight)
     return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
 }
 
-/* ceil(R/V), the share of one unit of power, for R > 0. At least 1; not clamped to the longest loop, because powers
- * below 1 make it larger than the loop. */
+/* ceil(R/V), the share of one unit of power, for R > 0; at least 1, without upper limit because of small powers. */
 static inline struct twofold ceil_share(const struct sched *sched, struct twofold rest, struct twofold total)
 {
     double share = rest.high / total.high;
@@ -223,8 +219,7 @@ static inline double param_measured(const struct sched *sched, unsigned param)
         .summary = "paper: to the letter of the paper, " what                                                          \
     }
 
-/* mfsc's chunk, which fsc also cuts until its values are known: floor(0.55 + t ln 2 / ln t) with t = ceil(N/P), from 1
- * to t, [2L]. The same on every machine. */
+/* mfsc's chunk, which fsc cuts first: floor(0.55 + t ln 2 / ln t), t = ceil(N/P), [2L]. Equal on all machines. */
 uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
 
 /* log2(value) 2^LOGARITHM_BITS for value >= 2, the same on every machine. */

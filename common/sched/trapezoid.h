@@ -11,8 +11,7 @@
 
 #include <math.h>
 
-/* In sched->constant.integer: first, last, the decrement, and the last step not below `last`. A technique may use the
- * places from TRAPEZOID_OWN on. */
+/* In sched->constant.integer: first, last, decrement, last step not below `last`; then a technique's own. */
 enum { TRAPEZOID_FIRST, TRAPEZOID_LAST, TRAPEZOID_RISE, TRAPEZOID_RUN, TRAPEZOID_END, TRAPEZOID_OWN };
 
 extern const struct technique_param trapezoid_params[];

@@ -27,7 +27,6 @@ struct boundary_list {
 
 void boundary_list_fini(struct boundary_list *boundaries);
 
-/* -1: out of memory. */
 int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned who);
 
 /* Removes the boundary and returns its worker in `*who`; false if it is not in the list. */
@@ -35,8 +34,7 @@ bool boundary_list_take(struct boundary_list *boundaries, uint64_t first, unsign
 
 bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 
-/* Moves the boundary added last from `from` to `first`. Returns false, without a change, if it does not belong to `who`
- * or is not at `from`. */
+/* Moves the boundary added last from `from` to `first`. False if it is not at `from` or not of `who`. */
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
 /* Asserts that no boundary is in the list twice. */

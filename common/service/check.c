@@ -64,8 +64,7 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* Checks that each worker that asks for a chunk is in the queue exactly once. The queue is the ring, or the index's
- * line while the index is on. */
+/* Checks that each worker that asks for a chunk is in the queue (the ring, or the index's line) exactly once. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;

@@ -24,8 +24,7 @@ static void order_tell(const struct service *service, unsigned w, const struct n
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
-/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next chunk; records the end if that is
- * unknown. */
+/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next; or records the end. */
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};

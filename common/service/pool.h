@@ -41,7 +41,7 @@ struct pool {
     unsigned count, capacity;
 };
 
-/* Room for `capacity` chunks of `workers` workers. -1: out of memory. */
+/* Room for `capacity` chunks of `workers` workers. */
 int pool_init(struct pool *pool, unsigned workers, unsigned capacity);
 void pool_fini(struct pool *pool);
 
@@ -54,8 +54,7 @@ void pool_add_workers(struct pool *pool, unsigned workers);
 /* False if the pool is full. */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* Appends a chunk that is taken strictly in order, by any worker. A split leaves a worker at least `least`. False if
- * the pool is full. */
+/* Appends a chunk to be taken in order by any worker; splits leave at least `least`. False if the pool is full. */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
 /* False if the pool is empty. If the chunk was cut for another worker and is at least twice as large as the latest one
@@ -69,5 +68,4 @@ bool pool_has_own(const struct pool *pool, unsigned worker);
 
 uint64_t pool_total(const struct pool *pool);
 
-/* Asserts the invariants. */
 void pool_check(const struct pool *pool);

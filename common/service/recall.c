@@ -20,8 +20,7 @@
 /* A worker counts as at most this many times slower than the mean. */
 #define SLOWER_MAX 1000
 
-/* True if the worker may return iterations of the grant. If two workers have it, only the one may whose partner does
- * not answer. */
+/* True if the worker may return iterations of the grant; of two holders, if the other does not answer. */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
     bool has_late_copy =
@@ -301,8 +300,7 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
     service->recall.due_ns = service_answer_due_ns(service, service->line.index.tree[1].answer_ns);
 }
 
-/* True if the worker holds iterations not begun whose results would be dropped. One iteration of its oldest chunk has
- * begun. */
+/* True if the worker holds iterations not begun whose results would be dropped; one of its oldest has begun. */
 static bool holds_in_vain(struct served *worker)
 {
     const struct grant *oldest = service_running_grant(worker);

@@ -51,8 +51,7 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* Records when a refill was requested. The first refill waits for the speeds of all workers, so its time is no round
- * trip. */
+/* Records when a refill was requested. The first one waits for the speeds, so its time is no round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);
@@ -60,8 +59,8 @@ void refills_ask(struct refills *refills, uint64_t now_ns)
     refills->asked_at_ns[last] = refills->gap_started_ns > 0 ? now_ns : UNKNOWN;
 }
 
-/* The time of a parked refill is no round trip either, because it waited for work. How long the first refill lasted is
- * unknown. */
+/* The time of a parked refill is no round trip either, because the refill waited for work. How long the first refill
+ * lasted is unknown. */
 void refills_take(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open > 0);

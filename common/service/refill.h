@@ -23,12 +23,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Most open refills. With one chunk per worker in each, a chunk may be as short as an eighth of the round trip before a
- * worker waits. */
+/* Most open refills: chunks may be as short as an eighth of the round trip before a worker waits. */
 #define REFILLS_OPEN_MAX 8
 
-/* The same if the cutting process is reached through a stream, whose round trip takes system calls and is several times
- * as long. */
+/* Like REFILLS_OPEN_MAX, if the cutting process is reached through a stream, with a round trip several times as
+ * long. */
 #define REFILLS_OPEN_FAR_MAX 32
 
 _Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
@@ -58,8 +57,7 @@ struct refills {
 /* `chunks`: per worker in one refill. `open_max`: REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
-/* Cuts a refill, one chunk per worker in turn, by calling `cut` for the `i`-th worker. `cut` stores the chunk; it
- * returns false if nothing is free. */
+/* Cuts a refill, one chunk per worker in turn, by `cut` for the `i`-th worker; false if nothing is free. */
 static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void *context, unsigned i), void *context)
 {
     unsigned i = 0;

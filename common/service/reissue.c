@@ -403,8 +403,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Declares the workers that have not left lost. If many share few cores leaving takes time, so the service waits as
- * long as workers keep leaving. */
+/* Declares workers that have not left lost; waits while workers keep leaving, for many on few cores. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -807,7 +806,7 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
     return true;
 }
 
-/* --- what did not work --- */
+/* --- failed iterations --- */
 
 /* The first iterations of the failure that have the same record of deaths and failures. */
 static struct iterations_failed first_piece(const struct service *service, const struct iterations_failed *failure,

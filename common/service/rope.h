@@ -57,5 +57,4 @@ unsigned rope_before_able(const struct rope *rope);
 /* Swaps the first item with the able item that has the least time. Does nothing if no item is able. */
 void rope_bring_least(struct rope *rope);
 
-/* Asserts the invariants. */
 void rope_check(const struct rope *rope);

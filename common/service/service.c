@@ -124,7 +124,7 @@ static void release_chunk(struct service *service, struct served *worker)
 
 /* Marks functions for rare events, so that they do not slow the usual path of a chunk. */
 #define RARELY __attribute__((noinline, cold))
-/* The same for functions that run once per chunk if there is a trace. */
+/* Like RARELY, for functions that run once per chunk if there is a trace. */
 #define TRACING __attribute__((noinline))
 
 TRACING void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
@@ -151,8 +151,7 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Adds stored results to a chunk of a loop with dependencies and commits it when it is complete. Ignores chunks of lost
- * workers. */
+/* Adds stored results to a chunk with dependencies and commits it when complete. Ignores those of lost workers. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -218,8 +217,7 @@ static int check_payload(const struct service *service, const struct message *me
     return 0;
 }
 
-/* Accepts the next `count` results of a grant: stores them, or passes them to the owner if there is nothing to
- * store. */
+/* Accepts the next `count` results of a grant: stores them, or passes them on if nothing is to be stored. */
 static int service_take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                              const struct message *message, struct actions *actions, struct error *error)
 {
@@ -532,8 +530,7 @@ TRACING static void trace_assignment(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Grants the chunk and adds it to the worker's ASSIGN of this step. Inlined in the usual path of a chunk; all others
- * call assign_seldom(). */
+/* Grants the chunk and adds it to the worker's ASSIGN. Inlined for speed; rare calls use assign_seldom(). */
 static inline __attribute__((always_inline)) struct grant *assign(struct service *service, unsigned w,
                                                                   const struct range *range, enum chunk_reason reason,
                                                                   uint64_t now_ns, struct actions *actions)
@@ -811,7 +808,7 @@ static inline void end_turn(struct service *service)
         service_enqueue(service, w);
 }
 
-/* Verifications that became available after the requests were served: gives them to workers without a chunk. */
+/* Gives verifications that became available after the requests were served to workers without a chunk. */
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     const uint64_t assigned = service->assigned, look_ns = now_ns + LEASE_LOOK_NS;
@@ -827,8 +824,7 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
         service->lease.due_ns = look_ns; /* a worker that hangs with one may leave no other event */
 }
 
-/* Number of workers before the first idle one with a slot. If speeds differ, the fastest of these is moved to its
- * place. */
+/* Number of workers before the first idle one with a slot, or before the fastest, which is moved there. */
 static unsigned before_free(struct service *service)
 {
     struct rope *line = &service->line.index.line;
@@ -838,8 +834,7 @@ static unsigned before_free(struct service *service)
     return rope_before_able(line);
 }
 
-/* Nothing else is left: idle workers get copies of overdue chunks. A hanging worker still holds a chunk, even if it is
- * first in the queue. */
+/* Nothing else is left: idle workers copy overdue chunks. A hanging worker still holds a chunk. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->assigned != service->lease.assigned_at_look)
@@ -879,7 +874,7 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))
-        service_recall(service, now_ns, actions); /* a copy may be shared as well */
+        service_recall(service, now_ns, actions); /* part of a new copy may be recalled as well */
 }
 
 /* Logs why a worker gets nothing for the request of this step. */
@@ -895,8 +890,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True if only an idle worker can get work now: some have not had their first chunk, or all work left was returned and
- * is reserved for idle workers. */
+/* True if only an idle worker can get work now: all work left is reserved for idle workers or first chunks. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))

@@ -67,7 +67,7 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define LEASE_LOOK_NS 5000000u
 /* A worker that has not left this long after it could is declared lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* The same after a LATE END, counted from the moment at which the worker before it left. */
+/* Like LEAVE_NS, after a LATE END; counted from the moment at which the worker before it left. */
 #define LEAVE_LATE_NS 150000000u
 
 /* Value of record_bytes: results have any size. */
@@ -143,8 +143,7 @@ struct service_ops {
     /* A chunk is finished; called before the worker's next request is served. The wait before a worker's first chunk is
      * not included, because it lasts until all workers are probed. NULL: nothing learns. */
     void (*finished)(void *owner, unsigned worker, const struct feedback_record *feedback);
-    /* The results of the part are stored, or there are none to store. In a loop with dependencies the part is a whole
-     * chunk. */
+    /* The part is stored, or there is nothing to store. In a loop with dependencies it is a whole chunk. */
     void (*committed)(void *owner, const struct part *part);
     /* Iterations failed on the worker of rank `failure->id`; `final`: they are given up. */
     void (*failed)(void *owner, const struct iterations_failed *failure);
@@ -170,8 +169,7 @@ struct loss {
 /* ENDING: no worker is served, and requests are ignored. */
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
-/* What the owner can get elsewhere: chunks; nothing at present; or nothing any more, because all work elsewhere has
- * begun. */
+/* What the owner can get elsewhere: chunks; nothing at present; or nothing more, because all has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
 /* Bits for the owner: see service_take_news(). */
@@ -330,7 +328,6 @@ struct service {
     struct verify verify;
 };
 
-/* -1: out of memory. */
 int service_init(struct service *service, const struct service_config *config);
 void service_fini(struct service *service);
 
@@ -384,8 +381,7 @@ void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes one requeued range, or one recalled for workers that no longer wait, for the owner to give elsewhere; false if
- * there is none. */
+/* Takes a requeued range, or a recalled one that no worker waits for, to be given elsewhere; false if none. */
 bool service_take_away(struct service *service, struct range *range);
 
 /* Handles EVENT_TIMER: searches for overdue chunks and declares workers lost that have not left in time. */
@@ -464,23 +460,20 @@ static inline unsigned service_take_news(struct service *service)
 /* The next lost worker not yet taken, or NULL. Valid until the next call of the service. */
 const struct loss *service_take_loss(struct service *service);
 
-/* Up to `most` records of iterations given up and not yet taken, in the format of ITERATIONS_GIVEN_UP. Valid until the
- * next call of the service. */
+/* Up to `most` new records of ITERATIONS_GIVEN_UP, valid until the next call of the service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
 /* Counts since the last call. */
 struct recovery_counts service_take_counts(struct service *service);
 
-/* What was verified since the last call, and at most one range with a mismatch, in the format of VERIFIED; false if
- * there is nothing. */
+/* News of verification and at most one mismatch, in the format of VERIFIED; false if there are none. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
 /* The next worker to drop because two others agree that its results are wrong, or worker_count. The reason is valid for
  * the service's life. Call it after SERVICE_DIFFERED, once per step: there may be more in the next. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* Loop with dependencies: the chunk that begins at `neighbour->first` is computed elsewhere. False if that is
- * impossible. */
+/* With dependencies: the chunk at `neighbour->first` is computed elsewhere. False if that is impossible. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
 /* Loop with dependencies and a journal: asks the worker of the lowest open chunk that ends at or after `at`, if there
@@ -495,15 +488,12 @@ bool service_is_over(const struct service *service);
 /* True if no worker computes and no result is being stored. */
 bool service_is_quiet(const struct service *service);
 
-/* Asserts the invariants between two steps. */
 void service_check(const struct service *service);
 
-/* Iterations without results: in the pool, returned, or with workers whose results count. Not for loops with
- * dependencies; as slow as service_check(). */
+/* Iterations without results: in the pool, returned, or assigned. Not with dependencies; slow. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* The oldest unfinished chunk of worker `w`: how many of its iterations have no results, and since when it has been the
- * oldest. False if it has none. */
+/* Worker `w`'s oldest unfinished chunk: iterations without results, and since when; false if none. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

@@ -18,7 +18,7 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
 void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
                         const struct range *range);
 
-/* The same; does nothing without a trace. */
+/* Like service_trace_part(), but does nothing without a trace. */
 static inline void service_note_part(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      uint32_t chunk, uint64_t first, uint64_t count)
 {
@@ -26,8 +26,7 @@ static inline void service_note_part(const struct service *service, enum trace_r
         service_trace_part(service, kind, w, chunk, &(struct range){first, count});
 }
 
-/* Traces the rest of a grant as lost or undone. In a loop with dependencies a chunk counts as a whole, so that is all
- * of it. */
+/* Traces the rest of a grant as lost or undone; with dependencies the whole chunk. */
 static inline void service_note_rest(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      const struct grant *grant)
 {
@@ -69,8 +68,7 @@ void service_index_check(const struct service *service);
 /* True if the worker has no chunk and a slot for one. */
 bool service_is_free(const struct service *service, unsigned w);
 
-/* Tells workers which worker computes the chunk after theirs, for all chunks assigned in this step. Their ASSIGNs have
- * been sent before. */
+/* Tells workers which worker computes the chunk after theirs, after the ASSIGNs of this step. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 static inline bool service_recalls(const struct service *service)
@@ -101,9 +99,9 @@ void service_stop_loser(struct service *service, unsigned w, struct actions *act
 /* Cancels the RECALL of worker `w`, which is gone. */
 void service_forget_recall(struct service *service, unsigned w);
 
-int service_verify_init(struct service *service); /* -1: out of memory */
+int service_verify_init(struct service *service);
 void service_verify_fini(struct service *service);
-int service_verify_reserve(struct service *service, unsigned workers); /* -1: out of memory */
+int service_verify_reserve(struct service *service, unsigned workers);
 void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
 /* True if the stored part is selected for verification and held back until a second worker has computed it. */
@@ -115,14 +113,12 @@ bool service_take_third(struct service *service, const struct part *part);
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* The next `count` results of a second or third computation have arrived. True if they are only compared; otherwise
- * they must be stored. */
+/* The next `count` results of a repeated computation have arrived. True: only compared; false: to be stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
 /* Worker `w` does not complete the verification; results that still arrive are dropped, and another worker is to
  * compute the range. `was_lost`: it died, hangs or failed, which is retried only a few times. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* When an overdue verification is taken from its worker in favour of `w`: at `end_ns` if `w` may compute it, otherwise
- * when its worker is considered hung. */
+/* When an overdue verification goes to `w`: at `end_ns` if `w` may compute it, else if its worker hangs. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
 /* Reports undecided verifications when serving ends. */
 void service_verify_end(struct service *service);

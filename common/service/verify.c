@@ -204,8 +204,7 @@ static struct verification *next_unusual(struct service *service, unsigned w)
     return NULL;
 }
 
-/* A worker that has just returned a verification gets none while it holds other chunks, because it would be recalled
- * again and again. */
+/* A worker that has just returned a verification gets none while it holds chunks, to avoid endless recalls. */
 struct verification *service_next_verification(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;

@@ -16,8 +16,7 @@ struct stream_address {
     struct address port;        /* if `path` is empty */
 };
 
-/* Parses unix:PATH, /PATH, or HOST:PORT, optionally with tcp: before and an IPv6 host in brackets. Names are not
- * resolved. */
+/* Parses unix:PATH, /PATH, or HOST:PORT (tcp: before it is optional, IPv6 in brackets); no name resolution. */
 int stream_address_parse(struct stream_address *address, const char *text, struct error *error);
 
 bool stream_address_is_tcp(const struct stream_address *address);

@@ -29,23 +29,20 @@ struct channel {
     struct greeting *greeting; /* owned; NULL: none, or after the handshake */
 };
 
-/* Takes over the socket. With `tls` it speaks TLS, as server or client depending on `tls`. -1: out of memory; then the
- * caller keeps the socket. */
+/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; then the caller keeps the socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
 /* Adds a greeting, which it owns, before TLS. */
 void channel_greet(struct channel *channel, struct greeting *greeting);
 
-/* Continues greeting and TLS handshake. Returns 0 after both (at once without TLS), or a channel_result, with an error
- * for CHANNEL_FAILED. */
+/* Continues greeting and TLS handshake. Returns 0 after both, or a channel_result (FAILED: with an error). */
 int channel_handshake(struct channel *channel, struct error *error);
 
 /* Descriptor for CHANNEL_WAITS. */
 int channel_awaits(const struct channel *channel);
 
-/* Return the number of bytes transferred, at least 1, or a channel_result; `size` >= 1. TLS may still buffer written
- * bytes: channel_flush(). */
+/* Return the bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes: channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 

@@ -77,8 +77,6 @@ static void connection_end(struct connection *connection, const char *why)
     connection_close(connection);
 }
 
-/* --- writing --- */
-
 static void wait_to_write(struct connection *connection, bool waits)
 {
     if (waits && !connection->waits)
@@ -157,8 +155,6 @@ void connection_beat(struct connection *connection)
     connection_pump(connection);
 }
 
-/* --- reading --- */
-
 /* False if the frame is incomplete or the connection is over. */
 static bool take_frame(struct connection *connection)
 {
@@ -224,8 +220,6 @@ static void read_all(struct connection *connection)
         take_frames(connection);
     } while (connection->state == CONNECTION_OPEN && !connection->is_paused && channel_has_more(&connection->channel));
 }
-
-/* --- the watches --- */
 
 static void shake(struct connection *connection);
 
@@ -335,8 +329,6 @@ void connection_resume(struct connection *connection)
         connection->world->ops->watch_call(connection->readable);
     end_work(connection, was_busy);
 }
-
-/* --- from the beginning --- */
 
 struct connection *connection_new(struct stream_world *world, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
                                   const struct connection_user *user, void *context)

@@ -30,8 +30,7 @@ struct connection_user {
     /* May close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* The connection is over; the caller closes it afterwards. `why`: fault of the peer; NULL if the connection
-     * broke. */
+    /* The connection is over; the caller closes it. `why`: fault of the peer; NULL if the connection broke. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -67,11 +66,10 @@ void connection_close(struct connection *connection);
 
 void connection_give(struct connection *connection, const struct connection_user *user, void *context);
 
-/* Sets the largest frame to accept. -1: out of memory. */
+/* Sets the largest frame to accept. */
 int connection_widen(struct connection *connection, size_t body_bytes);
 
-/* Sends a frame outside of the session, before there is one or while it has nothing to write. -1: out of memory. The
- * connection may be over afterwards. */
+/* Sends a frame outside of a session with nothing to write. -1: out of memory. The connection may be over then. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
 /* Sends an acknowledgement if it needs a frame of its own. The connection may be over afterwards. */

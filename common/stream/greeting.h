@@ -26,7 +26,7 @@ struct greeting {
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];
 };
 
-/* `brings`: for the connecting end, which sends it; else for the listening end. NULL if memory runs out. */
+/* `brings`: for the connecting end, which sends it; else for the listening end. */
 struct greeting *greeting_new(bool brings);
 
 /* Continues. Returns 0 after the end, or a channel_result, with an error for CHANNEL_FAILED. After CHANNEL_WAITS call

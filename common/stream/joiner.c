@@ -27,8 +27,6 @@ static struct peer *joined_peer(const struct streams *streams)
     return streams->peer_count > 0 ? streams->peers[0] : NULL;
 }
 
-/* --- what fails --- */
-
 static void try_later(struct streams *streams)
 {
     struct joiner *joiner = streams->joiner;
@@ -51,8 +49,6 @@ static void stop_joining(struct streams *streams, enum joiner_answer answer, con
     streams_warn(streams, "cannot come back to %s: %s", text, why);
     peer_end(peer, true, STREAM_LOST);
 }
-
-/* --- an attempt --- */
 
 static void describe_lineup(struct frame_hello *hello, const struct stream_lineup *lineup)
 {
@@ -272,8 +268,6 @@ void joiner_free(struct joiner *joiner)
     free(joiner->words);
     free(joiner);
 }
-
-/* --- joining --- */
 
 /* Fails if the peer would reject the HELLO. */
 static int check_lineup(const struct stream_lineup *lineup, struct error *error)

@@ -21,8 +21,6 @@
 /* Pause after the descriptors were exhausted. */
 #define LISTEN_AGAIN_NS UINT64_C(1000000000)
 
-/* --- strangers --- */
-
 static struct stranger *stranger_new(struct streams *streams)
 {
     struct stranger *stranger = calloc(1, sizeof *stranger);
@@ -89,8 +87,6 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
     if (connection_send(connection, FRAME_REFUSED, (const unsigned char *)text.text, strlen(text.text)) < 0)
         stranger_free(stranger);
 }
-
-/* --- hellos --- */
 
 static struct peer *find_by_token(const struct streams *streams, const unsigned char *token)
 {
@@ -190,8 +186,6 @@ static void end_stranger(struct connection *connection, void *context, const cha
 }
 
 static const struct connection_user stranger_user = {.receive = receive_hello, .ended = end_stranger};
-
-/* --- listening --- */
 
 static void drop_oldest_mute(struct streams *streams)
 {

@@ -36,7 +36,7 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
-/* The same for the joining end, which has an alternative. */
+/* For the joining end, which can use the set's ticket instead. */
 static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
 {
     struct error why;

@@ -157,7 +157,7 @@ void streams_wake(struct streams *streams, uint64_t at_ns);
 /* True if this end was stopped until just now, as on a suspended or very busy machine. */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
-/* Stores a message or data for streams_poll(). -1: out of memory. */
+/* Stores a message or data for streams_poll(). */
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
                  size_t size);
 
@@ -181,8 +181,7 @@ void peer_take(struct peer *peer, struct connection *connection);
 /* Sets the connection, over which a WELCOME is sent before peer_go_on(). */
 void peer_greet(struct peer *peer, struct connection *connection);
 
-/* Starts or resumes the session on a connection that has been greeted. The peer has `received` frames, as in
- * session_can_resume(). */
+/* Starts or resumes the session on a greeted connection; `received` as in session_can_resume(). */
 void peer_go_on(struct peer *peer, struct connection *connection, uint64_t received);
 
 /* Ends the peer and closes its connection. If `is_told`, the user gets the event `told`. */

@@ -33,8 +33,7 @@ struct session {
 void session_init(struct session *session);
 void session_fini(struct session *session);
 
-/* Stores a MESSAGE, DATA or BYE for output. -1 if memory runs out or SESSION_KEPT_MAX is exceeded, with the session
- * unchanged. */
+/* Stores a MESSAGE, DATA or BYE for output. -1 without memory or beyond SESSION_KEPT_MAX; nothing is changed. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
 /* The next bytes to write, with acknowledgements filled in; *size is 0 if there are none. Valid until the next call. */

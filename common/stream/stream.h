@@ -48,8 +48,8 @@ enum stream_event_type {
     STREAM_MESSAGE, /* from a welcomed peer */
     STREAM_DATA,    /* at the listening end: data of a preceding message */
     STREAM_LEFT,    /* a peer has left in order: no further messages in either direction */
-    /* a peer has not returned within the grace time, violated the protocol, or left before the
-     *                     answer: no further messages in either direction. Not after streams_part() */
+    /* a peer has not returned within the grace time, violated the protocol, or left before the answer: no further
+     * messages in either direction. Not after streams_part() */
     STREAM_LOST,
 };
 
@@ -64,8 +64,7 @@ struct stream_event {
 struct streams_setup {
     struct event_base *base;    /* borrowed */
     struct stream_world *world; /* borrowed; NULL: the real one. Tests use others: world.h */
-    /* [STREAM_KEY_BYTES] pre-shared key; NULL: no listening at ports, and joining at ports needs
-     *                                    a munge credential */
+    /* [STREAM_KEY_BYTES] pre-shared key; NULL: no listening at ports, and joining at ports needs a munge credential */
     const unsigned char *key;
     uint64_t grace_ns;  /* grace time of a silent peer */
     uint64_t closed_ns; /* grace time after a connection was closed, as when a process ends */
@@ -88,8 +87,7 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* Returns the next event of any peer; false if there is none. Numbers of peers are not reused, and calls for ended
- * peers do nothing. */
+/* The next event of any peer; false: none. Peer numbers are not reused; calls for ended peers do nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
 /* Reads available input, with one system call if there is none. It turns the base only if there are many peers, so the
@@ -105,7 +103,7 @@ void streams_refuse(struct streams *streams, unsigned peer, const char *line);
  * peer is not open. -1 if memory runs out, or a disconnected peer has 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
-/* The same for 1 to STREAM_DATA_MAX bytes of data, in order with messages, at the joining end. */
+/* Like streams_send(), for 1 to STREAM_DATA_MAX bytes of data, in order with messages, at the joining end. */
 int streams_send_data(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
 /* Hold back output until streams_flush(), to save system calls. */

@@ -38,8 +38,6 @@ uint64_t streams_now(const struct streams *streams)
     return world_now(streams->world);
 }
 
-/* --- time --- */
-
 void streams_wake(struct streams *streams, uint64_t at_ns)
 {
     const uint64_t now = streams_now(streams);
@@ -125,8 +123,6 @@ void streams_warn(struct streams *streams, const char *format, ...)
     streams->setup.warn(streams->setup.context, line.text);
 }
 
-/* --- from beginning to end --- */
-
 struct streams *streams_new(const struct streams_setup *setup, struct error *error)
 {
     struct streams *streams = calloc(1, sizeof *streams);
@@ -167,8 +163,6 @@ void streams_free(struct streams *streams)
     free(streams->peers);
     free(streams);
 }
-
-/* --- what has come --- */
 
 int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_type type, const unsigned char *bytes,
                  size_t size)
@@ -296,8 +290,6 @@ void streams_look(struct streams *streams)
     else
         streams->world->ops->turn(streams->world, false);
 }
-
-/* --- what is sent --- */
 
 int streams_welcome(struct streams *streams, unsigned number, const struct stream_welcome *welcome)
 {

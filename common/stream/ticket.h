@@ -41,7 +41,7 @@ bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_add
 /* A ticket of this machine with a new key and without addresses. Fails if the system provides no random bytes. */
 int ticket_init(struct ticket *ticket, struct error *error);
 
-/* The text of the file; freed by the caller. NULL if memory runs out. */
+/* The text of the file; freed by the caller. */
 char *ticket_text(const struct ticket *ticket);
 
 /* Replaces the file, with mode 0600. */

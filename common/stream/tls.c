@@ -51,8 +51,6 @@ struct tls_session {
     bool has_more;                 /* the last read has left received bytes undecrypted */
 };
 
-/* --- the key --- */
-
 static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446, B.4 */
 
 static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
@@ -97,8 +95,6 @@ static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char 
     *offered = key != NULL ? SSL_SESSION_dup(key) : NULL;
     return *offered != NULL;
 }
-
-/* --- the socket, as OpenSSL sees it --- */
 
 /* Returns 0 if all records are sent, else a channel_result. */
 static int send_records(struct tls_session *session)
@@ -183,8 +179,6 @@ static BIO_METHOD *socket_method(void)
     return method;
 }
 
-/* --- for all connections --- */
-
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
     if (is_one_file()) /* the machine's configuration is for its own OpenSSL and may name modules */
@@ -231,8 +225,6 @@ void tls_free(struct tls *tls)
     BIO_meth_free(tls->socket);
     free(tls);
 }
-
-/* --- one connection --- */
 
 struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd)
 {

@@ -18,12 +18,12 @@ struct tls_session;
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error);
 void tls_free(struct tls *tls);
 
-/* A connection over a borrowed socket. NULL if memory runs out. */
+/* A connection over a borrowed socket. */
 struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd);
 void tls_session_free(struct tls_session *session);
 
 /* Sets a key for this connection, which is copied: a connecting end offers it instead of the common key, a listening
- * end accepts either. -1: out of memory. */
+ * end accepts either. */
 int tls_session_take_key(struct tls_session *session, const unsigned char *key);
 
 /* See the functions of channel.h. */

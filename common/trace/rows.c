@@ -115,8 +115,6 @@ static struct traced_chunk *find_chunk(const struct chunk_rows *rows, const stru
     return NULL;
 }
 
-/* --- giving rows --- */
-
 static void give_part(struct chunk_rows *rows, const struct traced_chunk *chunk, const struct traced_part *part,
                       uint64_t compute_ns)
 {
@@ -163,8 +161,6 @@ static void give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
     worker->count--;
 }
 
-/* --- parts --- */
-
 /* The part that the range continues; may be NULL. */
 static struct traced_part *part_before(const struct traced_chunk *chunk, const struct trace_record *record,
                                        enum trace_record_kind fate)
@@ -191,8 +187,6 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     chunk->parts[chunk->part_count++] = (struct traced_part){record->first, record->count, record->at_ns, fate};
     return true;
 }
-
-/* --- completions --- */
 
 /* Sets start and end of the chunks of completions in one message. */
 static void time_completions(struct chunk_rows *rows)
@@ -256,8 +250,6 @@ static bool add_completion(struct chunk_rows *rows, const struct trace_record *r
     return true;
 }
 
-/* --- other records --- */
-
 static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_worker *worker = find_worker(rows, record->worker);
@@ -271,8 +263,7 @@ static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record
     return true;
 }
 
-/* Records the fate of a part of a chunk. Records of unknown chunks are ignored: their beginning was lost with the
- * machine's file. */
+/* Records the fate of a part of a chunk. Chunks whose beginning was lost with the machine's file are ignored. */
 static bool settle_part(struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_chunk *chunk = find_chunk(rows, record);
@@ -334,8 +325,6 @@ bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records,
             return false;
     return true;
 }
-
-/* --- the end --- */
 
 /* The rest of a chunk lies between or after its parts, contiguous if the machine ended in order. */
 static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)

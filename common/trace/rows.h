@@ -41,7 +41,7 @@ typedef void chunk_row_taker(void *context, const struct chunk_row *row);
 
 struct chunk_rows;
 
-/* Passes rows to `take`, those of a chunk after all of it is settled. NULL if memory runs out. */
+/* Passes rows to `take`, those of a chunk after all of it is settled. */
 struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
 
 /* Adds records in their order; those of kind 0 are empty. False if memory runs out or the records are inconsistent:

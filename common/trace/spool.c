@@ -82,7 +82,7 @@ static struct trace_record *map_part(struct trace_spool *spool)
     return records != MAP_FAILED ? records : NULL;
 }
 
-/* Memory for records that are discarded. NULL if memory runs out. */
+/* Memory for records that are discarded. */
 static struct trace_record *map_nowhere(void)
 {
     void *records = mmap(NULL, PART_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -47,7 +47,7 @@ struct trace_spool_head {
     char host[64]; /* name of its node; empty: simulated */
 };
 
-/* Name of the file of a rank; freed by the caller. NULL if memory runs out. */
+/* Name of the file of a rank; freed by the caller. */
 char *trace_spool_name(const char *path, unsigned rank);
 
 bool trace_spool_is_there(const char *path, unsigned rank);

@@ -3,8 +3,10 @@
  *
  * A function that can fail because of user input has a last parameter `struct error *error`. If it fails it writes one
  * line there (what, where, what is accepted) and returns -1, or NULL if it returns a pointer; otherwise it returns 0
- * unless its comment says more. Comments do not repeat this. A function without that parameter returns -1 as its
- * comment says, mostly if memory runs out. The line is printed once, by the caller that reports it. */
+ * unless its comment says more. The line is printed once, by the caller that reports it.
+ *
+ * A function without that parameter fails only if memory runs out, unless its comment gives other reasons: it returns
+ * -1, or NULL if it returns a pointer. Comments do not repeat these two rules. */
 #pragma once
 
 #include <stdarg.h>
@@ -16,8 +18,7 @@ struct error {
     char text[ERROR_TEXT_MAX]; /* NUL-terminated, without a newline; empty: no error */
 };
 
-/* Formats the line, truncated and made safe by plain(); `error` may be NULL. Returns -1, for `return error_set(error,
- * ...)`. */
+/* Formats the line, truncated and made safe by plain(); `error` may be NULL. Returns -1 for `return error_set(..)`. */
 int error_set(struct error *error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Add words before or after the line in `error` (may be NULL), which is truncated if necessary. Return -1. */

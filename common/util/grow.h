@@ -9,6 +9,5 @@
 void *grow(void *items, size_t count, size_t *capacity, size_t size);
 
 /* Enlarges an array from `before` to `now` items of `size` bytes; new items are zero. `array` points to the pointer to
- * the first item, of any type. An array that grows often is not copied
- * each time. -1: out of memory, with nothing changed. */
+ * the first item, of any type. -1: out of memory, with nothing changed. */
 int grow_to(void *array, size_t before, size_t now, size_t size);

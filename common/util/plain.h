@@ -5,8 +5,7 @@
 
 #include <stddef.h>
 
-/* Length of the UTF-8 sequence at `at`. 0 if it is invalid (too short, overlong, surrogate, beyond Unicode) or not safe
- * to print. */
+/* Length of the UTF-8 sequence at `at`; 0 if it is invalid or not safe to print. */
 size_t plain_length(const char *at);
 
 /* The next character, or after an invalid sequence the next possible start of one. */

@@ -25,7 +25,7 @@ void precedence_fini(struct precedence *precedence);
 /* -1: out of memory, with nothing changed. */
 int precedence_add(struct precedence *precedence, uint64_t iteration, uint64_t other);
 
-/* Closes a set of pairs of iterations below `count`. -1: out of memory. */
+/* Closes a set of pairs of iterations below `count`. */
 int precedence_close(struct precedence *precedence, uint64_t count);
 
 /* Searches a closed set for a cycle. In `*circle`, freed by the caller, each iteration waits for the next and the last

@@ -25,7 +25,7 @@ struct ranges {
 void ranges_init(struct ranges *set);
 void ranges_fini(struct ranges *set);
 
-/* Makes room for `count` ranges, so that as many additions need no allocation. -1: out of memory. */
+/* Makes room for `count` ranges, so that as many additions need no allocation. */
 int ranges_reserve(struct ranges *set, size_t count);
 
 /* Empties the set and keeps its memory. */
@@ -54,7 +54,6 @@ bool ranges_covers(const struct ranges *set, uint64_t first, uint64_t count);
 /* True if any of [first, first + count) is in the set. */
 bool ranges_overlap(const struct ranges *set, uint64_t first, uint64_t count);
 
-/* Asserts the invariants. */
 void ranges_check(const struct ranges *set);
 
 static inline uint64_t ranges_total(const struct ranges *set)

@@ -6,8 +6,7 @@
 
 #include "hdss/kernel.h"
 
-/* Returns -1. A positive result is named in `error`; for a negative one the kernel has written it. `call` names the
- * call: "run". */
+/* Returns -1, and names a positive result in `error`. `call` names the call: "run". */
 int returned_failure(int result, const char *call, char error[HDSS_ERROR_MAX]);
 
 static inline int returned(int result, const char *call, char error[HDSS_ERROR_MAX])

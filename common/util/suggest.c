@@ -41,8 +41,7 @@ static unsigned distance(const char *a, size_t a_length, const char *b, size_t b
 
 void suggest_init(struct suggestion *nearest, const char *word)
 {
-    /* more distant names than a third of the word (plus one letter if it is longer than three) are unlikely; case is
-     * ignored */
+    /* more distant names than a third of the word, plus one letter if it is longer than three, are unlikely */
     const size_t length = strlen(word);
     *nearest = (struct suggestion){.word = word, .distance = length <= 3 ? 4 : 2 * ((unsigned)(length / 3) + 2)};
 }

@@ -26,8 +26,7 @@ struct measured {
 /* A way to share the loop. open() and close() are collective. */
 struct mode {
     size_t own_bytes; /* size of loop->own, initially zero */
-    /* Local preparation of a loop or time step: checks that the technique fits the mode, and allocates. Returns an enum
-     * hdss_status. */
+    /* Local preparation: checks that the technique fits the mode, and allocates. Returns an enum hdss_status. */
     int (*prepare)(struct hdss_shared_loop *loop);
     /* After a failure close() is called as well. */
     int (*open)(struct hdss_shared_loop *loop);
@@ -114,7 +113,7 @@ void loop_pause(struct hdss_shared_loop *loop);
 
 void loop_finish(struct hdss_shared_loop *loop);
 
-/* Sets loop->powers for the technique, per rank or group. -1: out of memory. */
+/* Sets loop->powers for the technique, per rank or group. */
 int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 
 /* --- linked.c: loops that are served while this one waits --- */
@@ -144,7 +143,7 @@ void progress_unlock(struct hdss_shared_loop *loop);
 
 /* --- totals.c: figures of all ranks --- */
 
-/* Collective, after the end: fills in the report on rank 0; `rows` is freed by the caller. -1: out of memory. */
+/* Collective, after the end: fills in the report on rank 0; `rows` is freed by the caller. */
 int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);
 
 /* Writes the report of rank 0. Returns an enum hdss_status. */

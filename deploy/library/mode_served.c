@@ -61,8 +61,8 @@ struct coordinator {
     uint64_t handed_out;       /* chunks assigned from the pool */
     struct ask *refill_ask;    /* owned */
     struct measured *measured; /* [members] since the last refill; owned */
-    /* rank 0: refill being cut, [ranks + 1]; others: [REFILLS_OPEN_MAX][members + 1] by position in
-     *                                   the ring of `refills`; owned */
+    /* rank 0: refill being cut, [ranks + 1]; others: [REFILLS_OPEN_MAX][members + 1] by position in the ring of
+     * `refills`; owned */
     struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
@@ -219,8 +219,7 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
     return true;
 }
 
-/* Called before a chunk of the pool is assigned. Rank 0 gets refills immediately: it measures nothing, and needs one
- * when its pool is empty. */
+/* Called before a chunk of the pool is assigned. Rank 0 gets refills at once, when its pool is empty. */
 static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;

@@ -85,8 +85,6 @@ static int keep_event(struct trace_reader *reader, const struct availability_eve
     return 0;
 }
 
-/* --- profiles of SimGrid --- */
-
 struct profile {
     double at_s[AVAILABILITY_PROFILE_EVENTS_MAX], value[AVAILABILITY_PROFILE_EVENTS_MAX];
     unsigned count;

@@ -17,7 +17,7 @@
 
 /* Time until a dead rank is detected, as in common/mpi: ten heartbeats of a second. */
 #define DETECT_NS UINT64_C(10000000000)
-/* The same for a node that has joined, whose stream ends or is silent for three keep-alives. */
+/* Like DETECT_NS, for a node that has joined, whose stream ends or is silent for three keep-alives. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
 

@@ -6,6 +6,5 @@
 #include "deploy/simulate/backend.h"
 #include "deploy/simulate/simulation.h"
 
-/* Appends faults to those of the run, and sets its pods: one for each arrival of a node, with as many workers as a
- * launched node has, or one more. */
+/* Appends faults to the run and sets its pods, one per arrival of a node, as large as a launched node. */
 int simulation_list_pods(struct simulation_run *run, const struct simulation *simulation, struct error *error);

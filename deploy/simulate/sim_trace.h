@@ -17,8 +17,7 @@ struct sim_trace {
     unsigned count;
 };
 
-/* Begins the job's trace, except for runs whose time only is determined. `config` lists the masters. Must be freed in
- * any case. */
+/* Begins the job's trace, except in runs for times only. `config` lists the masters. Must be freed in any case. */
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error);
 

@@ -265,7 +265,7 @@ static int make_speeds(struct simulation *simulation, struct error *error)
     return 0;
 }
 
-/* --- what happens to the nodes --- */
+/* --- events of nodes --- */
 
 static int parse_seconds(const char *text, uint64_t *ns)
 {
@@ -443,7 +443,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
                      words[simulation->recorded]);
 }
 
-/* --- the whole --- */
+/* --- checks of the whole simulation --- */
 
 static int simulation_check_dca(const struct simulation *simulation, struct error *error)
 {

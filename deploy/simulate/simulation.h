@@ -103,8 +103,7 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
 
 typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
 
-/* Prepares the request; `reader` (may be NULL) with `context` reads SimGrid's files. Same results as
- * simulation_read(). */
+/* Prepares the request; `reader` (may be NULL) reads SimGrid's files. Same results as simulation_read(). */
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
@@ -115,7 +114,6 @@ static inline unsigned simulation_serving_workers(const struct simulation *simul
     return !some ? 0 : simulation->masters > 0 ? simulation->masters : 1;
 }
 
-/* Rank of worker `w`. */
 static inline unsigned simulation_worker_rank(const struct simulation *simulation, unsigned w)
 {
     return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
@@ -135,6 +133,5 @@ static inline double simulation_cost_ns(const struct simulation *simulation, uin
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 
-/* The same in all requested orders: summary and report are those of the run with the median loop time, with the range
- * of all. */
+/* Runs all requested orders: reports the run with the median loop time, and the range of all. */
 int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error);

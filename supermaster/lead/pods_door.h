@@ -16,7 +16,7 @@ struct runtime;
 struct streams;
 
 struct pods_door {
-    char ticket[PATH_MAX];   /* path of the ticket file */
+    char ticket[PATH_MAX];
     struct streams *streams; /* NULL: not listening; owned */
 };
 

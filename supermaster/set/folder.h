@@ -32,8 +32,7 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job);
 /* The path of the job's list; job 0: of an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
-/* Opens the list of a job for reading and writing; `anew`: creates it with its head, whose size is returned in
- * `*bytes`. -1 with errno. */
+/* Opens the list of a job; `anew`: creates it with its head, whose size is in `*bytes`. -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 

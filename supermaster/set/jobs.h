@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 /* Begins a job, or lets it fail with an error; a job that runs alone waits while others run. A job whose kernel must be
- * loaded begins after that. The link may have ended afterwards, if memory ran out. */
+ * loaded begins after the loading. If memory runs out, the link may have ended when this returns. */
 void set_begin_job(struct set *set, struct queue_job *queued);
 
 /* Begins jobs whose kernel is loaded, and ends those cancelled meanwhile. */
@@ -23,8 +23,7 @@ void set_stop(struct set *set);
 /* Ends the set because it has no worker left; may be called again. */
 void set_desert(struct set *set);
 
-/* Releases all jobs after their link has ended; the queue still has them as running, and the next set continues
- * them. */
+/* Releases all jobs after their link has ended; the next set continues those that the queue has as running. */
 void set_abandon_jobs(struct set *set);
 
 /* Status of a running job; false if it does not run. */
@@ -46,7 +45,7 @@ size_t set_list_running(const struct set *set, uint64_t *ids, size_t most);
 /* Tells a running job how many items it has now. */
 void set_tell_more(const struct set *set, const struct queue_job *queued);
 
-/* Makes room in all running jobs for a pod with this many workers. -1: out of memory. */
+/* Makes room in all running jobs for a pod with this many workers. */
 int set_reserve(const struct set *set, unsigned workers);
 
 /* Adds a pod to all running jobs. */

@@ -22,7 +22,7 @@ struct job_additions {
     uint64_t added;   /* other open jobs: number of its iterations */
 };
 
-/* `additions` may be NULL. -1: out of memory. */
+/* `additions` may be NULL. */
 int job_words_init(struct job_words *words, const struct submission *submission, const struct job_additions *additions);
 void job_words_fini(struct job_words *words);
 

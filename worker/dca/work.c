@@ -43,8 +43,6 @@
 /* Time between two checks whether another rank wants the rest of the chunk, while the kernel waits. */
 #define WANTED_LOOK_NS 5000000u
 
-/* --- waiting --- */
-
 static bool dca_work_has_far_peers(const struct dca *dca)
 {
     for (unsigned i = 0; i < dca->ranks; i++)
@@ -83,8 +81,6 @@ void dca_fail(struct dca *dca)
     dca->failed = true;
 }
 
-/* --- between two turns --- */
-
 static void dca_work_show_progress(struct dca *dca, uint64_t now_ns)
 {
     dca->next_tick_ns = now_ns + terminal_look_ms(&dca->root.terminal) * UINT64_C(1000000);
@@ -120,8 +116,6 @@ static void look_at_clock(struct dca *dca)
     if (dca->rank == 0 && dca->root.terminal.mode != TERMINAL_NONE && now_ns >= dca->next_tick_ns)
         dca_work_show_progress(dca, now_ns);
 }
-
-/* --- what the transports need --- */
 
 static void host_idle(struct share *share, bool (*poll)(void *context), void *context)
 {
@@ -192,8 +186,6 @@ int dca_open_transport(struct dca *dca)
     return share_open(&dca->share);
 }
 
-/* --- serving --- */
-
 static bool must_serve(const struct dca *dca)
 {
     return dca->rank == 0 && dca->ranks > 1 && dca->share.transport->serve != NULL &&
@@ -210,8 +202,6 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
     double in_time = dca->exec.iteration_ns > 0 ? BREAK_NS / dca->exec.iteration_ns : 1;
     return done + (in_time < 1 ? 1 : in_time < 1e9 ? (uint64_t)in_time : 1000000000u);
 }
-
-/* --- computing --- */
 
 /* Cuts the running chunk between two iterations. */
 static struct range dca_work_cut(void *context)
@@ -348,8 +338,7 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Records the sharing of cores, as THREADS does with a supermaster; not if iterations wait or this worker is slowed
- * down. */
+/* Records the sharing of cores, as THREADS does; not if iterations wait or this worker is slowed down. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;

@@ -4,7 +4,7 @@
 
 struct dca;
 
-/* Prepares signals and sleeping; call after runtime_prepare(). -1: out of memory. */
+/* Prepares signals and sleeping; call after runtime_prepare(). */
 int dca_prepare_waiting(struct dca *dca);
 void dca_finish_waiting(struct dca *dca);
 

@@ -84,8 +84,7 @@ static bool send_bytes(int socket, const void *bytes, size_t size)
     return true;
 }
 
-/* Sends an answer or an error line. The kernel's output is flushed first, because this process may be killed at any
- * time. */
+/* Sends an answer or an error line, after flushing the kernel's output: this process may be killed any time. */
 static bool answer(const struct answerer *answerer, const char *text, const char *line)
 {
     const char *said = text != NULL ? text : line;

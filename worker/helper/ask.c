@@ -109,7 +109,7 @@ void ask_end(void)
     asker->has_described = false;
 }
 
-/* --- who asks --- */
+/* --- the asker --- */
 
 struct asker *ask_new(uint64_t limit_ns, uint64_t patience_ns)
 {
@@ -292,8 +292,7 @@ static bool begin_asking(enum question question, const void *first, size_t first
     return true;
 }
 
-/* Asks, and gets the answer in asker->answer. False if there is none: the helper is then ended, and asker->why has the
- * reason. */
+/* Asks, and gets asker->answer. False if there is none: the helper is ended, asker->why has the reason. */
 static bool ask(enum question question, const void *bytes, size_t size)
 {
     const bool is_answered = begin_asking(question, bytes, size, NULL, 0, asker->limit_ns) &&
@@ -339,8 +338,7 @@ static int begin_to_load(const char *name, struct helper_program *program, struc
     return error_set(error, "kernel %.100s: out of memory", name);
 }
 
-/* Makes a helper load the kernel. Also fails after `patience_ns`: the loading then continues, in another helper if this
- * one died. */
+/* Makes a helper load the kernel. Also fails after `patience_ns`: the loading then continues. */
 static int ask_to_load(const char *name, uint64_t patience_ns, struct helper_program *program, struct error *error)
 {
     asker->loads_died = asker->loading != NULL ? asker->loads_died : 0;
@@ -431,8 +429,7 @@ static int ask_describe(const union hdss_value *values, struct hdss_loop *loop, 
     return -1;
 }
 
-/* Asks about the described loop, describing it again if the helper was replaced. False if there is no positive answer;
- * `line` says why. */
+/* Asks about the loop, described again to a new helper. False without a positive answer; `line` says why. */
 static bool ask_about_loop(const char *call, enum question question, const void *bytes, size_t size,
                            const union hdss_value *values, char line[HDSS_ERROR_MAX])
 {

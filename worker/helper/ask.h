@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* As kernel_loader, but user kernels that the job wants isolated are loaded by ask_load(). */
+/* Like kernel_loader, but user kernels that the job wants isolated are loaded by ask_load(). */
 extern const struct kernel_loader asking_loader;
 
 /* Loads the kernel in a helper. If there is no helper program, it is loaded here, unless `must` forbids that. The

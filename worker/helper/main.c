@@ -79,8 +79,7 @@ static struct channel *map_memory(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* Maps the shared memory; NULL if this process was not started by a worker. With blocks the file is longer than its
- * head. */
+/* Maps the shared memory; NULL if a worker did not start this process. With blocks the file is longer. */
 static struct channel *map_channel(void)
 {
     struct stat file;

@@ -20,7 +20,7 @@ struct helper_program {
 /* Finds the program beside the worker or in libexec, and makes its command line. On failure nothing is owned. */
 int helper_program_init(struct helper_program *program, unsigned words, char *const *word, struct error *error);
 
-/* The same for a given program. */
+/* Like helper_program_init(), for a given program. */
 int helper_program_init_at(struct helper_program *program, const char *path, unsigned words, char *const *word,
                            struct error *error);
 void helper_program_fini(struct helper_program *program);

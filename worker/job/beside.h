@@ -7,7 +7,6 @@
 #include "common/machine/topology.h"
 #include "common/mpi/runtime.h"
 
-/* As runtime_drive() for a supermaster or master, together with a worker of the job `word` if the topology says that
- * this rank also computes. */
+/* runtime_drive() for a supermaster or master, with a worker of the job `word` if this rank also computes. */
 int worker_job_drive_beside(struct runtime *runtime, const struct topology *topology, unsigned words, char *const *word,
                             const struct machine *server, const struct effects *effects, const char *failure);

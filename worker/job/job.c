@@ -79,8 +79,6 @@ static const struct exec *job_exec(const struct worker_job *job)
     return job_setup_is_dependent(&job->setup) ? &job->pipeline.exec : &job->exec;
 }
 
-/* --- what is measured of chunks --- */
-
 static uint64_t job_processor_ns(const struct worker_job *job)
 {
     uint64_t helpers_ns = 0;
@@ -116,10 +114,7 @@ static void write_costs(struct worker_job *job)
     timings_fini(&job->timings);
 }
 
-/* --- sharing cores --- */
-
-/* Records how the node's cores are shared; not if iterations wait, or the worker is slowed down and so leaves cores
- * idle. */
+/* Records how the node's cores are shared; not if iterations wait, or the worker is slowed down. */
 static void note_sharing(void *context)
 {
     struct worker_job *job = context;
@@ -133,8 +128,6 @@ static void tell_processor_time(void *context, struct threads *threads)
     if (threads->cores > 0 && job->processor_ns > 0)
         threads->processor_ns = job_processor_ns(job) - job->processor_ns;
 }
-
-/* --- the executor --- */
 
 static void refuse_threads(struct worker_job *job)
 {
@@ -158,16 +151,14 @@ static void choose_threads(struct worker_job *job)
     refuse_threads(job);
 }
 
-/* True if a helper runs the kernel. In a set it also runs the threads of a job, because the rank works on other jobs
- * too. */
+/* True if a helper runs the kernel. In a set it also runs threads, because the rank serves other jobs. */
 static bool wants_helper(const struct worker_job *job)
 {
     const struct job_setup *setup = &job->setup;
     return job_setup_is_isolated(setup) || (job->is_of_set && run_spec_has_threads(&setup->job.spec));
 }
 
-/* Prepares the start of a helper if one is needed. Without the helper program a worker does without, unless the user
- * asked for it. */
+/* Prepares a helper if needed. A missing helper program is an error only if the user asked for it. */
 static void prepare_helper(struct worker_job *job, unsigned words, char *const *word)
 {
     const struct run_spec *spec = &job->setup.job.spec;
@@ -286,8 +277,6 @@ static void init_machine(struct worker_job *job)
     worker_init(&job->worker, &config);
 }
 
-/* --- its life --- */
-
 static void init_effects(struct worker_job *job)
 {
     job->effects = (struct effects){
@@ -332,8 +321,6 @@ static void prepare_job(struct worker_job *job, const struct topology *topology)
     choose_executor(job);
 }
 
-/* --- a plain run --- */
-
 static int drive(void *context)
 {
     struct worker_job *job = context;
@@ -367,8 +354,6 @@ int worker_job_run(const struct worker_options *options, struct runtime *runtime
     return status;
 }
 
-/* --- beside the server --- */
-
 struct worker_job *worker_job_open_beside(const struct worker_options *options, struct runtime *runtime,
                                           const struct topology *topology, unsigned words, char *const *word,
                                           struct part_of_job *of_job)
@@ -394,8 +379,6 @@ void worker_job_close_beside(struct worker_job *job)
 {
     job_free(job);
 }
-
-/* --- a job of a set --- */
 
 /* Opens the executor at the first chunk, in the job's folder and environment. */
 static int open_late(void *context, struct error *error)

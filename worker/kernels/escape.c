@@ -74,7 +74,7 @@ static inline bool stays_out(double cx, double cy, unsigned exponent)
     return exponent == 4 || square < 4.0 - 1e-5 || square > 4.0 + 1e-5;
 }
 
-/* Finishes the points that stage 2 cannot handle in plain code, and removes them from the list. */
+/* Finishes in plain code the points that stage 2 cannot handle, and removes them from the list. */
 static inline void escape_take_out(struct escape_points *deep, const struct escape_rule *rule, uint32_t *counts)
 {
     size_t length = deep->length;

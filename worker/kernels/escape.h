@@ -51,8 +51,7 @@ const struct escape_variant *escape_variants(size_t *count);
 /* The widest variant that this machine can run. */
 const struct escape_variant *escape_best(void);
 
-/* The definition. */
 uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule);
 
-/* As escape_scalar(), from z = x + iy with `count` steps done. */
+/* Like escape_scalar(), but starts at z = x + iy, after `count` steps. */
 uint32_t escape_scalar_from(double x, double y, double cx, double cy, const struct escape_rule *rule, uint32_t count);

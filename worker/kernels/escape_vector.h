@@ -44,8 +44,7 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
     return any != 0;
 }
 
-/* At most `steps` tested steps of the points from `at` on. taken[]: steps done before escape; x_out[], y_out[]: z of
- * those that did all. */
+/* At most `steps` tested steps from point `at`. taken[]: steps before escape; x_out, y_out: z if none. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
                                              double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {

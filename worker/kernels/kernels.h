@@ -16,13 +16,13 @@ const struct hdss_kernel *const *kernels(size_t *count);
 /* One of these by name, or NULL. */
 const struct hdss_kernel *kernel_find(const char *name);
 
-/* As kernel_find(); the error lists the names, or says that the module is not installed. */
+/* Like kernel_find(), but with an error that lists the names, or says that the module is not installed. */
 int kernel_named(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
 /* The kernel that a command line names: one of these, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". */
 int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* As check() before a run, without creating anything; user kernels are not called. */
+/* Like check() before a run, but creates nothing and does not call user kernels. */
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 

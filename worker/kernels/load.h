@@ -5,8 +5,7 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* The kernel of a shared object, and its handle if `handle` is not NULL. Fails if there is none, or one for another
- * version of the interface. */
+/* The kernel of a shared object, and its `handle` (may be NULL). Fails for other versions of the interface. */
 int kernel_load_object(const char *name, const struct hdss_kernel **kernel, void **handle, struct error *error);
 
 /* The kernel "python:MODULE.FUNCTION". */

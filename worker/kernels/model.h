@@ -11,8 +11,7 @@
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 
-/* A kernel module of HDSS may define this function if all its iterations cost the same. Returns the nanoseconds of one
- * iteration on such a core. */
+/* A kernel module may define this if all iterations cost the same. Returns their ns on such a core. */
 __attribute__((visibility("default"))) double hdss_kernel_iteration_ns(const struct hdss_loop *loop);
 
 #define KERNEL_ITERATION_NS "hdss_kernel_iteration_ns"

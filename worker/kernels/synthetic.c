@@ -96,8 +96,7 @@ static uint64_t work(uint64_t state, uint64_t units)
     return state;
 }
 
-/* Work units per microsecond of CPU time: the best of some short rounds, because disturbances only slow a round
- * down. */
+/* Work units per microsecond of CPU time: the best of some rounds, because disturbances only slow down. */
 static double calibrate(uint64_t *state)
 {
     enum { ROUNDS = 8, UNITS = 10000 };

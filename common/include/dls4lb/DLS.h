@@ -82,8 +82,8 @@ typedef struct {
     int itersScheduled;           /* iterations, counted like numChunks */
     int myIters;                  /* computed by this rank */
     double workTime;              /* seconds that they took */
-    /* [3 * commSize] for each rank: seconds per iteration, deviation between pieces, number of pieces;
-     *                       valid on the foreman after DLS_EndLoop(), before that -1, -1, 0 */
+    /* [3 * commSize] for each rank: seconds per iteration, deviation between pieces, number of pieces; valid on the
+     * foreman after DLS_EndLoop(), before that -1, -1, 0 */
     double *stats;
     void *own; /* internal */
 } infoDLS;

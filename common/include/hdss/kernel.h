@@ -42,16 +42,15 @@ enum hdss_param_kind {
     HDSS_PARAM_TEXT,   /* value.text: file name or free text, borrowed from the job, valid to its end */
 };
 
-/* A parameter, given as name=value on the command line. The table ends with a NULL name and has at most HDSS_PARAMS_MAX
- * parameters. */
+/* A parameter, name=value on the command line. The table ends with a NULL name; at most HDSS_PARAMS_MAX parameters. */
 struct hdss_param {
     const char *name;
     enum hdss_param_kind kind;
     const char *fallback;    /* default as text; never NULL */
     double minimum, maximum; /* inclusive; integers and reals only */
     const char *choices;     /* "row|column|pixel", for choices */
-    /* "pixels", "us", ...; "" for a pure number; for a text "file" or "folder" if it names one, for
-     *                                 completion in shells */
+    /* "pixels", "us", ...; "" for a pure number; for a text "file" or "folder" if it names one, for completion in
+     * shells */
     const char *unit;
     const char *summary; /* one line */
 };
@@ -78,15 +77,15 @@ enum hdss_type {
 enum hdss_layout {
     HDSS_LAYOUT_ROWS,    /* consecutive records are the array in C order (last index fastest) */
     HDSS_LAYOUT_COLUMNS, /* consecutive records are the array in Fortran order (first index fastest) */
-    /* a record is a tile_height x tile_width tile in C order, tiles row by row; two-dimensional
-     *                             only; tiles at the right and bottom edge are truncated to the array */
+    /* a record is a tile_height x tile_width tile in C order, tiles row by row; two-dimensional only; tiles at the
+     * right and bottom edge are truncated to the array */
     HDSS_LAYOUT_TILES,
 };
 
 /* A file for variable output. The texts are constants, or live as long as the process. */
 struct hdss_stream {
-    /* suffix of the file name, appended to that of the output or replacing its .out: "", ".err",
-     *                            ".log"; different for each stream */
+    /* suffix of the file name, appended to that of the output or replacing its .out: "", ".err", ".log"; different for
+     * each stream */
     const char *ending;
     const char *heading; /* first line of the file, with newline; may be NULL */
     bool differs;        /* contents differ between runs (times, for example) and are not in the checksum */
@@ -101,29 +100,26 @@ struct hdss_loop {
     uint64_t shape[HDSS_DIMS_MAX];
     enum hdss_layout layout;
     uint64_t tile_height, tile_width;
-    /* iterations sleep instead of computing: they are timed by the wall clock and, by default,
-     *                             assigned one at a time */
+    /* iterations sleep instead of computing: they are timed by the wall clock and, by default, assigned one at a
+     * time */
     bool waits;
-    /* pictures of integers: value drawn black (the inside); 0: none. If set, no iteration may produce
-     *                             0, which is drawn as "not computed" */
+    /* pictures of integers: value drawn black (the inside); 0: none. If set, no iteration may produce 0, which is drawn
+     * as "not computed" */
     uint64_t full_value;
-    /* HDSS_UINT8 only: all values are 0, drawn black, or 1, drawn white; pictures have one bit per
-     *                             pixel */
+    /* HDSS_UINT8 only: all values are 0, drawn black, or 1, drawn white; pictures have one bit per pixel */
     bool is_bilevel;
-    /* iterations have effects other than their output: none is run only for timing, or twice because
-     *                             it is late; without --power all workers count as equally fast; by default iterations
-     * are assigned one at a time */
+    /* iterations have effects other than their output: none is run only for timing, or twice because it is late;
+     * without --power all workers count as equally fast; by default iterations are assigned one at a time */
     bool has_effects;
     bool are_tasks; /* iterations are called tasks in messages, and counted from 1 */
-    /* time steps with equal numbers of iterations: a step begins after all iterations of the previous
-     *                             one. 0 means 1 */
+    /* time steps with equal numbers of iterations: a step begins after all iterations of the previous one. 0 means 1 */
     uint64_t steps;
-    /* digest of the files that the kernel reads; 0: none. It must be equal on all ranks and for a
-     *                             resumed run, but see inputs() of the kernel */
+    /* digest of the files that the kernel reads; 0: none. It must be equal on all ranks and for a resumed run, but see
+     * inputs() of the kernel */
     uint64_t inputs;
-    /* `iterations` is the present number, and more may follow during the run: see grow() of the
-     *                    kernel. Only with variable output, without time steps and dependencies. The kernel must run
-     * iterations beyond those described; ranks compare the digest of inputs() for 0 iterations instead of `inputs` */
+    /* `iterations` is the present number, and more may follow during the run: see grow() of the kernel. Only with
+     * variable output, without time steps and dependencies. The kernel must run iterations beyond those described;
+     * ranks compare the digest of inputs() for 0 iterations instead of `inputs` */
     bool grows;
     char note[HDSS_NOTE_MAX]; /* a line shown to the user once, for example that an input was converted; "": none */
     /* Dependencies, for kernels with run_block(). An iteration is a row of `sync` elements along the synchronization
@@ -180,15 +176,14 @@ struct hdss_block {
     uint64_t first, count; /* the chunk: iterations first .. first + count - 1 */
     uint64_t from, to;     /* elements of its first row; exceeds `sync` while the last rows are completed */
     uint64_t sync, reach;  /* from the loop */
-    /* boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes.
-     *                               NULL if `first` is the first iteration of the loop */
+    /* boundary data of the previous chunk, for elements 0 .. to + reach - 1; aligned to 64 bytes. NULL if `first` is
+     * the first iteration of the loop */
     const void *before;
-    /* sync * boundary_bytes, aligned to 64 bytes: boundary data of this chunk. The step that computes
-     *                               an element of the last row must fill in its data; other parts may be overwritten.
-     * Preserved between steps */
+    /* sync * boundary_bytes, aligned to 64 bytes: boundary data of this chunk. The step that computes an element of the
+     * last row must fill in its data; other parts may be overwritten. Preserved between steps */
     void *after;
-    /* count * record_length elements, aligned to 64 bytes, preserved between steps; a row's record
-     *                               must be complete when the row is */
+    /* count * record_length elements, aligned to 64 bytes, preserved between steps; a row's record must be complete
+     * when the row is */
     void *records;
 };
 
@@ -252,8 +247,8 @@ struct hdss_kernel {
      * process may be run in a child process with a copy of the instance. NULL for variable output. */
     int (*run)(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX]);
 
-    /* The same with variable output, passed to `output`. A kernel with descriptor() may return HDSS_WAIT: the worker
-     * then calls again with the same iteration, which continues. NULL for records. */
+    /* Like run(), for variable output, which is passed to `output`. A kernel with descriptor() may return HDSS_WAIT:
+     * the worker then calls again with the same iteration, which continues. NULL for records. */
     int (*run_variable)(void *instance, uint64_t first, uint64_t count, struct hdss_output *output,
                         char error[HDSS_ERROR_MAX]);
 

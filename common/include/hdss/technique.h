@@ -85,8 +85,7 @@ struct hdss_technique_loop {
 
 /* A request for a chunk. */
 struct hdss_technique_request {
-    /* R: unassigned iterations, at least 1. Increases if a chunk returns, for example from a lost
-     *                            worker */
+    /* R: unassigned iterations, at least 1. Increases if a chunk returns, for example from a lost worker */
     uint64_t remaining;
     uint64_t step;   /* number of chunks cut so far */
     uint32_t worker; /* worker that gets the chunk, 0 to P - 1 */

@@ -115,8 +115,7 @@ static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, doub
     return not_over;
 }
 
-/* If the queue is drained, determines the giver: the worker that first reaches the end of an iteration that is not the
- * last of its chunk. */
+/* Of a drained queue, determines the giver: the first worker at the end of an iteration with a rest to give. */
 static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     double best_ns = INFINITY;

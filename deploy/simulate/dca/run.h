@@ -163,8 +163,7 @@ static inline const struct platform_link *dca_link(const struct dca_run *run, un
     return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
 }
 
-/* Duration, from `from_ns` on, of iterations numbered from the loop's beginning, in a kernel call with additional cost
- * `call_ns`. */
+/* Duration from `from_ns` on of iterations of the loop in a kernel call with additional cost `call_ns`. */
 static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, double call_ns,
                                     uint64_t first, uint64_t count)
 {

@@ -36,7 +36,7 @@ static void virtual_schedule(struct dca_run *run, double at_ns, unsigned w, enum
         heap_push_ordered(&own->heap, future, virtual_order(run->simulation->at_hand.order, at_ns, w, type)) < 0;
 }
 
-/* A seed varies it by up to half. */
+/* Latency between the worker and the counters; a seed varies it by up to half. */
 static double virtual_way_ns(struct dca_run *run, unsigned w)
 {
     struct virtual_drawing *own = run->context;

@@ -70,8 +70,7 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Increases the number of nodes until all ranks have room: with several cores per worker some cores of a node may
- * remain unused. */
+/* Increases the number of nodes until all ranks have room: with threads, cores of a node may stay unused. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

@@ -89,8 +89,6 @@ static int unknown_key(const struct statement *statement, unsigned i, const char
                      statement->name, known);
 }
 
-/* --- the statements --- */
-
 static int take_nodes(struct platform *platform, const struct statement *statement, struct error *error)
 {
     struct platform_nodes *group = &platform->group[platform->groups];
@@ -189,8 +187,6 @@ static int take_statement(struct platform *platform, const struct statement *sta
                      statement->line, statement->name);
 }
 
-/* --- the lines --- */
-
 /* Copies the next word, empty at the end of the line, and returns the rest; NULL if it is too long. */
 static const char *next_word(const char *text, char word[WORD_MAX])
 {
@@ -233,8 +229,6 @@ static bool platform_take_title(struct platform *platform, const char *text)
     snprintf(platform->title, sizeof platform->title, "%.*s", (int)strcspn(rest, "\r\n"), rest);
     return true;
 }
-
-/* --- the whole --- */
 
 static void count_nodes(struct platform *platform)
 {
@@ -282,8 +276,6 @@ int platform_parse(struct platform *platform, const char *text, struct error *er
     }
     return platform_complete(platform, statement.line, error);
 }
-
-/* --- the described ones --- */
 
 static void list_names(char *text, size_t size)
 {

@@ -45,8 +45,6 @@ static double actor_now_ns(void)
     return simgrid_get_clock() * 1e9;
 }
 
-/* --- the clock and the network --- */
-
 /* Wakes the actor, which may run and wait again before sg_sem_release() returns. */
 static void actor_wake(struct seat *seat)
 {
@@ -87,8 +85,6 @@ static void actor_carry(const struct network *network, const struct seat *seat, 
     if (seat->run->workers[seat->w].way_ns > 0)
         sg_host_sendto(back ? first : seat->host, back ? seat->host : first, seat->bytes);
 }
-
-/* --- a worker --- */
 
 static void actor_happen(const struct network *network, struct seat *seat, enum drawing_event type)
 {
@@ -186,8 +182,6 @@ static void actor_fail(int argc, char **argv)
     for (unsigned w = 0; w < run->simulation->workers; w++)
         actor_wake(&network->seats[w]);
 }
-
-/* --- the run --- */
 
 /* Messages take latency and bandwidth of their links exactly, as in simgrid.c. */
 static void actors_start_engine(const char *platform)

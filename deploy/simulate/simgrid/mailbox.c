@@ -76,8 +76,6 @@ void mailbox_free(struct mailbox *mailbox)
     free(mailbox);
 }
 
-/* --- the order of messages --- */
-
 static int grow_inbox(struct inbox *inbox)
 {
     size_t capacity = inbox->capacity > 0 ? 2 * inbox->capacity : 8;
@@ -176,8 +174,6 @@ static unsigned next_arrived(const struct mailbox *mailbox)
     return next;
 }
 
-/* --- looking --- */
-
 /* Requests of waiting receives in order: if several have arrived MPI returns the first. */
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
@@ -216,8 +212,6 @@ bool mailbox_find(struct net *net, struct carrier_status *status)
     net->receive_head = next;
     return true;
 }
-
-/* --- alarms --- */
 
 /* Runs in another actor of the same rank, which sleeps. */
 static void give_alarm(int argc, char **argv)
@@ -269,8 +263,6 @@ void mailbox_wake(unsigned rank)
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
     carrier->release(&request); /* the rank may be computing and never receive it */
 }
-
-/* --- waiting --- */
 
 /* Receives, data messages, the oldest of the boundary data, and the alarm. Sends are not waited for. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)

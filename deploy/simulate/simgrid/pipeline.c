@@ -120,8 +120,7 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Begins a step with all rows. A step that did not have to wait begins at the end of the previous one, whatever the
- * worker did meanwhile. */
+/* Begins a step with all rows; without a wait, at the end of the previous one, whatever was done meanwhile. */
 static void sim_pipeline_begin_step(struct simulated_pipeline *pipeline)
 {
     const struct simulated_work *work = &pipeline->work;

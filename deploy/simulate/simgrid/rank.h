@@ -36,7 +36,7 @@ struct simulated_rank {
 int simulated_drive(struct simulated_run *run, unsigned rank, const struct machine *machine,
                     const struct effects *effects);
 
-/* The same for the machine of a server that also computes, together with that of a worker. */
+/* Like simulated_drive(), for the machine of a server that also computes, together with that of a worker. */
 int simulated_drive_beside(struct simulated_run *run, unsigned rank, const struct machine *server,
                            const struct effects *effects);
 
@@ -83,8 +83,7 @@ bool simulated_reaches(const struct simulated_rank *self, unsigned to);
 void simulated_note_end(struct simulated_rank *self);
 /* Next time at which the rank must stop waiting: its failure, a notice, or the end of a computation; NEVER. */
 uint64_t simulated_next_look(const struct simulated_rank *self);
-/* End of the rank. If failures are configured it stays until all others are finished, because messages may still be
- * sent to it. */
+/* End of the rank. If failures are configured it stays for messages until all others are finished. */
 void simulated_leave(struct simulated_rank *self);
 
 /* Reports one failure to the table of peers; called again for the next. */
@@ -92,7 +91,6 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
 
 /* --- mailbox.c --- */
 
-/* NULL if memory runs out. */
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);
 void mailbox_free(struct mailbox *mailbox);
 /* Ends the waiting of a rank. */

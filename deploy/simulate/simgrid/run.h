@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Senders of control messages not yet taken, in order of sending: message n is from from[n % capacity]. Written by
- * senders. */
+/* Senders of control messages not yet taken, written by them: message n is from from[n % capacity]. */
 struct inbox {
     uint32_t *from; /* [capacity] owned */
     size_t capacity;

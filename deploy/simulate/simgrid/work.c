@@ -23,8 +23,7 @@
 /* A worker that computes longer than a real turn is woken by messages, and checks its timers at intervals. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* If a message has already arrived it computes for this time before the driver checks: between shorter turns the driver
- * may not. */
+/* With a message waiting it computes for this long: between shorter turns the driver may not check. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)

@@ -8,8 +8,7 @@
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Iterations of `iteration_ns` between two checks: `asked` (--break-after), or 0 for those of BREAK_NS; at most those
- * of a turn. */
+/* Iterations between two checks: `asked` (--break-after), or 0 for BREAK_NS; at most those of a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;

@@ -103,12 +103,11 @@ struct virtual_config {
     const char *technique;
     uint64_t first, count;
     uint64_t begins_ns; /* start of the run */
-    /* [growth_count] by time; borrowed; if there are any, the loop grows from 0 to `count` and is complete with the
-     * last. */
+    /* [growth_count] by time; borrowed; if any, the loop grows from 0 to `count`, complete with the last */
     const struct virtual_growth *growth;
     unsigned growth_count;
     bool is_told_of_growth; /* the supermaster is notified at these times and does not poll */
-    /* As in struct supermaster_config; borrowed for the run and virtual_new(). */
+    /* The same as in struct supermaster_config; borrowed for the run and virtual_new(). */
     const struct precedence *precedence;
     const struct ranges *done_failed;
     uint64_t step_iterations;                                 /* per time step; 0: one step */
@@ -139,8 +138,7 @@ struct virtual_config {
     double call_ns, cold_ns;
     double iteration_ns; /* lower bound of an iteration */
     bool in_order;       /* shorter messages do not overtake longer ones */
-    /* a worker may begin a chunk while another runs, as with a helper; not for dependent loops and
-     *                              shared ranks */
+    /* a worker may begin a chunk while another runs, as with a helper; not for dependent loops and shared ranks */
     bool begins_ahead;
     bool cuts_at_once;         /* RECALL takes effect within an iteration, as with threads, instead of at its end */
     const double *speeds;      /* [workers] 1 = nominal; NULL: all 1; borrowed for the run */
@@ -185,8 +183,7 @@ struct virtual_config {
     void (*in_machine)(bool inside); /* called around the machines, to make their allocations fail */
     bool unchecked;                  /* faster, without checks of the invariants after each step */
     uint64_t limit_ns;               /* the run counts as hung after this time; 0: one hour */
-    /* the same for the number of events, in case machines exchange messages forever; 0: no
-     *                               limit */
+    /* the same for the number of events, in case machines exchange messages forever; 0: no limit */
     uint64_t limit_events;
     /* [1 + masters + pod_count] trace sinks of supermaster and masters, by rank; borrowed; may be NULL */
     struct trace_sink *const *sinks;
@@ -212,8 +209,7 @@ struct virtual_result {
     uint64_t reused;       /* chunks whose boundary data stayed on the worker */
     uint64_t stored_twice; /* iterations with repeatedly written records */
     uint64_t wrong;        /* wrong records among those done */
-    /* iterations recorded twice or before they were stored; reports before the reported
-     *                                               results were synced */
+    /* iterations recorded twice or before they were stored; reports before the reported results were synced */
     uint64_t journalled_early;
     const struct ranges *journalled; /* recorded by this run; valid until virtual_free() */
     const struct poison_set *deaths; /* recorded by this run; valid until virtual_free() */
@@ -233,8 +229,7 @@ struct virtual_cluster;
 /* After this time without a kernel call the caches of a core are cold. */
 #define COLD_AFTER_NS 1e6
 
-/* Cost of a kernel call at `now_ns` in addition to its iterations, at speed 1. The previous call began at `before_ns`;
- * negative: none. */
+/* Cost of a kernel call at `now_ns`, at speed 1; the previous one began at `before_ns` (negative: none). */
 static inline double virtual_call_ns(const struct virtual_config *config, double before_ns, double now_ns)
 {
     return before_ns < 0 || now_ns - before_ns >= COLD_AFTER_NS ? config->cold_ns : config->call_ns;
@@ -276,8 +271,8 @@ uint64_t virtual_busy_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Runs to the end or the limit. */
 struct virtual_result virtual_run(struct virtual_cluster *cluster);
 
-/* The same in steps, for several clusters side by side. virtual_next_ns() returns the time of the next event, NEVER if
- * there is none; virtual_advance() handles it, or returns false at a limit. */
+/* Like virtual_run(), but in steps, for several clusters side by side. virtual_next_ns() returns the time of the next
+ * event, NEVER if there is none; virtual_advance() handles it, or returns false at a limit. */
 void virtual_begin(struct virtual_cluster *cluster);
 uint64_t virtual_next_ns(const struct virtual_cluster *cluster);
 bool virtual_advance(struct virtual_cluster *cluster);
@@ -289,13 +284,11 @@ bool virtual_is_over(const struct virtual_cluster *cluster);
 /* Status of the supermaster, as in the result; -1: has not left. */
 int virtual_status(const struct virtual_cluster *cluster);
 
-/* Between two events, not before the latest: drain the supermaster (`now`: without finishing running iterations), or
- * kill a rank. */
+/* Between two events: drain the supermaster (`now`: without finishing running iterations), or kill a rank. */
 void virtual_drain(struct virtual_cluster *cluster, uint64_t now_ns, bool now);
 void virtual_lose(struct virtual_cluster *cluster, unsigned rank, uint64_t now_ns);
 
-/* Record of an iteration, and checksum of a loop; for variable output the length of an iteration's bytes, which repeat
- * its record. */
+/* Record of an iteration, checksum of a loop; for variable output the length, in which the record is repeated. */
 uint64_t virtual_record(uint64_t iteration);
 uint32_t virtual_length(uint64_t iteration);
 uint64_t virtual_checksum(uint64_t first, uint64_t count);

@@ -40,8 +40,7 @@ static inline uint64_t columns_bytes(const struct virtual_config *config, uint64
     return columns * columns_distance(config) * sizeof(uint64_t);
 }
 
-/* Boundary data needed for a step, from 0, of a chunk of `count` rows, in bytes: the first row is ahead of the last by
- * `reach` per row. */
+/* Bytes of boundary data needed for `step`, from 0, of `count` rows: the first is ahead by `reach` per row. */
 static inline uint64_t columns_needed(const struct virtual_config *config, uint64_t step, uint64_t count)
 {
     uint64_t needed = columns_behind(config, step + 1) + count * config->reach;

@@ -249,8 +249,6 @@ void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fau
     faults_go_on(cluster, fault->rank);
 }
 
-/* --- nonsense --- */
-
 /* Flips bits until the message is invalid. */
 static size_t garble(struct random *random, unsigned char *bytes, size_t size)
 {
@@ -330,8 +328,6 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
                               });
 }
 
-/* --- at an event --- */
-
 static bool faults_is_due(const struct virtual_cluster *cluster, const struct virtual_fault *fault, unsigned rank)
 {
     return fault->rank == rank && fault->at_event > 0 && fault->at_event == cluster->nodes[rank].handled;
@@ -354,8 +350,6 @@ void faults_after_event(struct virtual_cluster *cluster, unsigned rank)
         if (faults_is_due(cluster, &cluster->config.faults[i], rank))
             faults_apply(cluster, &cluster->config.faults[i]);
 }
-
-/* --- messages --- */
 
 uint64_t faults_arrival(struct virtual_cluster *cluster, unsigned from, unsigned to, uint64_t transfer_ns)
 {

@@ -26,8 +26,7 @@ struct future {
     bool turn;   /* with `wake`: end of the computing job's turn, see ranks.h */
     size_t size; /* MESSAGE: of the encoded bytes; STORED: of the data */
     void *data;  /* MESSAGE: data payload; STORED: data to write; PROBED: the speed; owned */
-    /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline;
-     *                             `turn`: of the turn */
+    /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline; `turn`: of the turn */
     uint64_t generation;
     const char *text;
     union {
@@ -60,7 +59,7 @@ struct future *heap_new(struct heap *heap);
 
 /* -1: out of memory; then the future is returned. */
 int heap_push(struct heap *heap, struct future *future);
-/* The same; simultaneous futures are ordered by `order`. */
+/* Like heap_push(), but orders simultaneous futures by `order`. */
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 
 /* Removes the earliest, to be returned by the caller; NULL if there is none. */

@@ -135,8 +135,7 @@ struct virtual_cluster {
     struct reason_sink reasons; /* for the stepping rank, if there is a trace */
 };
 
-/* Messages are exchanged only with masters and the supermaster: a lane is a lower rank, one of these two above it, and
- * a direction. */
+/* A lane is a direction between a rank and the supermaster, or a rank and its master. */
 #define LANES 4
 
 /* --- cluster.c --- */
@@ -190,8 +189,7 @@ uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned r
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* Postpones the chunk by the time spent serving; one that began in this step begins later. */
 void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
-/* Gives up the share by recall_share() of the iterations not begun, of the next chunk or else the running one, and
- * returns them. */
+/* Gives up the share by recall_share() of the next chunk, or else of the running one, and returns it. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
 /* Ends the computation, including a probe: gives up and returns all of the running chunk that is not done. */
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
@@ -239,7 +237,7 @@ static inline bool is_dependent(const struct virtual_cluster *cluster)
     return cluster->config.columns > 0;
 }
 
-int dependent_init(struct virtual_cluster *cluster); /* -1: out of memory */
+int dependent_init(struct virtual_cluster *cluster);
 void dependent_fini(struct virtual_cluster *cluster);
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
@@ -258,14 +256,14 @@ uint64_t store_digest_of(uint64_t iteration, uint64_t record);
 /* Writes the results of the part. Returns NULL, or an error. */
 const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
 
-/* The same on a rank that stores, possibly by sending the results to the supermaster. */
+/* Like store_write(), on a rank that stores, possibly by sending the results to the supermaster. */
 const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,
                        uint64_t bytes);
 
 /* Handling of a message by the supermaster's runtime before the machine: writes the results of a STORE, and after
  * failures removes ranges from reports of pods. True if the machine must not see the message. */
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data);
-/* Results of iterations, as records or a block of `*bytes`; freed by the caller. NULL if memory runs out. */
+/* Results of iterations, as records or a block of `*bytes`; freed by the caller. */
 unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first, uint64_t count, uint64_t *bytes);
 void store_part(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action);

@@ -54,8 +54,6 @@ void ranks_free(struct ranks *ranks)
     free(ranks);
 }
 
-/* --- jobs --- */
-
 int ranks_add(struct ranks *ranks, struct virtual_cluster *cluster, unsigned weight, int priority)
 {
     struct virtual_cluster **end = &ranks->first;
@@ -124,8 +122,6 @@ bool ranks_is_lost(const struct ranks *ranks, unsigned rank)
     return ranks->ranks[rank].is_lost;
 }
 
-/* --- turns --- */
-
 static struct shared_rank *shared_of(const struct virtual_cluster *cluster, unsigned rank)
 {
     return &cluster->ranks->ranks[rank];
@@ -178,8 +174,6 @@ static void schedule_end(struct shared_rank *shared, unsigned rank, uint64_t at_
             &(struct future){
                 .at_ns = at_ns, .rank = rank, .wake = true, .turn = true, .generation = shared->turn_generation});
 }
-
-/* --- checks of fairness --- */
 
 static uint64_t longest_ns(const struct ranks *ranks)
 {
@@ -236,8 +230,6 @@ static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared
         ranks->figures.unfair += apart > widest(ranks, shared, share) + STRIDE_PASS_SCALE;
     }
 }
-
-/* --- whose turn it is --- */
 
 /* Length of turns while these chunks share the worker, determined by the shortest chunk. */
 static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
@@ -382,8 +374,6 @@ void ranks_leave(struct virtual_cluster *cluster, unsigned rank)
         compute(ranks, rank, cluster->now_ns);
 }
 
-/* --- events --- */
-
 void ranks_note_busy(struct virtual_cluster *cluster, unsigned rank)
 {
     struct shared_rank *shared = shared_of(cluster, rank);
@@ -396,8 +386,6 @@ uint64_t ranks_busy_until(const struct virtual_cluster *cluster, unsigned rank)
     const uint64_t all_ns = shared_of(cluster, rank)->busy_until_ns, own_ns = cluster->nodes[rank].busy_until_ns;
     return all_ns > own_ns ? all_ns : own_ns;
 }
-
-/* --- figures --- */
 
 const struct ranks_figures *ranks_figures(const struct ranks *ranks)
 {

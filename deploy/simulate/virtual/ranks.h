@@ -18,7 +18,6 @@
 struct virtual_cluster;
 struct ranks;
 
-/* The part of a job on a rank. */
 struct rank_part {
     struct stride_share share; /* must be the first member */
     struct virtual_cluster *cluster;
@@ -46,7 +45,6 @@ void ranks_free(struct ranks *ranks);
  * ranks_tell_lost() after its start. */
 int ranks_add(struct ranks *ranks, struct virtual_cluster *cluster, unsigned weight, int priority);
 void ranks_tell_lost(struct ranks *ranks, struct virtual_cluster *cluster, uint64_t now_ns);
-/* Removes a finished cluster. */
 void ranks_remove(struct virtual_cluster *cluster);
 
 void ranks_lose(struct ranks *ranks, unsigned rank, uint64_t now_ns);
@@ -59,7 +57,6 @@ const struct ranks_figures *ranks_figures(const struct ranks *ranks);
 /* Computing time of a job on all workers. */
 uint64_t ranks_used_ns(const struct virtual_cluster *cluster);
 
-/* Asserts the invariants. */
 void ranks_check(const struct ranks *ranks);
 
 /* --- called by the clusters --- */

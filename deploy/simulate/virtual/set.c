@@ -48,8 +48,6 @@ static void tell(const struct virtual_set *set, enum set_change change, const st
         set->config->on_change(set->config->context, change, job);
 }
 
-/* --- jobs begin and end --- */
-
 /* Frees a finished run, or one of a set that has ended. */
 static void end_run(struct virtual_set *set, struct virtual_job_run *run)
 {
@@ -142,8 +140,6 @@ static void note_status(struct virtual_set *set, struct virtual_job_run *run)
     note_states(set);
 }
 
-/* --- what happens to the set --- */
-
 static int submit(struct virtual_set *set)
 {
     const unsigned number = set->next_job++;
@@ -224,10 +220,7 @@ static uint64_t next_loss_ns(const struct virtual_set *set)
     return set->next_loss < set->config->loss_count ? set->config->losses[set->next_loss].at_ns : NEVER;
 }
 
-/* --- the run of the set --- */
-
-/* Handles the set's next due event, if it precedes the jobs' events. Returns whether there was one; -1: out of
- * memory. */
+/* Handles the set's next event if it precedes the jobs' events. Returns whether it did; -1: out of memory. */
 static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
 {
     const uint64_t submission_ns = next_submission_ns(set), cancel_ns = next_cancel_ns(set),

@@ -52,8 +52,6 @@ void thread_model_fini(struct thread_model *model)
     *model = (struct thread_model){.threads = 0};
 }
 
-/* --- planning --- */
-
 static uint64_t drawn_of(const struct thread_model_chunk *chunk)
 {
     uint64_t drawn = 0;
@@ -71,8 +69,7 @@ static unsigned first_free(const struct thread_model *model)
     return first;
 }
 
-/* Size of the next step. A closed form needs only the number of the step; other techniques are asked and get the
- * duration as feedback. */
+/* Size of the next step: from its number with a closed form, else from the technique, with feedback. */
 static uint64_t thread_step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
                                  uint64_t left)
 {
@@ -180,8 +177,6 @@ void thread_model_slow(struct thread_model *model, uint64_t now_ns, double facto
         plan_chunk(model, &model->chunk[c]);
 }
 
-/* --- giving up --- */
-
 static void remove_chunk(struct thread_model *model, unsigned index)
 {
     free(model->chunk[index].draws);
@@ -252,8 +247,6 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
     }
     return (struct range){0};
 }
-
-/* --- what comes of it --- */
 
 /* Time at which the first `count` iterations of the chunk are done. */
 static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
@@ -345,8 +338,7 @@ static double later_by(const struct thread_model *model, uint64_t now_ns)
     return sum;
 }
 
-/* Wall time of the oldest chunk so far: time since its start or the end of the previous chunk, minus the share spent in
- * later chunks. */
+/* Wall time of the oldest chunk so far, without the previous chunk and the share spent in later chunks. */
 static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_ns, uint64_t now_ns, double later_ns)
 {
     const uint64_t since_ns = began_ns > model->ended_ns ? began_ns : model->ended_ns;

@@ -85,8 +85,8 @@ void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
 /* Gives up all chunks except the oldest; threads finish their draws. */
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up the share by recall_share() of the undrawn steps, in the newest chunk that has some; the oldest keeps at
- * least one unreported iteration. Returns them; may be empty. */
+/* Gives up steps that no thread has drawn, as many as recall_share() says, from the newest chunk that has some; the
+ * oldest keeps at least one unreported iteration. Returns them; may be empty. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
 /* Threads take `factor` times as long from now on; `time_ns` must take this into account as well. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);

@@ -193,8 +193,7 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* Nothing is given up of a chunk that has begun at the end of the previous one, even if that end is not reported
- * yet. */
+/* Nothing is given up of a chunk that has begun at the end of the previous one, if that is not reported yet. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;

@@ -83,8 +83,6 @@ double costs_ns(const struct costs *costs, uint64_t first, uint64_t count)
     return count > 0 ? costs_before(costs, first + count) - costs_before(costs, first) : 0;
 }
 
-/* --- of a function --- */
-
 static void sum_up(struct costs *costs)
 {
     double sum = 0;
@@ -133,8 +131,6 @@ struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iterat
     sum_up(costs);
     return costs;
 }
-
-/* --- of a file --- */
 
 struct file {
     struct costs *costs;
@@ -277,8 +273,6 @@ struct costs *costs_parse(const char *text, uint64_t first, uint64_t count, stru
     }
     return file.costs;
 }
-
-/* --- the workers of a file --- */
 
 bool costs_have_workers(const struct costs *costs)
 {

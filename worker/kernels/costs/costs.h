@@ -29,7 +29,7 @@ void costs_free(struct costs *costs);
 struct costs *costs_of_function(double (*cost_ns)(void *context, uint64_t iteration), void (*release)(void *context),
                                 const void *context, size_t size, uint64_t first, uint64_t count, struct error *error);
 
-/* Iterations of equal cost. NULL if memory runs out. */
+/* Iterations of equal cost. */
 struct costs *costs_constant(double cost_ns);
 
 /* Parses a file: lines "COST" for consecutive iterations from 0, or lines "FIRST COUNT COST" or "FIRST COUNT COST RANK"

@@ -128,8 +128,6 @@ static double in_phases(void *context, uint64_t i)
     return d->mean_ns * (phase % 2 == 0 ? 1 - d->spread : 1 + d->spread);
 }
 
-/* --- its text --- */
-
 struct kind {
     const char *name;
     double (*cost_ns)(void *context, uint64_t iteration); /* NULL: constant */
@@ -227,8 +225,6 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     }
     return 0;
 }
-
-/* --- parts of a mixture --- */
 
 #define PARTS_MAX 8
 /* Random stream that chooses the part of each iteration. */

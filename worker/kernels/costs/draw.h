@@ -4,6 +4,5 @@
 
 #include <stdint.h>
 
-/* Cost of an iteration from a gamma distribution with this mean and a standard deviation of `cov` > 0 times the mean;
- * depends on the arguments only. */
+/* Gamma-distributed cost with this mean and relative deviation `cov` > 0; a function of the arguments only. */
 double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration);

@@ -23,7 +23,6 @@ bool costs_is_profile(const char *spec);
 
 int profile_request_parse(struct profile_request *request, const char *spec, struct error *error);
 
-/* Makes costs of the iterations [first, first + count) from the file's text. NULL on failure; the error has the line
- * number. */
+/* Costs of [first, first + count) from the file's text. NULL on failure; errors have the line number. */
 struct costs *costs_of_profile(const struct profile_request *request, const char *text, uint64_t first, uint64_t count,
                                struct error *error);

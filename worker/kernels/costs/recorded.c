@@ -27,8 +27,7 @@ struct recorded_estimate {
     double *slowness; /* [workers] */
     double *cost_ns;  /* [count] cost of an iteration around the chunk; 0: no neighbours on both sides */
     bool *left_out;   /* [count] */
-    /* [3 * (count + 1)] scratch: cumulative times at slowness 1, cumulative iterations, and cumulative iterations in
-     * the order of workers */
+    /* [3 * (count + 1)] scratch: cumulative times at slowness 1, and iterations, also in order of workers */
     double *sums;
     struct own_chunks {
         size_t place;     /* in the order of workers */
@@ -44,8 +43,6 @@ struct recorded_estimate {
         unsigned chunks;
     } * of; /* [workers] */
 };
-
-/* --- the two equations --- */
 
 static size_t reach_of(const struct recorded_estimate *all, size_t k)
 {
@@ -158,8 +155,6 @@ static void solve_recorded(struct recorded_estimate *all)
     sum_up_workers(all);
 }
 
-/* --- chunks that were disturbed --- */
-
 static int compare_recorded(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -193,8 +188,6 @@ static void leave_out_disturbed(struct recorded_estimate *all)
     for (size_t k = 0; most > 0 && k < all->count; k++)
         all->left_out[k] = fabs(surprise_of(all, k) - median) > most;
 }
-
-/* --- what is made of it --- */
 
 static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
 {

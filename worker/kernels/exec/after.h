@@ -11,6 +11,5 @@
 
 #define AFTER_COLUMN "after"
 
-/* Reads which tasks wait for which. `precedence` is empty if none does. Fails with the rows in question, also for
- * cycles; nothing is owned then. */
+/* Reads which tasks wait for which; `precedence` may be empty. Errors, also for cycles, name the rows. */
 int after_read(struct tasks *tasks, struct precedence *precedence, struct error *error);

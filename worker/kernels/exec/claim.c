@@ -47,8 +47,6 @@ struct record {
     uint64_t gpus;
 };
 
-/* --- locks --- */
-
 static off_t place_of(unsigned number)
 {
     return (off_t)(number * sizeof(struct record));
@@ -90,8 +88,6 @@ static bool is_any_held(int file)
 {
     return lock_bytes(file, F_OFD_GETLK, F_WRLCK, place_of(1), 0) == 1;
 }
-
-/* --- records --- */
 
 static int write_record(const struct claim *claim)
 {
@@ -154,8 +150,6 @@ static uint64_t next_ticket(const struct claim *claim, unsigned records)
         last = record_at(claim, number).ticket > last ? record_at(claim, number).ticket : last;
     return last + 1;
 }
-
-/* --- joining and leaving --- */
 
 static uint64_t digest_variables(uint64_t digest, const char *const *names, size_t count)
 {
@@ -345,8 +339,6 @@ void claim_fini(struct claim *claim)
     free(claim->records);
     claim->records = NULL;
 }
-
-/* --- claims --- */
 
 static void set_look_timer(const struct claim *claim, long every_ns)
 {

@@ -114,7 +114,7 @@ char **cmdline_argv(struct cmdline *words)
     return words->argv + 1;
 }
 
-/* --- what is put in --- */
+/* --- places for values --- */
 
 /* Length of a {..} that begins here, with both braces, or 0. */
 static size_t place_length(const struct scan *scan)
@@ -133,7 +133,7 @@ static int cmdline_find_place(struct scan *scan, struct values *values, size_t *
     return scan->places->find(scan->places->context, scan->line + scan->at + 1, *length - 2, values, scan->error);
 }
 
-/* --- taking apart --- */
+/* --- splitting into words --- */
 
 static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 {
@@ -348,7 +348,7 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
     return end_word(&scan);
 }
 
-/* --- for a shell --- */
+/* --- command lines for a shell --- */
 
 /* Appends `c` so that a shell with this quoting reads it literally. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
@@ -445,7 +445,7 @@ int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line
     return cmdline_put(words, "", 1, error);
 }
 
-/* --- without words --- */
+/* --- filling in a line without splitting it --- */
 
 static int fill_at(struct scan *scan)
 {

@@ -28,7 +28,7 @@ struct environment {
 
 /* Takes the worker's variables except HDSS's own and, unless `all` or the worker was started without an MPI launcher,
  * those of such launchers: an MPI program as a task would take itself for this worker. MPI launchers in tasks get
- * settings to bind no rank, unless the user has set them. -1: out of memory. */
+ * settings to bind no rank, unless the user has set them. */
 int environment_init(struct environment *environment, char *const *of_worker, bool all);
 /* Adds variables given by the user: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone inherits
  * the worker's variable. Call once. */
@@ -37,7 +37,7 @@ int environment_give(struct environment *environment, char *const *of_worker, co
 const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 
-/* Starts a task's environment with room for `more` settings. -1: out of memory. */
+/* Starts a task's environment with room for `more` settings. */
 int environment_begin(struct environment *environment, unsigned more);
 
 /* Sets "NAME=value", borrowed until the next task; overrides an earlier value. */

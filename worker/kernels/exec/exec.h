@@ -9,7 +9,7 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* As check(), without creating the folder of keep=. */
+/* Like check(), but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
 /* The command of a task as one would type it, truncated with "..." to `size`. */

@@ -26,8 +26,7 @@ struct guard {
     int end; /* end of the pipe; closing it triggers the guard */
 };
 
-/* `stack`: for the guard's process, which has a copy. -1 with errno if memory, descriptors or processes run out;
- * nothing is started then. */
+/* `stack` is for the guard's process, which copies it. -1 with errno; nothing is started then. */
 int guard_init(struct guard *guard, void *stack, size_t stack_bytes);
 /* If the worker is killed, the guard also calls `clear`, which must not lock or allocate, repeatedly for some seconds
  * until it returns true: the worker's files may still be in use. */

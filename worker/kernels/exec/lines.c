@@ -22,7 +22,7 @@ struct pass {
     bool in_block;       /* a block has begun */
     uint64_t offset;     /* offset of the current byte */
     uint64_t end;        /* offset at which the pass ends at the latest */
-    uint64_t number;     /* current line number */
+    uint64_t number;
     uint64_t line_began;
     bool counts, decided; /* decided: `counts`, whether the line is part of the list, is known */
     struct error *error;
@@ -37,8 +37,6 @@ static bool is_left_out(enum lines_kind kind, char first)
 {
     return kind != LINES_OF_LIST && (first == '\n' || (kind == LINES_OF_TASKS && first == '#'));
 }
-
-/* --- the pass --- */
 
 static void end_block(struct pass *pass)
 {
@@ -173,8 +171,6 @@ static int look_through(struct pass *pass)
     return result;
 }
 
-/* --- lists --- */
-
 static int read_again(const struct lines *lines, char *bytes, size_t count, uint64_t offset, struct error *error)
 {
     int result = file_read_at(lines->file, bytes, count, offset);
@@ -262,8 +258,6 @@ int lines_extend(struct lines *lines, struct error *error)
     return 0;
 }
 
-/* --- opening --- */
-
 static int open_file(const char *path)
 {
     return open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
@@ -311,8 +305,6 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.file = -1};
 }
 
-/* --- a line --- */
-
 /* Finds the lines of the block just read. */
 static void cut_block(struct lines *lines, size_t b, size_t bytes)
 {
@@ -346,8 +338,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* Uses the digests of all blocks before the last and the lines of the last one, because the rest of that may not be
- * there yet. */
+/* Uses block digests except for the last block, whose lines are digested, because it may be incomplete. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

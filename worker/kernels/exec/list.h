@@ -35,6 +35,5 @@ static inline bool list_is_complete(const struct list *list)
 /* Reads added rows. Errors name the file. */
 int list_extend(struct list *list, struct error *error);
 
-/* Makes row i the current one. Waits for a row that is not there yet as long as a file system may take to show it.
- * Errors name file and line. */
+/* Makes row i the current one; waits a moment for a row that a file system does not show yet. */
 int list_take(struct list *list, uint64_t i, struct error *error);

@@ -21,8 +21,7 @@
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 
-/* The orphans of this process. In a set it may run tasks of several jobs; an orphan's job is unknown, so they are
- * collected for all. */
+/* The orphans of this process. Whose tasks they are is unknown, so they are collected for all jobs. */
 static struct {
     unsigned jobs; /* jobs that run tasks here */
     pid_t *own;    /* children that existed before the first of them; owned */

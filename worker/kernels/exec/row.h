@@ -19,10 +19,10 @@ struct row {
 
 void row_fini(struct row *row);
 
-/* Empties the row and makes room for `bytes` of text. -1: out of memory. */
+/* Empties the row and makes room for `bytes` of text. */
 int row_begin(struct row *row, size_t bytes);
 
-/* Adds a field of the row's text. -1: out of memory. */
+/* Adds a field of the row's text. */
 int row_add(struct row *row, size_t start, size_t length);
 
 /* Index of the first field with that text, or -1. */

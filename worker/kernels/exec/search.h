@@ -14,10 +14,10 @@ struct search {
     size_t found;       /* index in `paths` where the program was found */
 };
 
-/* `folders` as in PATH; NULL: the usual ones. -1: out of memory. */
+/* `folders` as in PATH; NULL: the usual ones. */
 int search_init(struct search *search, const char *folders);
 void search_fini(struct search *search);
 
-/* The paths to try for `name`, in order, ends with NULL; valid until the next call. `search->found` is kept while the
- * name stays the same. NULL if memory runs out. */
+/* The paths to try for `name`, in order, with NULL at the end; valid until the next call. `search->found` is kept while
+ * the name stays the same. */
 const char *const *search_paths(struct search *search, const char *name);

@@ -4,9 +4,9 @@
 
 #include <stdbool.h>
 
-#define SHELL_AUTO "auto" /* a line that needs one */
-#define SHELL_NO   "no"   /* no line */
-#define SHELL_YES  "yes"  /* each line */
+#define SHELL_AUTO "auto" /* a shell runs the lines that need one */
+#define SHELL_NO   "no"   /* a shell runs no line */
+#define SHELL_YES  "yes"  /* a shell runs each line */
 
 /* The path of the shell for `wish`, one of the words above, or the name or path of a program. Without a name it is
  * $SHELL if that is bash, ksh or zsh, else bash, else /bin/sh. The text lasts until the next call or a change of the

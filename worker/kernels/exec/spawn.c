@@ -95,8 +95,7 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* Tries the path where the program was found last first: with many folders in PATH, trying all takes as long as a short
- * task. */
+/* Tries the path where the program was found last first: trying all of PATH takes as long as a short task. */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;

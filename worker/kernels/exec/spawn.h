@@ -39,8 +39,7 @@ struct spawn {
 /* Returns the process, or -1 with errno if no path worked. `*process`: a pidfd, or -1. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process);
 
-/* The guard need not kill the latest process group any more. Call it before waiting for the leader: afterwards the
- * number may be reused. */
+/* The guard may forget the latest group. Called before waiting for its leader, whose number may be reused. */
 static inline void spawn_forget(const struct spawner *spawner)
 {
     spawner->guard.order->group = 0;

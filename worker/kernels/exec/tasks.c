@@ -15,8 +15,6 @@ static bool tasks_is_given(const char *text)
     return text[0] != '\0';
 }
 
-/* --- what is put in --- */
-
 static bool tasks_is_name(const char *name, size_t length, const char *wanted)
 {
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
@@ -87,7 +85,7 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
                      head->count);
 }
 
-/* True if the first row has the field, or the list is one of a set, whose rows come later and may have more. */
+/* True if the first row has the field, or if rows with more fields may be added to the list later. */
 static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
 {
     return (tasks->source.follows && tasks->list.head.count == 1 && !tasks->list.is_named) ||
@@ -128,8 +126,6 @@ static int tasks_find_place(void *context, const char *name, size_t length, stru
         return give_text(tasks, tasks->rank, values);
     return tasks_is_name(name, length, "node") ? give_text(tasks, tasks->node, values) : 0;
 }
-
-/* --- opening --- */
 
 static int check_source(const struct tasks_source *source, struct error *error)
 {
@@ -291,8 +287,6 @@ int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct e
     return 0;
 }
 
-/* --- the task at hand --- */
-
 int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
 {
     struct line line;
@@ -443,8 +437,6 @@ struct piece tasks_field(const struct tasks *tasks, unsigned column)
     bool is_there = tasks->row != NULL && column < tasks->row->count;
     return is_there ? tasks->row->fields[column] : (struct piece){"", 0};
 }
-
-/* --- showing --- */
 
 struct show {
     char *text;

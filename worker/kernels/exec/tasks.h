@@ -71,8 +71,7 @@ int tasks_extend(struct tasks *tasks, struct error *error);
 /* Digest of the input of the first `count` tasks, unaffected by later ones. */
 int tasks_digest(struct tasks *tasks, uint64_t count, uint64_t *digest, struct error *error);
 
-/* Makes task i the current one: its words are in tasks->words. A task of a growing list that another rank has seen is
- * waited for. */
+/* Makes task i the current one, with tasks->words. Waits for a task that another rank has seen. */
 int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
 /* Makes the row of existing task i the current one, for tasks_field() only. */
@@ -90,6 +89,5 @@ int tasks_column(const struct tasks *tasks, const char *name);
 /* The field of a column in the current row; empty if the row is too short. */
 struct piece tasks_field(const struct tasks *tasks, unsigned column);
 
-/* The current command as one would type it, with escapes for control characters, truncated with "..." to `size`.
- * Returns `text`. */
+/* The current command as one would type it, escaped, truncated with "..." to `size`. Returns `text`. */
 const char *tasks_text(const struct tasks *tasks, char *text, size_t size);

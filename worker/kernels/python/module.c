@@ -20,8 +20,6 @@ static struct {
 
 PyObject *python_support;
 
-/* --- errors --- */
-
 int python_explain(char error[HDSS_ERROR_MAX])
 {
     PyObject *type, *value, *trace;
@@ -43,8 +41,6 @@ int python_explain(char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* --- prints --- */
-
 void python_flush_prints(void)
 {
     static const char *const names[] = {"stdout", "stderr"};
@@ -55,8 +51,6 @@ void python_flush_prints(void)
         PyErr_Clear();
     }
 }
-
-/* --- the loop --- */
 
 static PyObject *python_value_of(const struct hdss_param *param, union hdss_value value)
 {
@@ -149,15 +143,12 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* A function may be called for more iterations than describe() reported, if they are added to an open job. The loop
- * itself does not grow. */
+/* A function may be called beyond its described iterations for an open job; the loop itself does not grow. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
     return 0;
 }
-
-/* --- running --- */
 
 static int python_open_kernel(const union hdss_value *values, const struct hdss_loop *loop,
                               const struct hdss_worker *worker, void **instance, char error[HDSS_ERROR_MAX])
@@ -244,8 +235,6 @@ static void close_kernel(void *instance)
     (void)instance;
     python_flush_prints();
 }
-
-/* --- finding the function --- */
 
 /* Adds the folder of this module, with hdss_python.py, and the current one, with the user's module. */
 static int extend_path(void)
