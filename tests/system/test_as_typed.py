@@ -391,6 +391,16 @@ MISTAKES = [
     ('T --carrier x echo ::: a', 'accepted: auto, local, mpi', 'T --carrier local echo ::: a'),
 ]
 
+# What no argument may do, wherever its command has it, is to be run: each of them makes a file where a shell reads it.
+RUN_ME = ['x\ntouch run #', ';touch run;#', "';touch run;#", "\\';touch run;#", '";touch run;#', '\\";touch run;#', '$(touch run)', '`touch run`',
+          'a[$(touch run)]', '}$(touch run)', ');touch run;#', ')";touch run;#', '$(touch run)}" \'', '&& touch run', '> run', "'\ntouch run\n'", 'x) touch run;;']
+
+# Commands with the place of an argument, and those that refuse all arguments of that kind.
+PLACES = ['echo {}', 'echo "{}" \'{}\'', 'true; # {}\necho b', 'echo "$(echo a # {}\n)"', "true; echo $'{}'", r"true; echo $'it\'s {}'", r"true; echo $'\'' {} $'\''",
+          'true; echo "$(echo {})" $(echo "{}")', 'true; (( {} > 3 ))', 'for ((i={};i<1;i++)); do :; done', 'true; echo $[{}]', 'true; echo "$[ 1 + {}]"', 'true; a[{}]=1',
+          'true; x=a; echo "$(case $x in a) echo {};; esac)"', 'true; echo "$(case a in (a) echo {};; esac) {}"', 'true; echo "$((echo a) | echo {})"',
+          'true; echo "${x:-it\'s}" {}', 'true; echo "${x#\'$(\'} {}"', 'true; echo "$$({})"', 'true; cat <<< {}\necho {}', 'cat <<E\n{}\nE', 'true; echo `echo {}`']
+
 
 def make_files():
     os.makedirs('sub')
@@ -456,5 +466,16 @@ def test_advice_works():
         assert good and out != '' or 'lib.sh' in advised, (advised, out, complaint)
 
 
+def test_no_argument_is_run():
+    assert subprocess.run(['bash', '-c', "x=a; echo $(case $x in a) echo '';touch run;; esac)"], check=False).returncode == 0
+    os.remove('run')  # that is how it would be made
+    for shell in filter(shutil.which, ('bash', 'sh', 'zsh', 'fish')):
+        for place in PLACES:
+            line = [HDSS, 'exec', '--halt', 'never', f'--shell={shell}', place]
+            done = subprocess.run([*line, ':::', *RUN_ME], capture_output=True, text=True, env=environment(), timeout=TIMEOUT_S, check=False)
+            assert not os.path.exists('run'), (line, done.stdout, done.stderr)
+            assert done.returncode != 2 or 'column' in done.stderr, (line, done.stderr)
+
+
 if __name__ == '__main__':
-    main([test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks, test_advice_works])
+    main([test_no_argument_is_run, test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks, test_advice_works])

@@ -248,8 +248,10 @@ START_TEST(nor_out_of_quotes_within_substitutions)
     runs_as("printf %s \"$(printf %s \"{x}\")\"", EVIL, EVIL);
     runs_as("printf %s \"$(printf %s '{x}')\" # it's \"", EVIL, EVIL);
     runs_as("printf %s \"$( (true); printf %s \"$(printf %s {x})\")\"", EVIL, EVIL);
-    runs_as("y='a b'; printf %s%s \"${y:-it's}\" {x}", EVIL, "a b" EVIL);
+    runs_as("y='a b'; printf %s%s \"${y:-its}\" {x}", EVIL, "a b" EVIL);
     runs_as("printf %s \"`echo \\\"n\\\"`\"{x} \\'{x}", EVIL, "n" EVIL "'" EVIL);
+    runs_as("printf %s {x} # it's {x}", EVIL, EVIL);
+    runs_as("printf %s \"$(case a in (a) printf %s {x};; esac)\" {x}", EVIL, EVIL EVIL);
     runs_as("x=1; printf %s $(({x} + 1)) \"$(({x}+(2)))\" ${x} \"{x}\"", "40", "4142140");
     ck_assert_int_eq(access(path_of("out"), F_OK), -1);
 }
@@ -305,7 +307,15 @@ START_TEST(nothing_is_put_in_where_quotes_do_not_help)
     static const char *const lines[] = {"echo `echo {x}`", "echo ${y:-{x}}", "echo \"${y:-{x}}\"", "cat <<E\n{x}\nE"};
     for (size_t i = 0; i < sizeof lines / sizeof lines[0]; i++)
         refuses_for_shell(lines[i], "1", "nothing can be put in for {x} here; accepted: not in `..`, ${..}");
-    refuses_for_shell("echo $(({x}))", "a[1]", "command: column 9: 'a[1]' for {x}; accepted: a number");
+    static const char *const numbers[] = {"echo $(({x}))", "a[1]=2; a[{x}]=1"};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        refuses_for_shell(numbers[i], "a[1]", "'a[1]' for {x}; accepted: a number");
+    static const char *const lost[] = {"echo \"${y:-it's}\" {x}", "echo \"$(case a in a) echo {x};; esac) {x}\"",
+                                       "echo $(((1) ) {x}",       "echo $$'y' {x}",
+                                       "echo $((1'')) {x}",       "((y = 1)); echo {x}",
+                                       "echo $[1] {x}",           "echo $'y' {x}"};
+    for (size_t i = 0; i < sizeof lost / sizeof lost[0]; i++)
+        refuses_for_shell(lost[i], "1", "nothing can be put in for {x} here");
     char deep[200] = "";
     for (int i = 0; i < NESTING_MAX; i++)
         strcat(deep, "$(a ");

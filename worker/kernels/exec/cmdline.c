@@ -2,6 +2,7 @@
 /* Splits command lines: see cmdline.h. */
 #include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/nesting.h"
+#include "worker/kernels/exec/shell.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -25,6 +26,7 @@ struct scan {
     bool is_quoted; /* part of the word was quoted */
     size_t opened;  /* where the quotes began */
     const struct places *places;
+    bool is_fish; /* the line is for fish */
     struct error *error;
 };
 
@@ -353,7 +355,8 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
 /* Appends `c` so that a shell with this quoting reads it literally. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
-    bool escape = place == NESTING_DOUBLE && strchr("$`\"\\", c) != NULL;
+    const char *special = place == NESTING_DOUBLE ? (scan->is_fish ? "$\"\\" : "$`\"\\") : scan->is_fish ? "\\" : "";
+    const bool escape = c != '\0' && strchr(special, c) != NULL;
     if (place != NESTING_DOUBLE && c == '\'')
         return cmdline_put(scan->words, "'\\''", 4, scan->error);
     return (escape && cmdline_put(scan->words, "\\", 1, scan->error) < 0)
@@ -363,13 +366,19 @@ static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 
 static int put_value(struct scan *scan, enum nesting_place place, const char *value, size_t length)
 {
-    const char *quote = place == NESTING_PLAIN ? "'" : "";
-    if (cmdline_put(scan->words, quote, strlen(quote), scan->error) < 0)
+    const bool is_plain = place == NESTING_PLAIN || place == NESTING_COMMENT;
+    const char *before = is_plain                ? "'"
+                         : place == NESTING_ANSI ? "''"
+                                                 : "",
+               *behind = is_plain                ? "'"
+                         : place == NESTING_ANSI ? "'$'"
+                                                 : "";
+    if (cmdline_put(scan->words, before, strlen(before), scan->error) < 0)
         return -1;
     for (size_t i = 0; i < length; i++)
         if (put_quoted(scan, place, value[i]) < 0)
             return -1;
-    return cmdline_put(scan->words, quote, strlen(quote), scan->error);
+    return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
 /* A shell evaluates arithmetic operands, so quoting does not help. */
@@ -388,7 +397,12 @@ static int put_at(struct scan *scan, enum nesting_place place, size_t place_byte
     if (place == NESTING_NOWHERE)
         return error_set(scan->error,
                          "column %zu: nothing can be put in for %.*s here; accepted: not in `..`, ${..} or a "
-                         "here-document, $(..) instead",
+                         "here-document, $(..) instead, or V={}; at the beginning and $V there",
+                         scan->at + 1, shown, name);
+    if (place == NESTING_COMMENT && memchr(value, '\n', length) != NULL)
+        return error_set(scan->error,
+                         "column %zu: the value for %.*s has a newline, which ends the comment; accepted: not in "
+                         "comments",
                          scan->at + 1, shown, name);
     if (place == NESTING_NUMBER && !is_number(value, length))
         return error_set(scan->error, "column %zu: '%.*s' for %.*s; accepted: a number, in $((..))", scan->at + 1,
@@ -429,7 +443,12 @@ static int take_for_shell(struct scan *scan, struct nesting *nesting)
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error)
 {
-    struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
+    struct scan scan = {.words = words,
+                        .line = line,
+                        .length = length,
+                        .places = places,
+                        .is_fish = shell_is_fish(shell),
+                        .error = error};
     struct nesting nesting;
     cmdline_clear(words);
     words->is_for_shell = true;
@@ -438,7 +457,7 @@ int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line
     const char *nul = memchr(line, '\0', length);
     if (nul != NULL)
         return cmdline_refuse(&scan, (size_t)(nul - line), "a NUL byte");
-    nesting_init(&nesting);
+    nesting_init(&nesting, shell_is_large(shell));
     while (scan.at < length)
         if (take_for_shell(&scan, &nesting) < 0)
             return -1;

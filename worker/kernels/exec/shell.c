@@ -38,12 +38,28 @@ static const char *find_program(const char *name)
     return place;
 }
 
+static const char *program_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+bool shell_is_large(const char *path)
+{
+    static const char *const large[] = {"bash", "ksh", "ksh93", "mksh", "zsh", NULL};
+    return is_one_of(program_of(path), large);
+}
+
+bool shell_is_fish(const char *path)
+{
+    return strcmp(program_of(path), "fish") == 0;
+}
+
 /* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
 static const char *users_shell(void)
 {
-    static const char *const large[] = {"bash", "ksh", "ksh93", "mksh", "zsh", NULL};
-    const char *path = getenv("SHELL"), *slash = path != NULL ? strrchr(path, '/') : NULL;
-    return slash != NULL && is_one_of(slash + 1, large) && shell_is_program(path) ? path : NULL;
+    const char *path = getenv("SHELL");
+    return path != NULL && strchr(path, '/') != NULL && shell_is_large(path) && shell_is_program(path) ? path : NULL;
 }
 
 static const char *default_shell(void)

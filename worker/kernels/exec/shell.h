@@ -13,6 +13,12 @@
  * environment. */
 const char *shell_path(const char *wish);
 
+/* True for a shell that reads what bash reads, by the name of its program. */
+bool shell_is_large(const char *path);
+
+/* True for fish, in whose single quotes a backslash is one. */
+bool shell_is_fish(const char *path);
+
 /* True if only a shell can run the command `name`: a keyword or builtin without a program, such as `cd` and `[[`, or a
  * function that bash has exported. */
 bool shell_has(const char *name);
