@@ -8,6 +8,7 @@
 #include "deploy/cli/values.h"
 
 #include <ctype.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -22,6 +23,9 @@ struct source {
     bool is_taken; /* `record` is a value that was returned */
     struct values values;
     struct text record; /* CSV: a value with newlines in quotes, as far as it was read */
+    uint64_t lines;     /* CSV: that were read */
+    uint64_t begun;     /* CSV: the line in which the record begins */
+    bool is_quoted;     /* CSV: its quotes have not ended */
     struct rows fields; /* the value at hand, as one row that is never completed */
     bool has_value;
     struct rows kept; /* with sources_options.link: its values */
@@ -119,13 +123,28 @@ int sources_add_file(struct sources *sources, const char *path, bool linked, str
 
 /* --- a source --- */
 
-/* True if the quotes in the text are closed. */
-static bool is_whole_record(const char *text)
+/* True if an odd number of quotes is in the text. */
+static bool toggles_quotes(const char *text)
 {
-    size_t quotes = 0;
-    for (; *text != '\0'; text++)
-        quotes += *text == '"';
-    return quotes % 2 == 0;
+    bool odd = false;
+    for (; (text = strchr(text, '"')) != NULL; text++)
+        odd = !odd;
+    return odd;
+}
+
+/* A line of CSV; before the first one a file may have a byte order mark. As source_read(). */
+static int source_read_line(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
+{
+    static const char mark[] = "\xef\xbb\xbf";
+    const int result = values_next(&source->values, waits, text, length, error);
+    if (result != VALUES_ONE)
+        return result;
+    source->lines++;
+    if (source->lines == 1 && strncmp(*text, mark, strlen(mark)) == 0) {
+        *text += strlen(mark);
+        *length -= strlen(mark);
+    }
+    return VALUES_ONE;
 }
 
 /* The next record of CSV, which goes on over the newlines in its quotes. As source_read(). */
@@ -136,19 +155,23 @@ static int source_read_record(struct source *source, bool waits, const char **te
         text_fini(&source->record);
         source->is_taken = false;
     }
-    while ((result = values_next(&source->values, waits, text, length, error)) == VALUES_ONE) {
-        const bool is_more = source->record.length > 0;
-        if (!is_more && is_whole_record(*text))
+    while ((result = source_read_line(source, waits, text, length, error)) == VALUES_ONE) {
+        const bool is_more = source->is_quoted;
+        source->begun = is_more ? source->begun : source->lines;
+        source->is_quoted ^= toggles_quotes(*text);
+        if (!is_more && !source->is_quoted)
             return VALUES_ONE;
         text_add(&source->record, "%s%s", is_more ? "\n" : "", *text);
         if (source->record.failed)
             return sources_no_memory(error);
-        if (is_whole_record(source->record.data))
+        if (!source->is_quoted)
             break;
     }
-    if (result == VALUES_END && source->record.length > 0)
-        return error_set(error, "%.200s: quotes that do not end; accepted: \"..\", and \"\" for a quote in them",
-                         source->path);
+    if (result == VALUES_END && source->is_quoted)
+        return error_set(error,
+                         "%.200s, line %" PRIu64 ": quotes that do not end; accepted: \"..\", and \"\" for a quote "
+                         "in them",
+                         source->path, source->begun);
     if (result != VALUES_ONE)
         return result;
     *text = source->record.data;
@@ -250,7 +273,7 @@ static int source_next(const struct sources *sources, struct source *source, boo
     int result;
     do
         result = source_read(source, sources->options.csv, waits, &text, &length, error);
-    while (result == VALUES_ONE && sources->options.skips_empty && length == 0);
+    while (result == VALUES_ONE && sources->options.skips_empty && length == (sources->options.csv && text[0] == '\r'));
     if (result == VALUES_ONE && sources->options.end != NULL && strcmp(text, sources->options.end) == 0)
         result = VALUES_END;
     source->has_ended = result == VALUES_END;

@@ -31,13 +31,16 @@ static void make_files(void)
     write_file("abc0", "A\0B\0C\0", 6);
     write_file("tsv", "f1\tf2\nA\tB\nC\tD\n", 14);
     write_file("csv", "a,\"x, y\"\r\n\"l1\nl2\",\"\"\"z\"\"\"\r\n,\n", 29);
+    write_file("marked", "\xef\xbb\xbf\"a, b\",1\r\n\r\nc,2\r\n", 20);
+    write_file("open", "a\n\"b\nc\n", 7);
     write_file("gaps", "1\n\n2\n", 5);
     write_file("empty", "", 0);
 }
 
 static void remove_files(void)
 {
-    static const char *const names[] = {"abc", "def", "abc_", "abc0", "tsv", "csv", "gaps", "empty", "list"};
+    static const char *const names[] = {"abc",    "def",  "abc_", "abc0",  "tsv", "csv",
+                                        "marked", "open", "gaps", "empty", "list"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         unlink(names[i]);
     ck_assert_int_eq(chdir("/"), 0);
@@ -115,6 +118,7 @@ static const struct {
     {"-m -j 2 echo ::: A B C", "echo", "A,B|C|"},
     {"-j 0 -u --will-cite --lb echo ::: A", "echo", "A|"},
     {"--csv echo :::: csv", "echo", "a,x, y|l1\nl2,\"z\"|,|"},
+    {"--csv -r echo :::: marked", "echo", "a, b,1|c,2|"},
     {"--csv --colsep ; echo ::: a;\"b;c\"", "echo", "a,b;c|"},
     {"-kn2 -j2 echo ::: A B", "echo", "A,B|"},
     {"-q echo a'b {} ::: A", "echo 'a'\\''b' {}", "A|"},
@@ -147,6 +151,7 @@ static const struct {
     {"-X echo", "GNU parallel's -X is not there: use -m, and {} as a word of its own"},
     {"echo :: a", "'::' marks nothing; accepted: ::: before arguments, :::: before files of them"},
     {"--csv --colsep xy echo :::: tsv", "--colsep 'xy': accepted with --csv: one character, or \\t"},
+    {"--csv echo :::: open", "open, line 2: quotes that do not end; accepted: \"..\", and \"\" for a quote in them"},
     {"-m -n 2 echo ::: a", "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them"},
     {"-m echo ::: a ::: b",
      "-m and --xargs take arguments of one source; accepted: one :::, ::::, -a or standard input"},
