@@ -141,6 +141,18 @@ def test_output_has_no_bound():
     assert os.listdir('t') == []
 
 
+def test_a_full_disk_cuts_output():
+    """The task that fills it has failed, and gives half of what it took back for what comes after."""
+    full = ('bash', '-c', 'ulimit -f 20000; exec "$@"', 'bash', HDSS, 'exec')
+    own = {'TMPDIR': os.path.abspath('t')}
+    os.mkdir('t')
+    for words in ((), ('--line-buffer',)):
+        run = execute('-j1', *words, 'head -c {} /dev/zero; echo end >&2', ':::', '30000000', '10', env=own, program=full)
+        assert run.status == 3 and run.out == '\0' * (20000 * 1024 // 2 + 10), (run.status, len(run.out), run.err)
+        assert run.err[0] == 'end' and run.err[1] == 'hdss: task 1: its output: File too large: cut after 10240000 bytes; accepted: TMPDIR=FOLDER with more room'
+        assert '1 task had output that could not be kept' in run.raw_err and os.listdir('t') == []
+
+
 def test_order_and_shell():
     assert printed('-j2', '-k', '--shell', 'sleep {}; echo $((1+1)) {} | cat', ':::', '0.3', '0', '0.1') == '2 0.3\n2 0\n2 0.1\n'
     assert printed('-q', 'sh', '-c', 'echo "$0  $1"', '{}', 'x', ':::', 'a  b') == 'a  b  x\n'
@@ -426,7 +438,7 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
+          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,

@@ -142,6 +142,13 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
+/* Gives half of what it took back to a disk that is full, or all other work would end there. */
+static void give_way(struct capture *capture)
+{
+    if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
+        capture->written /= 2;
+}
+
 static void command_write_file(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     if (capture->error == 0 && capture->file < 0 && begin_file(command, capture) < 0)
@@ -152,10 +159,12 @@ static void command_write_file(struct command *command, struct capture *capture,
             continue;
         if (done < 0) {
             capture->error = errno;
+            give_way(capture);
             return;
         }
         bytes += done;
         count -= (size_t)done;
+        capture->written += (uint64_t)done;
     }
 }
 
@@ -179,9 +188,9 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
 static void command_spill(struct command *command, struct capture *capture)
 {
     unlinkat(command->folder, capture->name, 0); /* of an earlier try */
+    capture->is_spilled = true;
     command_write_file(command, capture, capture->bytes, capture->length);
     capture->length = 0;
-    capture->is_spilled = true;
 }
 
 static void command_take_output(struct command *command, struct capture *capture, const char *bytes, size_t count)
@@ -247,6 +256,7 @@ static void begin_capture(struct command *command, struct capture *capture, cons
     }
     capture->length = 0;
     capture->received = 0;
+    capture->written = 0;
     capture->error = 0;
     capture->is_spilled = false;
     capture->name = command->folder >= 0 ? name : NULL;

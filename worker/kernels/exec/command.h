@@ -49,6 +49,7 @@ struct capture {
     size_t length, capacity;
     bool is_spilled;   /* all of it is in the file, none in `bytes` */
     uint64_t received; /* bytes received in all; those above the limit were dropped */
+    uint64_t written;  /* bytes in the file */
     int error;         /* errno of the file that could not be written; bytes after that were dropped */
 };
 

@@ -791,7 +791,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
 {
     const struct capture *capture = &yield->k->command.captures[stream];
     if (capture->is_spilled)
-        yield->k->put[stream] += capture->received;
+        yield->k->put[stream] += capture->written;
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
@@ -803,7 +803,10 @@ static int put_loss(const struct yield *yield, unsigned stream)
     const struct capture *capture = &command->captures[stream];
     const uint64_t dropped = command_dropped(command, stream);
     char note[200];
-    if (capture->error != 0)
+    if (capture->error != 0 && capture->is_spilled)
+        snprintf(note, sizeof note, "its %s: %s: cut after %" PRIu64 " bytes; accepted: TMPDIR=FOLDER with more room",
+                 names[stream], strerror(capture->error), capture->written);
+    else if (capture->error != 0)
         snprintf(note, sizeof note, "%s: %s", capture->name != NULL ? capture->name : names[stream],
                  strerror(capture->error));
     else if (dropped > 0)
