@@ -55,6 +55,14 @@ static size_t assignment_length(const char *word)
 
 /* --- operators --- */
 
+static bool is_among(const char *word, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Programs that take operators of a shell as their own words. */
 static const struct taker {
     const char *program;
@@ -90,12 +98,16 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* The words from `begin` to `at` that are no options. */
+/* The words from `begin` to `at` that are no options, nor numbers for options of grep, such as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
-    for (int i = begin + 1; i < at; i++)
-        count += words[i][0] != '-';
+    for (int i = begin + 1; i < at; i++) {
+        const char *option = words[i - 1];
+        const bool takes_number =
+            option[0] == '-' && option[1] != '\0' && strchr("mABC", option[strlen(option) - 1]) != NULL;
+        count += words[i][0] != '-' && !(takes_number && isdigit((unsigned char)words[i][0]));
+    }
     return count;
 }
 
@@ -109,9 +121,27 @@ static bool takes(const struct taker *taker, char *const *words, int begin, int 
     return found != NULL && words[at][1] == '\0';
 }
 
-/* True if the program, the word `begin`, takes the word `at` for itself. */
+/* The program of a command that begins with the word `begin`: behind assignments, and programs that run another one. */
+static int find_program(char *const *words, int begin, int at)
+{
+    static const char *const runners[] = {"command", "env",    "exec",    "ionice", "nice",   "nohup",
+                                          "setsid",  "stdbuf", "taskset", "time",   "timeout"};
+    bool runs = false;
+    for (; begin + 1 < at; begin++) {
+        const char *word = words[begin];
+        const bool is_runner = is_among(program_name(word), runners, sizeof runners / sizeof *runners);
+        if (!is_runner && assignment_length(word) == 0 &&
+            !(runs && (word[0] == '-' || isdigit((unsigned char)word[0]))))
+            break;
+        runs |= is_runner;
+    }
+    return begin;
+}
+
+/* True if the program of the command that begins with the word `begin` takes the word `at` for itself. */
 static bool is_taken(char *const *words, int begin, int at)
 {
+    begin = find_program(words, begin, at);
     const char *name = program_name(words[begin]);
     for (size_t i = 0; i < sizeof takers / sizeof *takers; i++)
         if (strcmp(takers[i].program, name) == 0 && takes(&takers[i], words, begin, at))
@@ -119,18 +149,10 @@ static bool is_taken(char *const *words, int begin, int at)
     return false;
 }
 
-static bool is_among(const char *word, const char *const *words, size_t count)
+/* True for an operator before a command. */
+static bool precedes_command(const char *word)
 {
-    for (size_t i = 0; i < count; i++)
-        if (strcmp(word, words[i]) == 0)
-            return true;
-    return false;
-}
-
-/* True for an operator between two commands. */
-static bool ends_command(const char *word)
-{
-    static const char *const between[] = {"|", "||", "|&", "&", "&&", ";", "("};
+    static const char *const between[] = {"|", "||", "|&", "&", "&&", ";", "(", "!"};
     return is_among(word, between, sizeof between / sizeof *between);
 }
 
@@ -153,12 +175,16 @@ static size_t redirection_length(const char *word)
  * word after it is none without one. */
 static size_t operator_at(char *const *words, int count, int begin, int at)
 {
-    static const char *const last[] = {"&", ";", ")"};
+    static const char *const last[] = {"&", ";", ")"}, *const first[] = {"!", "(", "[["};
     const char *word = words[at];
     const bool may_be_last = is_among(word, last, sizeof last / sizeof *last), is_last = at + 1 == count;
-    if (at == begin || is_taken(words, begin, at))
+    if (at == begin)
+        return !is_last && is_among(word, first, sizeof first / sizeof *first) ? strlen(word) : 0;
+    if (is_taken(words, begin, at))
         return 0;
-    if (ends_command(word) || strcmp(word, ")") == 0)
+    if (strcmp(word, "]]") == 0 && strcmp(words[begin], "[[") == 0)
+        return strlen(word);
+    if (strcmp(word, "!") != 0 && (precedes_command(word) || strcmp(word, ")") == 0))
         return !is_last || may_be_last ? strlen(word) : 0;
     const size_t length = redirection_length(word);
     const bool lacks_file = length > 0 && length == strlen(word) && word[length - 1] != ')';
@@ -191,7 +217,7 @@ static void join_words(struct text *text, char *const *words, int count, const s
         text_add(text, "%s%.*s", at > 0 ? " " : "", (int)(raw + name), word);
         if (word[raw + name] != '\0' || raw + name == 0)
             add_word(text, word + raw + name);
-        if (raw > 0 && ends_command(word))
+        if (raw > 0 && precedes_command(word))
             begin = at + 1;
     }
 }

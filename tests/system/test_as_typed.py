@@ -211,6 +211,16 @@ T expr {} '*' 2 ::: 3
 expr 3 '*' 2
 T echo '\{}' {} ::: a
 echo '{}' a
+T ! grep -q nosuch {} ::: one && T : ::: a && echo good
+echo good
+T [[ {} -gt 1 ]] '&&' echo {} ::: 2
+echo 2
+T '(' cd sub ';' cat {} ')' '|' wc -l ::: inner
+cat sub/inner | wc -l
+LC_ALL=C T env A=1 grep -m 1 '>' ::: fasta
+grep -m 1 '>' fasta
+T A=1 grep -c '>' {} ::: fasta
+grep -c '>' fasta
 '''
 
 # Files of tasks as other task farms take them (disBatch, Launcher, GREASY, dSQ, Slurm's job arrays): a line of bash each.

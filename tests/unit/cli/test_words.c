@@ -42,6 +42,9 @@ START_TEST(operators_are_for_a_shell)
          ">{}.log");
     LINE("stat {} && echo '$x' || echo no ; b &", "stat", "{}", "&&", "echo", "$x", "||", "echo", "no", ";", "b", "&");
     LINE("diff {} <(sort {})", "diff", "{}", "<(sort {})");
+    LINE("! grep '>' {} && [[ {} -gt 1 ]]", "!", "grep", ">", "{}", "&&", "[[", "{}", "-gt", "1", "]]");
+    LINE("( cd {} ; ls ) | wc", "(", "cd", "{}", ";", "ls", ")", "|", "wc");
+    LINE("echo '!' ']]' '[['", "echo", "!", "]]", "[[");
     is_line(&(struct words_options){0}, "echo '|' x", (const char *const[]){"echo", "|", "x", NULL});
 }
 END_TEST
@@ -58,6 +61,12 @@ START_TEST(what_a_program_takes_for_itself_is_no_operator)
     LINE("find {} '(' -name a ')' -exec ls ';'", "find", "{}", "(", "-name", "a", ")", "-exec", "ls", ";");
     LINE("echo '<b>{}</b>' '->' '|'", "echo", "<b>{}</b>", "->", "|");
     LINE("'|' a", "|", "a");
+    LINE("grep -m 1 '>' {} > {}.o", "grep", "-m", "1", ">", "{}", ">", "{}.o");
+    LINE("grep -c 1 > {}", "grep", "-c", "1", ">", "{}");
+    LINE("LC_ALL=C grep '>' {}", "LC_ALL=C", "grep", ">", "{}");
+    LINE("env A=1 nice -n 5 grep '>' {}", "env", "A=1", "nice", "-n", "5", "grep", ">", "{}");
+    LINE("timeout 5 cut -d '|' -f1 > {}", "timeout", "5", "cut", "-d", "|", "-f1", ">", "{}");
+    LINE("time sort {} > x", "time", "sort", "{}", ">", "x");
 }
 END_TEST
 

@@ -92,9 +92,10 @@ bool shell_exports(const char *name)
 bool shell_has(const char *name)
 {
     static const char *const words[] = {
-        "!",    ".",     "[[",      "alias",    "bg",     "builtin",  "case",  "cd",    "command", "declare", "eval",
-        "exec", "exit",  "export",  "fg",       "for",    "function", "hash",  "if",    "let",     "local",   "mapfile",
-        "popd", "pushd", "read",    "readonly", "return", "select",   "set",   "shift", "shopt",   "source",  "time",
-        "trap", "type",  "typeset", "ulimit",   "umask",  "unalias",  "unset", "until", "wait",    "while",   NULL};
+        "!",    ".",        ":",        "[[",     "readarray", "times",   "jobs",  "dirs",    "enable", "alias",
+        "bg",   "builtin",  "case",     "cd",     "command",   "declare", "eval",  "exec",    "exit",   "export",
+        "fg",   "for",      "function", "hash",   "if",        "let",     "local", "mapfile", "popd",   "pushd",
+        "read", "readonly", "return",   "select", "set",       "shift",   "shopt", "source",  "time",   "trap",
+        "type", "typeset",  "ulimit",   "umask",  "unalias",   "unset",   "until", "wait",    "while",  NULL};
     return is_one_of(name, words) || shell_exports(name);
 }
