@@ -202,24 +202,6 @@ static void remove_place(const struct exec_run *run, int status)
 
 /* --- the list --- */
 
-/* A line that a shell may read is left to it from what only a shell can do. */
-static int exec_check_line(const char *line, bool is_for_shell, struct error *error)
-{
-    struct cmdline words;
-    cmdline_init(&words);
-    int result = cmdline_split(&words, line, strlen(line), NULL, error);
-    if (is_for_shell && words.wants_shell)
-        result = 0;
-    cmdline_fini(&words);
-    return result;
-}
-
-/* True unless each line goes to a shell as it is. */
-static bool looks_at_lines(const struct exec_request *request)
-{
-    return strcmp(request->shell, SHELL_AUTO) == 0 || strcmp(request->shell, SHELL_NO) == 0;
-}
-
 /* True if PATH has the program. */
 static bool is_in_path(const char *name)
 {
@@ -255,7 +237,7 @@ static int check_program(const struct exec_run *run, struct error *error)
     int result = 0;
     cmdline_init(&words);
     const char *command = run->request.command;
-    if (!run->is_remote && looks_at_lines(&run->request) &&
+    if (!run->is_remote && exec_request_looks_at_lines(&run->request) &&
         cmdline_split(&words, command, strlen(command), NULL, NULL) == 0 && words.count > words.assignments) {
         const char *name = cmdline_at(&words, words.assignments);
         if (words.assignments == 0 && name[strcspn(name, "/{")] == '\0' && !shell_has(name) && !is_in_path(name))
@@ -265,27 +247,17 @@ static int check_program(const struct exec_run *run, struct error *error)
     return result;
 }
 
-static int exec_check_command(const struct exec_request *request, struct error *error)
-{
-    struct error reason;
-    const bool may = strcmp(request->shell, SHELL_NO) != 0;
-    if (request->command[0] == '\0' || !looks_at_lines(request) || exec_check_line(request->command, may, &reason) == 0)
-        return 0;
-    return error_set(error, "%.100s: %s", request->command, reason.text);
-}
-
 /* With a command in each row, each of them is looked at as the command of all would be. */
 static int exec_check_row(const struct exec_run *run, const struct arguments *row, struct error *error)
 {
     struct error reason;
     char *line = NULL;
     int result = 0;
-    const bool may = strcmp(run->request.shell, SHELL_NO) != 0;
-    if (run->request.command[0] != '\0' || !looks_at_lines(&run->request) || row->count == 0)
+    if (run->request.command[0] != '\0' || !exec_request_looks_at_lines(&run->request) || row->count == 0)
         return 0;
     if (asprintf(&line, "%.*s", (int)row->fields[0].length, row->fields[0].text) < 0)
         return error_set(error, "out of memory for a command");
-    if (exec_check_line(line, may, &reason) < 0)
+    if (exec_request_check_line(&run->request, line, &reason) < 0)
         result = error_set(error, "argument %" PRIu64 ", %.100s: %s", run->number, line, reason.text);
     free(line);
     return result;
@@ -850,7 +822,7 @@ static void note_background(const struct exec_request *request)
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
     run->is_remote = exec_is_remote(&run->request);
-    if (exec_check_command(&run->request, error) < 0 || check_program(run, error) < 0 ||
+    if (exec_request_check_command(&run->request, error) < 0 || check_program(run, error) < 0 ||
         sources_begin(run->request.sources, error) < 0 || exec_check_order(run, error) < 0 ||
         make_place(run, error) < 0 || begin_earlier(run, error) < 0 || begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;

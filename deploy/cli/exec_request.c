@@ -13,6 +13,7 @@
 #include "deploy/cli/duration.h"
 #include "deploy/cli/run.h"
 #include "deploy/cli/words.h"
+#include "worker/kernels/exec/cmdline.h"
 #include "worker/kernels/exec/shell.h"
 
 #include <ctype.h>
@@ -723,6 +724,31 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
     return exec_request_take(request, false, argc, argv, error);
 }
 
+bool exec_request_looks_at_lines(const struct exec_request *request)
+{
+    return strcmp(request->shell, SHELL_AUTO) == 0 || strcmp(request->shell, SHELL_NO) == 0;
+}
+
+int exec_request_check_line(const struct exec_request *request, const char *line, struct error *error)
+{
+    struct cmdline words;
+    cmdline_init(&words);
+    int result = cmdline_split(&words, line, strlen(line), NULL, error);
+    if (strcmp(request->shell, SHELL_NO) != 0 && words.wants_shell)
+        result = 0;
+    cmdline_fini(&words);
+    return result;
+}
+
+int exec_request_check_command(const struct exec_request *request, struct error *error)
+{
+    struct error reason;
+    if (request->command[0] == '\0' || !exec_request_looks_at_lines(request) ||
+        exec_request_check_line(request, request->command, &reason) == 0)
+        return 0;
+    return error_set(error, "%.100s: %s", request->command, reason.text);
+}
+
 int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error)
 {
     const int result = exec_request_take(request, true, argc, argv, error);
@@ -738,7 +764,7 @@ int exec_request_read_for_set(struct exec_request *request, int argc, char **arg
                          request->set != NULL ? "--set"
                          : request->dry_run   ? "--dry-run"
                                               : "--bar");
-    if (check_for_set(request, error) < 0)
+    if (check_for_set(request, error) < 0 || exec_request_check_command(request, error) < 0)
         return -1;
     if (!request->is_one_task && sources_begin(request->sources, error) < 0)
         return -1;

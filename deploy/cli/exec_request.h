@@ -49,6 +49,16 @@ int exec_request_read(struct exec_request *request, int argc, char **argv, struc
  * with them, they have begun. Options of use to whoever waits for tasks are refused. */
 int exec_request_read_for_set(struct exec_request *request, int argc, char **argv, struct error *error);
 
+/* True unless each line goes to a shell as it is. */
+bool exec_request_looks_at_lines(const struct exec_request *request);
+
+/* Checks a line of which the words are looked at; one that a shell may read is left to it from what only a shell can
+ * do. -1: the error begins with the column. */
+int exec_request_check_line(const struct exec_request *request, const char *line, struct error *error);
+
+/* Checks the command, if its words are looked at. -1 with one line. */
+int exec_request_check_command(const struct exec_request *request, struct error *error);
+
 /* Adds what the kernel `exec` is to know of the tasks, beside where these come from. */
 void exec_request_add_parameters(const struct exec_request *request, struct argv *words);
 void exec_request_fini(struct exec_request *request);

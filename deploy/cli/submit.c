@@ -262,7 +262,7 @@ static int take_arguments(struct submit *submit, struct argv *job, const struct 
             more = take_tasks(submit, job, argc - reader.at + 1, argv + reader.at - 1, error);
             break;
         }
-        if (begins && mistakes_is_command(word.value)) {
+        if (begins && (mistakes_is_command(word.value) || strncmp(word.value, ":::", strlen(":::")) == 0)) {
             more = take_tasks(submit, job, argc - first + 1, argv + first - 1, error);
             break;
         }

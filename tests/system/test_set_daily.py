@@ -179,6 +179,9 @@ def test_commands_are_tasks():
         many = run(['sh', '-c', f'seq 3000 | {HDSS} submit --wait --quiet echo :::: -'])
         assert many.status == 0 and well(['output', '11']) == ''.join(f'{number}\n' for number in range(1, 3001))
         assert well(['submit', '--open', 'echo', ':::', 'a']) == 'main/12\n' and well(['add', '--end', '12', 'b']).endswith(' 1 added, 2 in all, complete\n')
+        assert well(['submit', ':::', 'echo a', 'echo b | rev']) == 'main/13\n' and well(['wait', '13']) and well(['output', '13']) == 'a\nb\n'
+        refused(['submit', "echo it's"], "echo it's: column 8: quotes that do not end")
+        refused(['submit', 'exec', 'echo "', ':::', 'a'], 'quotes that do not end')
         refused(['submit', 'nosuch', 'a'], "'nosuch' is neither a kernel nor a program; `hdss kernels` lists the kernels")
         refused(['submit', 'synthetik'], "unknown kernel 'synthetik'; did you mean synthetic?")
         refused(['submit', 'exec', '--tag', 'echo', ':::', 'a'], '--tag and --tagstring go with what is printed here; accepted: by `hdss exec --set SET`')
