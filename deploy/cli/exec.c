@@ -741,7 +741,7 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;
     }
-    if (error->text[0] == '\0' && run->gives_up && run->follow.done < run->list.rows) {
+    if (error->text[0] == '\0' && run->gives_up && (!run->is_complete || run->follow.done < run->list.rows)) {
         error_set(error,
                   "the first %" PRIu64 " tasks could not be started, and the others were not tried; accepted: "
                   "--halt never to try all",

@@ -178,6 +178,20 @@ def test_a_pipe_is_read_while_tasks_run():
         process.wait()
 
 
+def test_no_others_are_tried_where_none_can_start():
+    """Also of a list that goes on: the command ends by itself, and says so."""
+    with subprocess.Popen([HDSS, 'exec', './nosuch'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+        try:
+            process.stdin.write('1\n2\n3\n')
+            process.stdin.flush()
+            said = process.stderr.read()
+            assert process.wait(TIMEOUT_S) == 3 and 'hdss exec: the first 3 tasks could not be started, and the others were not tried; ' in said, said
+        finally:
+            process.kill()
+    run = execute('--halt', 'never', './nosuch', stdin='1\n2\n3\n4\n')
+    assert run.status == 3 and 'others' not in run.raw_err and '4 tasks could not be started' in run.raw_err, run
+
+
 def test_lines_are_seen_while_their_tasks_run():
     """Each task ends only when its line was read."""
     words = ['-j2', '--line-buffer', '--tag', '--shell', 'echo begins; while ! test -e seen; do sleep 0.05; done; printf end', ':::', 'a', 'b']
@@ -438,7 +452,7 @@ def test_a_terminal_has_no_arguments():
 
 if __name__ == '__main__':
     main([test_commands_are_those_of_the_tutorial, test_commands_are_those_of_gnu_parallel,
-          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_a_pipe_is_read_while_tasks_run,
+          test_a_reader_that_goes_ends_the_command, test_a_terminal_stops_the_tasks, test_tasks_are_printed_whole_and_nothing_else, test_output_has_no_bound, test_a_full_disk_cuts_output, test_order_and_shell, test_no_others_are_tried_where_none_can_start, test_a_pipe_is_read_while_tasks_run,
           test_lines_are_seen_while_their_tasks_run, test_a_delay_is_between_tasks, test_what_has_run_is_not_run_again,
           test_what_a_log_has_is_not_run_again, test_output_goes_to_devices, test_files_of_tasks,
           test_runs_end_early_and_leave_nothing, test_a_signal_drains, test_a_second_signal_gives_up,
