@@ -687,6 +687,10 @@ static int exec_check(const struct exec_request *request, struct error *error)
     if (request->how.slots + request->spreads > 0 && request->how.per_row > 0)
         return error_set(error,
                          "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them");
+    if (request->how.shuffles && request->resumes)
+        return error_set(error,
+                         "--resume knows the tasks by their numbers, and --shuf gives them new ones; accepted: one "
+                         "of them");
     const char *printed = exec_prints(request);
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",

@@ -152,6 +152,8 @@ static const struct {
     {"echo :: a", "'::' marks nothing; accepted: ::: before arguments, :::: before files of them"},
     {"--csv --colsep xy echo :::: tsv", "--colsep 'xy': accepted with --csv: one character, or \\t"},
     {"--csv echo :::: open", "open, line 2: quotes that do not end; accepted: \"..\", and \"\" for a quote in them"},
+    {"--shuf --joblog l --resume echo ::: a",
+     "--resume knows the tasks by their numbers, and --shuf gives them new ones; accepted: one of them"},
     {"-m -n 2 echo ::: a", "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them"},
     {"-m echo ::: a ::: b",
      "-m and --xargs take arguments of one source; accepted: one :::, ::::, -a or standard input"},
