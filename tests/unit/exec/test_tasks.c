@@ -251,6 +251,7 @@ START_TEST(nor_out_of_quotes_within_substitutions)
     runs_as("y='a b'; printf %s%s \"${y:-its}\" {x}", EVIL, "a b" EVIL);
     runs_as("printf %s \"`echo \\\"n\\\"`\"{x} \\'{x}", EVIL, "n" EVIL "'" EVIL);
     runs_as("printf %s {x} # it's {x}", EVIL, EVIL);
+    runs_as("printf %s \"\\{x}\" '\\{x}'", "\";>out;\"", "\\\";>out;\"\\\";>out;\"");
     runs_as("printf %s \"$(case a in (a) printf %s {x};; esac)\" {x}", EVIL, EVIL EVIL);
     runs_as("x=1; printf %s $(({x} + 1)) \"$(({x}+(2)))\" ${x} \"{x}\"", "40", "4142140");
     ck_assert_int_eq(access(path_of("out"), F_OK), -1);

@@ -422,6 +422,14 @@ static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_
     return 0;
 }
 
+/* True for a backslash before a brace that stands for itself: it must not become one before a quote of a value. */
+static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
+{
+    const char *from = scan->line + scan->at;
+    const bool is_literal = place == NESTING_DOUBLE || (place == NESTING_SINGLE && scan->is_fish);
+    return is_literal && scan->at + 1 < scan->length && from[0] == '\\' && from[1] == '{';
+}
+
 static int take_for_shell(struct scan *scan, struct nesting *nesting)
 {
     const char *from = scan->line + scan->at;
@@ -429,6 +437,9 @@ static int take_for_shell(struct scan *scan, struct nesting *nesting)
     size_t length;
     int found = cmdline_find_place(scan, &values, &length);
     if (found <= 0) {
+        if (found == 0 && is_lone_backslash(scan, nesting_place(nesting)) &&
+            cmdline_put(scan->words, from, 1, scan->error) < 0)
+            return -1;
         length = nesting_read(nesting, from, scan->length - scan->at);
         scan->at += length;
         return found < 0 ? -1 : cmdline_put(scan->words, from, length, scan->error);
