@@ -406,7 +406,7 @@ RUN_ME = ['x\ntouch run #', ';touch run;#', "';touch run;#", "\\';touch run;#", 
           'a[$(touch run)]', '}$(touch run)', ');touch run;#', ')";touch run;#', '$(touch run)}" \'', '&& touch run', '> run', "'\ntouch run\n'", 'x) touch run;;']
 
 # Commands with the place of an argument, and those that refuse all arguments of that kind.
-PLACES = ['echo {}', r'true; echo "\{}"', r"true; echo '\{}'", 'echo "{}" \'{}\'', 'true; # {}\necho b', 'echo "$(echo a # {}\n)"', "true; echo $'{}'", r"true; echo $'it\'s {}'", r"true; echo $'\'' {} $'\''",
+PLACES = ['echo {}', r'true; echo "\{}"', r"true; echo '\{}'", r"true; echo 'a\\{}'", 'echo "{}" \'{}\'', 'true; # {}\necho b', 'echo "$(echo a # {}\n)"', "true; echo $'{}'", r"true; echo $'it\'s {}'", r"true; echo $'\'' {} $'\''",
           'true; echo "$(echo {})" $(echo "{}")', 'true; (( {} > 3 ))', 'for ((i={};i<1;i++)); do :; done', 'true; echo $[{}]', 'true; echo "$[ 1 + {}]"', 'true; a[{}]=1',
           'true; x=a; echo "$(case $x in a) echo {};; esac)"', 'true; echo "$(case a in (a) echo {};; esac) {}"', 'true; echo "$((echo a) | echo {})"',
           'true; echo "${x:-it\'s}" {}', 'true; echo "${x#\'$(\'} {}"', 'true; echo "$$({})"', 'true; cat <<< {}\necho {}', 'cat <<E\n{}\nE', 'true; echo `echo {}`']

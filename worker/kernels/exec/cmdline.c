@@ -469,6 +469,7 @@ int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line
     if (nul != NULL)
         return cmdline_refuse(&scan, (size_t)(nul - line), "a NUL byte");
     nesting_init(&nesting, shell_is_large(shell));
+    nesting.is_fish = scan.is_fish;
     while (scan.at < length)
         if (take_for_shell(&scan, &nesting) < 0)
             return -1;

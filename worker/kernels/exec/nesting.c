@@ -209,7 +209,10 @@ static size_t nesting_read_any(struct nesting *nesting, const char *text, size_t
 {
     struct nesting_level *level = top(nesting);
     char c = *text;
-    if (level->quotes == NESTING_ANSI && c == '\\' && length > 1)
+    const bool may_escape = c == '\\' && length > 1,
+               escapes_in_single = nesting->is_fish && level->quotes == NESTING_SINGLE && may_escape &&
+                                   (text[1] == '\\' || text[1] == '\'');
+    if ((level->quotes == NESTING_ANSI && may_escape) || escapes_in_single)
         return 2;
     if (level->quotes == NESTING_SINGLE || level->quotes == NESTING_ANSI) {
         level->quotes = c == '\'' ? NESTING_PLAIN : level->quotes;

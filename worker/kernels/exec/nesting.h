@@ -46,6 +46,7 @@ struct nesting {
     char before;    /* previous character */
     char solid;     /* previous character that is no blank */
     bool is_large;  /* as given */
+    bool is_fish;   /* in single quotes a backslash escapes another one, and a quote */
     bool in_name;   /* only letters, digits and _ since the beginning of the word */
     bool in_comment, in_document;
     bool begins_document; /* a here-document begins at the next line */
