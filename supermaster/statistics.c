@@ -220,15 +220,23 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
+static bool was_lost(const struct supermaster *supermaster, unsigned m)
+{
+    for (unsigned i = 0; i < supermaster->losses.count; i++)
+        if (topology_master(supermaster->config.topology, supermaster->losses.list[i].rank) == m)
+            return true;
+    return false;
+}
+
+/* Each pod is counted once. One whose workers die first is asked to leave, and may be lost before it does. */
 static struct report_pods count_pods(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     struct report_pods pods = {.joined = topology->masters - topology->launched};
-    for (unsigned m = topology->launched; m < topology->masters; m++)
-        pods.left += supermaster->losses.dismissed[m];
-    for (unsigned i = 0; i < supermaster->losses.count; i++) {
-        const unsigned m = topology_master(topology, supermaster->losses.list[i].rank);
-        pods.lost += m >= topology->launched && m < topology->masters;
+    for (unsigned m = topology->launched; m < topology->masters; m++) {
+        const bool lost = was_lost(supermaster, m);
+        pods.lost += lost;
+        pods.left += !lost && supermaster->losses.dismissed[m];
     }
     return pods;
 }
