@@ -16,8 +16,10 @@
 /* True if a line may have the word without quotes: then each value of its {..} becomes a word. */
 static bool words_is_plain(const char *word)
 {
+    /* a word such as #{} is a comment, by which people keep arguments out of a command */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
-    return word[0] != '\0' && word[0] != '#' && strspn(word, WORDS_PLAIN) == strlen(word) && !expands;
+    return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
+           !expands;
 }
 
 /* Adds the word in quotes. A backslash before a brace stays outside: there it keeps the brace from being a place. */

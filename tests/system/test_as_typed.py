@@ -133,6 +133,7 @@ T --wd sub ls ::: .
 T --joblog jl echo ::: a b; cut -f 1,7 jl | sort
 T --plus 'echo {..} {+.}' ::: a.b.c
 T -r echo ::: '' a
+T echo a '#{}' ::: 1 2
 T -q echo '$HOME {}' ::: a
 T -q perl -e 'print "@ARGV\n"' ::: 'a  b'
 T -m -j1 echo ::: a b c

@@ -30,6 +30,7 @@ START_TEST(one_word_is_a_line_and_several_stay_words)
     LINE("awk '{print $1}'", "awk", "{print $1}");
     LINE("echo 'it'\\''s {}' ''", "echo", "it's {}", "");
     LINE("echo '#a' a#b '{a,b}' '{1..3}' {1}:{2} '~/x'", "echo", "#a", "a#b", "{a,b}", "{1..3}", "{1}:{2}", "~/x");
+    LINE("head -c 4 /dev/zero #{}", "head", "-c", "4", "/dev/zero", "#{}");
     LINE("A=1 B='x y' sh -c 'echo $B' C=3", "A=1", "B=x y", "sh", "-c", "echo $B", "C=3");
     LINE("echo ''\\{'} {}'", "echo", "\\{} {}");
 }
