@@ -435,6 +435,35 @@ END_TEST
 
 /* --- lists --- */
 
+START_TEST(a_field_of_csv_may_have_newlines)
+{
+    const char *table = write_text("t.csv", "name,n\r\n\"two\nlines\",1\r\n5\" pipe,2\n\n\"say \"\"hi\"\"\n\",3\n");
+    ck_assert_int_eq(open_tasks("", "e {name} {n}", table, ANY_COUNT, false), 0);
+    ck_assert_uint_eq(tasks.count, 3);
+    ck_assert_str_eq(task(0), "e 'two\\nlines' 1");
+    ck_assert_str_eq(task(1), "e '5\" pipe' 2");
+    ck_assert_str_eq(task(2), "e 'say \"hi\"\\n' 3");
+    tasks_close(&tasks);
+    ck_assert_int_eq(open_tasks("", "e {a}", write_text("t.csv", "a,b\n\"x\ny\",1\n2\n"), ANY_COUNT, false), 0);
+    check_refused(tasks_check(&tasks, &error), "/t.csv, line 4: 1 fields");
+    tasks_close(&tasks);
+    enum { ROWS = 5000, ROW_BYTES = 330 }; /* more than is read at once */
+    char *text = malloc(ROWS * ROW_BYTES);
+    size_t used = (size_t)sprintf(text, "a,b\n");
+    for (unsigned i = 0; i < ROWS; i++)
+        used += (size_t)sprintf(text + used, "\"%u\n\"\"%0*u\n\",%u\n", i, (int)(i % 300 + 1), 0, i);
+    ck_assert_int_eq(open_tasks("", "e {b}", write_bytes("t.csv", text, used), ANY_COUNT, false), 0);
+    ck_assert_uint_eq(tasks.count, ROWS);
+    for (unsigned i = 0; i < ROWS; i += 7) {
+        char wanted[20];
+        snprintf(wanted, sizeof wanted, "e %u", i);
+        ck_assert_str_eq(task(i), wanted);
+    }
+    tasks_close(&tasks);
+    free(text);
+}
+END_TEST
+
 static int open_list(const char *command, const char *list, bool shell)
 {
     const struct tasks_source source = {.tasks = "",
@@ -837,6 +866,7 @@ int main(void)
     TCase *all = tcase_create("tasks");
     tcase_set_timeout(all, 60);
     tcase_add_checked_fixture(all, make_folder, remove_folder);
+    tcase_add_test(all, a_field_of_csv_may_have_newlines);
     tcase_add_test(all, words_are_those_of_a_shell);
     tcase_add_test(all, assignments_come_before_the_command);
     tcase_add_test(all, what_is_for_a_shell_is_refused_with_its_column);

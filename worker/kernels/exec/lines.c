@@ -16,6 +16,29 @@
 
 #define READ_BYTES (1u << 20)
 
+/* Where in a line of CSV the next byte is. */
+enum csv_place { CSV_AT_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE };
+
+/* The newline that ends the line of CSV, or NULL. Continues at `*place`; adds the newlines within quotes. */
+static const char *csv_end(enum csv_place *place, const char *bytes, size_t count, uint64_t *newlines)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char c = bytes[i];
+        if (*place == CSV_QUOTED) {
+            *newlines += c == '\n';
+            *place = c == '"' ? CSV_AFTER_QUOTE : CSV_QUOTED;
+        } else if (c == '\n') {
+            *place = CSV_AT_FIELD;
+            return bytes + i;
+        } else if (c == '"' && *place != CSV_PLAIN) {
+            *place = CSV_QUOTED; /* after a quote it is the second one of a pair */
+        } else {
+            *place = c == ',' ? CSV_AT_FIELD : CSV_PLAIN;
+        }
+    }
+    return NULL;
+}
+
 struct pass {
     struct lines *lines;
     XXH3_state_t *block; /* running digest of the current block; owned */
@@ -24,13 +47,17 @@ struct pass {
     uint64_t end;        /* offset at which the pass ends at the latest */
     uint64_t number;
     uint64_t line_began;
+    enum csv_place place; /* in a line of CSV */
+    uint64_t newlines;    /* within the quotes of the current line */
+    bool ends;            /* the bytes just looked at end the line */
     bool counts, decided; /* decided: `counts`, whether the line is part of the list, is known */
     struct error *error;
 };
 
-static bool lines_is_blank(char c)
+/* Blanks are part of a field of CSV. */
+static bool lines_is_blank(enum lines_kind kind, char c)
 {
-    return c == ' ' || c == '\t' || c == '\r';
+    return c == '\r' || (kind != LINES_OF_CSV && (c == ' ' || c == '\t'));
 }
 
 static bool is_left_out(enum lines_kind kind, char first)
@@ -72,7 +99,7 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     enum lines_kind kind = pass->lines->kind;
     size_t i = 0;
-    while (kind != LINES_OF_LIST && i < count && lines_is_blank(bytes[i]))
+    while (kind != LINES_OF_LIST && i < count && lines_is_blank(kind, bytes[i]))
         i++;
     pass->decided = i < count;
     pass->counts = i < count && !is_left_out(kind, bytes[i]);
@@ -83,10 +110,15 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
+    if (blanks > 0)
+        pass->place = CSV_PLAIN;
     if (blanks < count && pass->counts && pass->line_began + LINE_MAX_BYTES < pass->offset)
         return error_set(pass->error, "%.200s, line %" PRIu64 ": longer than %u bytes", pass->lines->path, pass->number,
                          LINE_MAX_BYTES);
-    const char *end = memchr(bytes + blanks, '\n', count - blanks);
+    const char *end = pass->lines->kind == LINES_OF_CSV
+                          ? csv_end(&pass->place, bytes + blanks, count - blanks, &pass->newlines)
+                          : memchr(bytes + blanks, '\n', count - blanks);
+    pass->ends = end != NULL;
     *taken = end == NULL ? count : (size_t)(end - bytes) + 1;
     return 0;
 }
@@ -101,9 +133,10 @@ static int lines_take_line(struct pass *pass, const char *bytes, size_t count, s
     if (pass->in_block)
         XXH3_64bits_update(pass->block, bytes, *taken);
     pass->offset += *taken;
-    if (bytes[*taken - 1] != '\n')
+    if (!pass->ends)
         return 0;
-    pass->number++;
+    pass->number += 1 + pass->newlines;
+    pass->newlines = 0;
     pass->line_began = pass->offset;
     pass->decided = pass->counts = false;
     return 0;
@@ -311,9 +344,13 @@ static void cut_block(struct lines *lines, size_t b, size_t bytes)
     uint64_t number = lines->blocks[b].number;
     unsigned found = 0;
     for (size_t at = 0; at < bytes && found < LINES_BLOCK; number++) {
-        const char *line = lines->text + at, *end = memchr(line, '\n', bytes - at);
+        enum csv_place place = CSV_AT_FIELD;
+        uint64_t newlines = 0;
+        const char *line = lines->text + at;
+        const char *end =
+            lines->kind == LINES_OF_CSV ? csv_end(&place, line, bytes - at, &newlines) : memchr(line, '\n', bytes - at);
         size_t length = end == NULL ? bytes - at : (size_t)(end - line), blanks = 0;
-        while (lines->kind != LINES_OF_LIST && blanks < length && lines_is_blank(line[blanks]))
+        while (lines->kind != LINES_OF_LIST && blanks < length && lines_is_blank(lines->kind, line[blanks]))
             blanks++;
         if (!is_left_out(lines->kind, blanks < length ? line[blanks] : '\n')) {
             lines->starts[found] = at;
@@ -322,6 +359,7 @@ static void cut_block(struct lines *lines, size_t b, size_t bytes)
             lines->numbers[found++] = number;
         }
         at += length + 1;
+        number += newlines;
     }
 }
 

@@ -18,6 +18,7 @@
 enum lines_kind {
     LINES_OF_TASKS, /* empty lines and lines that begin with # are skipped */
     LINES_OF_TABLE, /* empty lines are skipped */
+    LINES_OF_CSV,   /* the same; a newline within the quotes of a field does not end the line */
     LINES_OF_LIST,  /* nothing is skipped; a line without its end, and LINES_END, do not count */
 };
 

@@ -150,7 +150,7 @@ static int table_take_head(struct table *table, enum table_header header, struct
 int table_open(struct table *table, const char *path, enum table_header header, struct error *error)
 {
     *table = (struct table){.separator = is_csv(path) ? ',' : '\t', .at = UINT64_MAX};
-    if (lines_open(&table->lines, path, LINES_OF_TABLE, error) < 0)
+    if (lines_open(&table->lines, path, is_csv(path) ? LINES_OF_CSV : LINES_OF_TABLE, error) < 0)
         return -1;
     if (table_take_head(table, header, error) == 0)
         return 0;
