@@ -74,7 +74,7 @@ struct chunk_event {
     const void *data; /* records of the results; borrowed until sent; NULL if results stay here */
     uint64_t bytes;
     uint64_t began_ns;   /* FINISHED: when its first iteration began; 0: unknown */
-    double deviation_ns; /* FINISHED, if the spread is wanted: of the time of one iteration */
+    double deviation_ns; /* FINISHED, if the spread is wanted: standard deviation of the time of one iteration */
     uint32_t samples;    /* timed pieces of the chunk; with fewer than two the deviation is 0 */
 };
 

@@ -42,7 +42,8 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* otherwise the end may be missing because memory ran out */
+        /* The preceding chunk is not known here, so ask the owner; not if memory ran out, as its end may just be
+         * missing. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
     } else if (before != w) /* a worker knows its own chunks */

@@ -14,7 +14,7 @@
 #define TICKET_NAME "pods"
 /* Suffix of the Unix socket next to it. */
 #define TICKET_SOCKET_ENDING ".socket"
-/* Longest path that leaves room for that. */
+/* Longest ticket path to which TICKET_SOCKET_ENDING can still be added. */
 #define TICKET_PATH_LENGTH_MAX (STREAM_PATH_MAX - sizeof TICKET_SOCKET_ENDING)
 
 #define TICKET_ADDRESSES_MAX 16

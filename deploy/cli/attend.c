@@ -224,7 +224,7 @@ static void look_aside(struct attendance *at)
         end_for_side(at, wish != LAUNCH_DRAINS);
 }
 
-/* True if the job is to be left. */
+/* Returns true if hdss should stop watching the job while it goes on running. */
 static bool take_signals(struct attendance *at)
 {
     struct signalfd_siginfo info;

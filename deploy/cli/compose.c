@@ -121,7 +121,8 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* The workers that are masters as well are no ranks of their own. */
+/* Subtracts the workers that are also masters, or the one that is also the supermaster if there are no masters: they
+ * run in its rank and need none of their own. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;

@@ -14,5 +14,5 @@ int duration_parse_ns(const char *text, uint64_t *time_ns);
 /* The same for a time above 0. */
 int duration_parse_some(const char *text, uint64_t *seconds);
 
-/* The values, for errors. */
+/* Text for error messages: the accepted forms. */
 #define DURATION_ACCEPTED "seconds, 30m, 2h, 1h30m, 1d, M:S, H:M:S or D-H:M:S"

@@ -245,8 +245,8 @@ static bool went_through(const struct child *child)
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Ends ranks that have nothing left to do but to leave MPI, and their launcher, which together take longer for it than
- * a short run. The launcher is stopped first, so that it takes no notice. */
+/* Kills the ranks and their launcher when only leaving MPI is left to do: that can take longer than a short run itself.
+ * The launcher is stopped first so that it does not see its ranks die. */
 static void end_soon(struct child *child)
 {
     const struct launch *how = child->how;

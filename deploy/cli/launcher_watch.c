@@ -18,7 +18,8 @@
 #define FIRST_MS 120000
 /* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
 #define LOST_MS 1500
-/* Time after a loss in which all ranks that can have ended: the last messages to other machines take 200 ms. */
+/* After a loss, all ranks that are able to end do so within this time: the last messages to other machines take
+ * 200 ms. */
 #define DEGRADED_MS 300
 /* Time in which a launcher ends that ends the ranks of a run that has failed: Open MPI 4 sends them SIGCONT, SIGTERM
  * and SIGKILL within 1.5 s, and one more signal meanwhile makes it crash, and what the ranks have printed is lost. */

@@ -42,15 +42,14 @@ struct launcher_watch {
     unsigned cores;          /* cores of this machine */
     unsigned running;        /* ranks that run on this machine */
     bool started;            /* at least one rank ran, here, or wherever all are */
-    unsigned stopped_looks;  /* in a row, in which somebody was found stopped on whom the others wait */
-    int64_t stopped_look_ms; /* when it was looked */
-    int64_t counted_ms;      /* when they were counted */
+    unsigned stopped_looks;  /* in a row that found a rank or the launcher stopped while the others wait for it */
+    int64_t stopped_look_ms; /* time of the latest such look */
+    int64_t counted_ms;      /* when the ranks were last counted */
     int64_t changed_ms;      /* when `running` last changed, or the ranks last said something */
 };
 
-/* Names the pipes in the environment, and says there whether the launcher survives what ranks do. -1 when files are
- * out.
- */
+/* Puts the names of the pipes in the environment, and whether the launcher keeps running when a rank dies. Returns -1
+ * if file descriptors or memory have run out. */
 int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
                         bool remote, bool survives);
 void launcher_watch_fini(struct launcher_watch *watch);

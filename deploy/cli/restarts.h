@@ -14,7 +14,7 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* The most that --restarts takes. */
+/* Largest value of --restarts: a run that was lost more often than this is not helped by one more start. */
 #define RESTARTS_MAX 1000
 
 /* A journal as it was found at some moment. */

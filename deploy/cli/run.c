@@ -163,8 +163,6 @@ static int take_mpi_args(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* More often than this nothing gets better by itself. */
-
 const struct option_row launch_place_rows[] = {
     {"workers", 'j', "W", "auto, an integer from 1 to 2^20",
      "workers in all (default: one for each usable core of this machine, or of the hosts)",
@@ -358,7 +356,7 @@ static void note_launch_option(struct launch_plan *launch_plan, const char *name
         launch_plan->launch_option = name;
 }
 
-/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
 static int take_arguments(struct launch_plan *launch_plan, const struct options *all, int argc, char **argv,
                           struct error *error)
 {

@@ -78,10 +78,10 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* The command line for the other ranks, of `*count` words. Its word 0 has the findings: with them
- * a rank that reads files finds out whether they are the same, and a rank that does not run a user's kernel or cut by a
- * user's technique need not load it. The array is the caller's to free, the words are borrowed. NULL when memory is
- * out: the other ranks of a run then get the words of led_job_read(), and find out for themselves. */
+/* Returns the command line for the other ranks, of `*count` words. Word 0 holds what this rank found out. With it, a
+ * rank that reads files can check that they are the same. A rank that does not run the user's kernel or use the user's
+ * technique need not load it. The caller frees the array, not the words. Returns NULL if memory has run out: the other
+ * ranks of a run then get the words of led_job_read(), and find out for themselves. */
 char **led_job_words(const struct led_job *led, int *count);
 
 /* Announces the job to all ranks under its number, after adding its words to `about`; `is_for_pods`: also to pods.

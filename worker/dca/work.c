@@ -338,7 +338,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Records the sharing of cores, as THREADS does; not if iterations wait or this worker is slowed down. */
+/* Records how cores are shared, as the THREADS message does. Leaves that unknown if iterations wait, if other processes
+ * run them, or if the worker is slowed down on purpose. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;

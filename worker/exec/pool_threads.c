@@ -68,7 +68,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
 
 /* --- iterations --- */
 
-/* Runs the kernel as slowly as it is to be. */
+/* Runs the kernel, then waits as long as `slowdown` asks. Waits that are too short to sleep add up first. */
 static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_thread, uint64_t first, uint64_t count,
                              void *records)
 {

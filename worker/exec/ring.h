@@ -257,7 +257,7 @@ static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
     return ((index << RING_AHEAD_STEP_BITS | step) << RING_AHEAD_LEFT_BITS) | left;
 }
 
-/* Takes one of the steps that were drawn ahead in the slot `index`: its own, or another's. False: there is none. */
+/* Takes a step of slot `index` that was drawn ahead, by this thread or another. False: there is none. */
 static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
 {
     const uint64_t one = ring_ahead(0, 1, 0) - 1; /* a step further, one less */

@@ -96,7 +96,8 @@ void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 /* The time that an iteration may take, or, until one has begun, the helper may; UINT64_MAX: any. */
 uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
 
-/* Kills the helper, whose iteration has taken longer than this; and says so, where the worker has done so. */
+/* exec_kill_overdue() kills a helper whose iteration took longer than the limit, unless the helper has gone on to its
+ * next command by then. exec_tell_overdue() then writes that reason; otherwise it leaves the text as it is. */
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
 

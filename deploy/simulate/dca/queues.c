@@ -25,10 +25,10 @@ struct simulated_queue {
     struct dca_view view;
     bool viewed;
     double free_ns;
-    unsigned first, last; /* list of workers that wait for a big chunk; NOBODY */
+    unsigned first, last; /* list of workers that wait for a big chunk; NOBODY if none does */
     unsigned workers;
     const unsigned *members; /* [workers] of the node */
-    unsigned giver;          /* worker that gives next; NOBODY */
+    unsigned giver;          /* worker that gives next; NOBODY if there is none */
     uint64_t giver_done;     /* iterations of its chunk done by then */
 };
 

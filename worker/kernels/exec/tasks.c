@@ -172,7 +172,7 @@ static void take_list(struct tasks *tasks)
     tasks->digest = tasks->grows ? list->title : list->lines.digest;
 }
 
-/* A command without a place for its row gets it at its end. */
+/* If the command has no place for the row, " {}" is added at its end. */
 static int complete_command(struct tasks *tasks, struct error *error)
 {
     static const char place[] = " {}";

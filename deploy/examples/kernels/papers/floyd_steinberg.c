@@ -9,7 +9,7 @@
  * its error e is what is left of the level, at most 128 either way. Errors that would leave the picture are dropped.
  *
  * A chunk hands over the errors of its last row, a byte of each pixel. The array for that holds the errors while the
- * chunk is computed: each row replaces those of the row before behind it. */
+ * chunk is computed: while a row is computed, its errors overwrite the previous row's, up to the current pixel. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/image/image.h"
 #include "deploy/examples/kernels/papers/input.h"
