@@ -190,7 +190,7 @@ static int exec_take_shell(void *target, const char *value, struct error *error)
 {
     (void)error;
     ((struct exec_request *)target)->shell = value != NULL ? value : SHELL_YES;
-    return value == NULL || value[0] != '\0' ? 0 : -1;
+    return value == NULL || shell_is_known(value) ? 0 : -1;
 }
 
 static int exec_take_no_shell(void *target, const char *value, struct error *error)
@@ -265,7 +265,7 @@ static const struct option_row task_rows[] = {
      exec_take_jobs},
     {"workers", 0, "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
     {"max-procs", 'P', "N", "a number from 1, a share of the cores, +N or -N", "the same", exec_take_jobs},
-    {"shell", 0, "[=PROGRAM]", "the name of a shell",
+    {"shell", 0, "[=PROGRAM]", SHELL_ACCEPTED,
      "have a shell, or PROGRAM, read each line (default: lines that need one are read by $SHELL, if it is bash, ksh or "
      "zsh, else by bash)",
      exec_take_shell},

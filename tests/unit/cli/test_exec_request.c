@@ -157,6 +157,8 @@ static const struct {
     {"-m -n 2 echo ::: a", "-n says how many arguments a task has, -m and --xargs find out; accepted: one of them"},
     {"-m echo ::: a ::: b",
      "-m and --xargs take arguments of one source; accepted: one :::, ::::, -a or standard input"},
+    {"--shell=python3 echo",
+     "--shell 'python3': accepted: bash, dash, fish, ksh, mksh, sh, zsh, or a path that ends so"},
     {"--nice 20 echo", "--nice '20': accepted: a number from -20 to 19"},
     {"--nosuch", "unknown option --nosuch; --help shows what there is"},
     {"--keep-ordr", "unknown option --keep-ordr; did you mean --keep-order?"},

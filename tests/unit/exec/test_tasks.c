@@ -283,6 +283,13 @@ static void is_read_as(const char *line, const char *wanted)
     tasks_close(&tasks);
 }
 
+static int open_tasks_by(const char *shell)
+{
+    const struct tasks_source source = {
+        .tasks = "", .command = "a | b", .table = "", .list = "", .folder = "", .count = 1, .shell = shell};
+    return tasks_open(&tasks, &source, &error);
+}
+
 START_TEST(a_line_that_needs_a_shell_has_one)
 {
     setenv("SHELL", "/bin/false", 1);
@@ -300,6 +307,9 @@ START_TEST(a_line_that_needs_a_shell_has_one)
     unsetenv("BASH_FUNC_greet%%");
     ck_assert_ptr_nonnull(strstr(shell_path("sh"), "/sh"));
     ck_assert_str_eq(shell_path("/no/such"), "/no/such");
+    ck_assert(shell_is_known("/usr/bin/fish") && shell_is_known("dash") && !shell_is_known("python3"));
+    ck_assert_int_eq(open_tasks_by("/usr/bin/perl"), -1);
+    ck_assert_ptr_nonnull(strstr(error.text, "shell=/usr/bin/perl: accepted: auto, yes, no, bash, dash"));
 }
 END_TEST
 

@@ -50,6 +50,12 @@ bool shell_is_large(const char *path)
     return is_one_of(program_of(path), large);
 }
 
+bool shell_is_known(const char *wish)
+{
+    static const char *const known[] = {"ash", "dash", "fish", "sh", SHELL_AUTO, SHELL_NO, SHELL_YES, NULL};
+    return shell_is_large(wish) || is_one_of(program_of(wish), known);
+}
+
 bool shell_is_fish(const char *path)
 {
     return strcmp(program_of(path), "fish") == 0;

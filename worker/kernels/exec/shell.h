@@ -16,6 +16,12 @@ const char *shell_path(const char *wish);
 /* True for a shell that reads what bash reads, by the name of its program. */
 bool shell_is_large(const char *path);
 
+/* True for a word above, or a program whose quotes are known: a value in a line of another would not be safe. */
+bool shell_is_known(const char *wish);
+
+/* The programs, for errors. */
+#define SHELL_ACCEPTED "bash, dash, fish, ksh, mksh, sh, zsh, or a path that ends so"
+
 /* True for fish, in whose single quotes a backslash is one. */
 bool shell_is_fish(const char *path);
 

@@ -141,6 +141,8 @@ static int check_source(const struct tasks_source *source, struct error *error)
                          source->count);
     if (list && source->count != TASKS_COUNT_UNKNOWN)
         return error_set(error, "count=%" PRId64 ": list=FILE has as many tasks as rows", source->count);
+    if (source->shell != NULL && !shell_is_known(source->shell))
+        return error_set(error, "shell=%.60s: accepted: auto, yes, no, " SHELL_ACCEPTED, source->shell);
     if (source->header != TABLE_HEADER_AUTO && !table)
         return error_set(error, "header= goes with table=FILE");
     return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
