@@ -15,16 +15,22 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void driver_note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
+/* Queues an event for driver_deliver_stored(). `error` may be NULL. */
+static void note_end_of_store(struct driver *driver, const struct event *event, const struct error *error)
 {
     struct stores *stores = &driver->stores;
     assert(stores->count < STORES_MAX);
     unsigned i = (stores->first + stores->count++) % STORES_MAX;
-    stores->events[i] = (struct event){.type = EVENT_STORED, .part = *part};
-    if (result < 0) {
+    stores->events[i] = *event;
+    if (error != NULL) {
         stores->errors[i] = *error;
         stores->events[i].text = stores->errors[i].text;
     }
+}
+
+void driver_note_stored(struct driver *driver, const struct part *part, int result, const struct error *error)
+{
+    note_end_of_store(driver, &(struct event){.type = EVENT_STORED, .part = *part}, result < 0 ? error : NULL);
 }
 
 void driver_store(struct driver *driver, const struct part *part, const void *data, uint64_t bytes)
@@ -106,6 +112,17 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
+/* Receives a result, unless earlier data of the same rank were cancelled: they would be taken for those of this one. */
+static void apply_collect(struct driver *driver, const struct action *action)
+{
+    struct link *link = driver->link;
+    const struct part *part = &action->store.part;
+    if (!peers_can_receive_data(&link->runtime->peers, action->store.from))
+        note_end_of_store(driver, &(struct event){.type = EVENT_STORED, .part = *part, .lost = true}, NULL);
+    else if (net_collect(&link->net, &driver->user, part, action->store.from, action->store.bytes) < 0)
+        link_give_up(link, "out of memory for results");
+}
+
 /* Takes boundary data that have arrived, or receives them directly into the kernel's buffer. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
@@ -174,11 +191,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;
-    case ACTION_COLLECT:
-        if (net_collect(&driver->link->net, &driver->user, &action->store.part, action->store.from,
-                        action->store.bytes) < 0)
-            link_give_up(driver->link, "out of memory for results");
-        break;
+    case ACTION_COLLECT: apply_collect(driver, action); break;
     case ACTION_DEATHS:
     case ACTION_POINT:
     case ACTION_JOURNAL: apply_durably(driver, action); break;

@@ -623,6 +623,20 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
+/* The last receive from `from` whose data are not here, or NULL. Receives must be cancelled from the last to the first:
+ * the data of a cancelled one would otherwise arrive in the next. */
+static struct collect *last_unfinished_collect(struct net *net, unsigned from)
+{
+    struct collect *last = NULL;
+    for (unsigned i = 0; i < COLLECTS_MAX; i++) {
+        struct collect *collect = &net->collects[i];
+        if (collect->active && collect->data.from == from && (last == NULL || collect->data.place > last->data.place) &&
+            !data_are_here(net, &collect->data))
+            last = collect;
+    }
+    return last;
+}
+
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part)
 {
     for (unsigned i = 0; i < net->waiting_count; i++) {
@@ -638,20 +652,17 @@ int net_cancel(struct net *net, unsigned from, struct net_user **user, struct pa
         net->collects_active--;
         return 1;
     }
-    for (unsigned i = 0; i < COLLECTS_MAX; i++) {
-        struct collect *collect = &net->collects[i];
-        if (!collect->active || collect->data.from != from || data_are_here(net, &collect->data))
-            continue;
-        *user = collect->user;
-        *part = collect->part;
-        if (cancel_request(&collect->data.request)) {
-            kept_add(collect->buffer);
-            collect->buffer = NULL;
-            collect->capacity = 0;
-        }
-        return net_collected(net, collect) < 0 ? -1 : 1;
+    struct collect *collect = last_unfinished_collect(net, from);
+    if (collect == NULL)
+        return 0;
+    *user = collect->user;
+    *part = collect->part;
+    if (cancel_request(&collect->data.request)) {
+        kept_add(collect->buffer);
+        collect->buffer = NULL;
+        collect->capacity = 0;
     }
-    return 0;
+    return net_collected(net, collect) < 0 ? -1 : 1;
 }
 
 bool net_borrows(struct net *net, const struct net_user *user)

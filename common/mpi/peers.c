@@ -18,28 +18,29 @@
 #include <stdlib.h>
 
 static const char *const state_names[PEER_STATES] = {
-    "unwatched", "watched", "dismissed", "gone", "died", "left", "closed", "fenced", "lost",
+    "unwatched", "watched", "dismissed", "gone", "died", "left", "closed", "emptied", "fenced", "lost",
 };
 
 static const char *const event_names[PEER_EVENTS] = {
-    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is fenced", "is lost",
+    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is emptied", "is fenced", "is lost",
 };
 
-enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, FENCED, LOST, ILLEGAL };
+enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, EMPTIED, FENCED, LOST, ILLEGAL };
 static_assert((int)LOST == PEER_LOST && (int)LEFT == PEER_LEFT, "the table names the states in their order");
 
 /* The next state for each state and event. A repeated end changes nothing. The death of an unwatched peer is ignored:
  * if it is watched later, its detector reports again. */
 /* clang-format off */
 static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
-    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   FENCED   LOST */
-    [PEER_WATCH]   = {WATCHED,   WATCHED,   DISMISSED, LEFT,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
-    [PEER_DISMISS] = {GONE,      DISMISSED, DISMISSED, GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
-    [PEER_LEAVES]  = {GONE,      LEFT,      LEFT,      GONE,    LEFT,    LEFT,    CLOSED,  FENCED,  LOST},
-    [PEER_DIES]    = {UNWATCHED, DIED,      DIED,      GONE,    DIED,    LEFT,    CLOSED,  FENCED,  LOST},
-    [PEER_CLOSE]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, CLOSED,  CLOSED,  ILLEGAL, ILLEGAL, ILLEGAL},
-    [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
-    [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    LOST,    ILLEGAL},
+    /*                UNWATCHED  WATCHED    DISMISSED  GONE     DIED     LEFT     CLOSED   EMPTIED  FENCED   LOST */
+    [PEER_WATCH]   = {WATCHED,   WATCHED,   DISMISSED, LEFT,    DIED,    LEFT,    CLOSED,  EMPTIED, FENCED,  LOST},
+    [PEER_DISMISS] = {GONE,      DISMISSED, DISMISSED, GONE,    DIED,    LEFT,    CLOSED,  EMPTIED, FENCED,  LOST},
+    [PEER_LEAVES]  = {GONE,      LEFT,      LEFT,      GONE,    LEFT,    LEFT,    CLOSED,  EMPTIED, FENCED,  LOST},
+    [PEER_DIES]    = {UNWATCHED, DIED,      DIED,      GONE,    DIED,    LEFT,    CLOSED,  EMPTIED, FENCED,  LOST},
+    [PEER_CLOSE]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, CLOSED,  CLOSED,  ILLEGAL, ILLEGAL, ILLEGAL, ILLEGAL},
+    [PEER_EMPTY]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, EMPTIED, ILLEGAL, ILLEGAL, ILLEGAL},
+    [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
+    [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    ILLEGAL, LOST,    ILLEGAL},
 };
 /* clang-format on */
 

@@ -13,7 +13,8 @@ enum peer_state {
     PEER_GONE,      /* unwatched; has left or was dismissed */
     PEER_DIED,      /* ended or silent; to be closed */
     PEER_LEFT,      /* ended in order; to be closed */
-    PEER_CLOSED,    /* ended; its last messages are still accepted */
+    PEER_CLOSED,    /* ended; its last messages and data are still accepted */
+    PEER_EMPTIED,   /* ended in order; its last messages are accepted, its data are not: some were cancelled */
     /* From here on nothing is accepted from it. */
     PEER_FENCED, /* declared lost by this rank's machine, which has not been told of the loss yet */
     PEER_LOST,
@@ -26,6 +27,7 @@ enum peer_event {
     PEER_LEAVES,  /* detector: ended in order */
     PEER_DIES,    /* detector: ended or silent */
     PEER_CLOSE,   /* the loop handles its end */
+    PEER_EMPTY,   /* the loop cancels data that it was to send */
     PEER_FENCE,   /* the machine declares it lost; its process may still exist */
     PEER_LOSE,    /* the machine is told of its loss */
 };
@@ -70,6 +72,11 @@ static inline bool peers_can_send(const struct peers *peers, unsigned rank)
 static inline bool peers_can_receive(const struct peers *peers, unsigned rank)
 {
     return peers->state[rank] < PEER_FENCED;
+}
+
+static inline bool peers_can_receive_data(const struct peers *peers, unsigned rank)
+{
+    return peers->state[rank] < PEER_EMPTIED;
 }
 
 /* True if a detector must report the peer's end. */

@@ -192,9 +192,10 @@ void link_refuse(struct link *link, unsigned rank, const char *problem)
 
 void link_close_peer(struct link *link, unsigned rank, bool in_order)
 {
-    if (in_order)
+    if (in_order) {
+        peers_move(&link->runtime->peers, rank, PEER_EMPTY);
         cancel_data(link, rank);
-    else {
+    } else {
         peers_move(&link->runtime->peers, rank, PEER_LOSE);
         deliver_loss(link, rank);
     }

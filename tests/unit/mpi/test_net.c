@@ -356,6 +356,25 @@ START_TEST(data_of_a_lost_rank_are_never_here)
 }
 END_TEST
 
+/* What arrives in the place of a cancelled receive would be taken for the data of the next. */
+START_TEST(the_last_data_of_a_rank_are_cancelled_first)
+{
+    struct net_user to = {0}, *whose = NULL;
+    struct part part = {0}, given_up;
+    for (; part.first < COLLECTS_MAX + 2; part.first++)
+        ck_assert_int_eq(net_collect(&net, &to, &part, 1, BYTES), 0);
+    for (uint64_t i = 0; i < 2; i++) { /* those whose receives have not begun */
+        ck_assert_int_eq(net_cancel(&net, 1, &whose, &given_up), 1);
+        ck_assert_uint_eq(given_up.first, COLLECTS_MAX + i);
+    }
+    for (uint64_t i = COLLECTS_MAX; i-- > 0;) {
+        ck_assert_int_eq(net_cancel(&net, 1, &whose, &given_up), 1);
+        ck_assert_uint_eq(given_up.first, i);
+    }
+    ck_assert_int_eq(net_cancel(&net, 1, &whose, &given_up), 0);
+}
+END_TEST
+
 START_TEST(a_message_that_arrives_behind_a_failure_is_taken)
 {
     struct carrier_status status;
@@ -558,6 +577,7 @@ int main(void)
     tcase_add_test(tests, nobody_is_there_any_more_at_the_end_of_a_run);
     tcase_add_test(tests, all_are_there_behind_a_job_of_a_set_and_no_room_is_waited_for);
     tcase_add_test(tests, data_of_a_lost_rank_are_never_here);
+    tcase_add_test(tests, the_last_data_of_a_rank_are_cancelled_first);
     tcase_add_test(tests, a_message_that_arrives_behind_a_failure_is_taken);
     tcase_add_test(tests, a_receive_that_failed_with_its_sender_is_renewed);
     suite_add_tcase(suite, tests);

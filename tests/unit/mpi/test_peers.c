@@ -34,8 +34,8 @@ START_TEST(less_is_exchanged_with_a_peer_from_state_to_state)
     } life[] = {
         {PEER_WATCH, PEER_WATCHED, true, true}, {PEER_DISMISS, PEER_DISMISSED, false, true},
         {PEER_DIES, PEER_DIED, false, true},    {PEER_LEAVES, PEER_LEFT, false, true}, /* its last beat has come late */
-        {PEER_CLOSE, PEER_CLOSED, false, true}, {PEER_FENCE, PEER_FENCED, false, false},
-        {PEER_LOSE, PEER_LOST, false, false},
+        {PEER_CLOSE, PEER_CLOSED, false, true}, {PEER_EMPTY, PEER_EMPTIED, false, true},
+        {PEER_FENCE, PEER_FENCED, false, false}, {PEER_LOSE, PEER_LOST, false, false},
     };
     ck_assert(peers_can_send(&peers, 2) && peers_can_receive(&peers, 2));
     for (size_t i = 0; i < sizeof life / sizeof *life; i++) {
@@ -43,6 +43,7 @@ START_TEST(less_is_exchanged_with_a_peer_from_state_to_state)
         expect(2, life[i].state);
         ck_assert(peers_can_send(&peers, 2) == life[i].can_send);
         ck_assert(peers_can_receive(&peers, 2) == life[i].can_receive);
+        ck_assert(peers_can_receive_data(&peers, 2) == (life[i].state < PEER_EMPTIED));
         ck_assert(peers_check(&peers));
     }
     expect(1, PEER_UNWATCHED);
