@@ -36,15 +36,17 @@ static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* Checks without a message after which a peer's messages count as complete, and limit of all checks. */
+/* Checks without a message after which a peer's messages count as complete, and the limits of all checks. The latter
+ * matter if storing takes long while other ranks send results: this rank does nothing else meanwhile. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
+#define LAST_LOOKS_NS  1000000000u
 
-static void take_last_messages(struct link *link)
+static void take_last_messages(struct link *link, uint64_t until_ns)
 {
     unsigned empty = 0;
     link->far.is_full = false;
-    for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX; looks++) {
+    for (unsigned looks = 0; empty < LAST_LOOKS && looks < LAST_LOOKS_MAX && link->ops->now() < until_ns; looks++) {
         bool any = link_receive(link, 1);
         any |= link_receive_data(link);
         empty = any ? 0 : empty + 1;
@@ -55,6 +57,7 @@ static void take_last_messages(struct link *link)
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;
+    const uint64_t until_ns = link->now_ns + LAST_LOOKS_NS;
     unsigned ended;
     bool in_order;
     runtime->ops->look_at_peers(runtime, link->now_ns);
@@ -66,7 +69,7 @@ void link_look_at_peers(struct link *link)
         runtime->degraded |= runtime_has_rank(runtime, ended);
         if (runtime_has_rank(runtime, ended))
             net_look_at(&link->net, ended);
-        take_last_messages(link);
+        take_last_messages(link, until_ns);
         if (!link_runs(link) || peers_state(&runtime->peers, ended) != PEER_CLOSED)
             continue;
         if (ended == runtime->topology.supermaster)

@@ -222,6 +222,20 @@ START_TEST(a_dead_rank_of_the_node_is_lost_at_once)
 }
 END_TEST
 
+/* While results of others are stored slowly, too. */
+START_TEST(a_dead_rank_is_lost_in_time_while_results_of_others_are_stored)
+{
+    const struct fabric_fault fault = {.kind = FABRIC_KILL, .rank = OTHER, .at_ns = 5 * FABRIC_S};
+    gossip.end_ns = 20 * FABRIC_S;
+    gossip.pause_max_ns = 200 * FABRIC_MS;
+    gossip.burst_max = 8;
+    gossip.data_percent = 100;
+    gossip.store_max_ns = 400 * FABRIC_MS;
+    run(_i, &fault, 1);
+    ck_assert(gossip_has_lost(MASTER, OTHER));
+}
+END_TEST
+
 /* Others do what a stopped worker holds, or nobody may: then it is ended, or its tasks are waited for for ever. */
 START_TEST(a_stopped_worker_is_ended_where_nobody_else_can_do_its_work)
 {
@@ -303,6 +317,7 @@ int main(void)
     tcase_add_loop_test(all, data_that_were_given_up_spoil_no_others, 0, TRIES);
     tcase_add_loop_test(all, a_dead_rank_of_another_node_is_lost_in_time, 0, TRIES);
     tcase_add_loop_test(all, a_dead_rank_of_the_node_is_lost_at_once, 0, TRIES);
+    tcase_add_loop_test(all, a_dead_rank_is_lost_in_time_while_results_of_others_are_stored, 0, TRIES);
     tcase_add_loop_test(all, a_stopped_worker_is_ended_where_nobody_else_can_do_its_work, 0, TRIES);
     tcase_add_loop_test(all, a_message_wakes_a_sleeper_of_the_node, 0, TRIES);
     tcase_add_loop_test(all, ranks_leave_where_the_launcher_does_not_answer, 0, TRIES);
