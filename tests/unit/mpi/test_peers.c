@@ -32,10 +32,14 @@ START_TEST(less_is_exchanged_with_a_peer_from_state_to_state)
         enum peer_state state;
         bool can_send, can_receive;
     } life[] = {
-        {PEER_WATCH, PEER_WATCHED, true, true}, {PEER_DISMISS, PEER_DISMISSED, false, true},
-        {PEER_DIES, PEER_DIED, false, true},    {PEER_LEAVES, PEER_LEFT, false, true}, /* its last beat has come late */
-        {PEER_CLOSE, PEER_CLOSED, false, true}, {PEER_EMPTY, PEER_EMPTIED, false, true},
-        {PEER_FENCE, PEER_FENCED, false, false}, {PEER_LOSE, PEER_LOST, false, false},
+        {PEER_WATCH, PEER_WATCHED, true, true},
+        {PEER_DISMISS, PEER_DISMISSED, false, true},
+        {PEER_DIES, PEER_DIED, false, true},
+        {PEER_LEAVES, PEER_LEFT, false, true}, /* its last beat has come late */
+        {PEER_CLOSE, PEER_CLOSED, false, true},
+        {PEER_EMPTY, PEER_EMPTIED, false, true},
+        {PEER_FENCE, PEER_FENCED, false, false},
+        {PEER_LOSE, PEER_LOST, false, false},
     };
     ck_assert(peers_can_send(&peers, 2) && peers_can_receive(&peers, 2));
     for (size_t i = 0; i < sizeof life / sizeof *life; i++) {
