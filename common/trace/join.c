@@ -89,7 +89,9 @@ static int join_file(struct joining *joining, const char *name, unsigned rank, b
     joining->rows = chunk_rows_new(write_row, joining);
     joining->failed = joining->rows == NULL;
     int result = joining->failed ? 0 : trace_spool_read(name, &head, take_records, joining, error);
-    if (joining->failed || (result == 0 && !chunk_rows_end(joining->rows)))
+    if (!joining->failed && result == 0)
+        chunk_rows_end(joining->rows);
+    if (joining->failed)
         result = error_set(error, "%.300s: out of memory, or the file is broken", name);
     chunk_rows_free(joining->rows);
     return result;

@@ -15,28 +15,32 @@ struct traced_part {
 
 struct traced_chunk {
     struct trace_record assigned;
-    uint64_t begun_ns, ended_ns, compute_ns;
+    uint64_t told_ns, compute_ns, wait_ns; /* of the completion: its arrival, and what it reports */
+    uint64_t begun_ns, ended_ns;
     uint64_t settled;          /* iterations of the parts */
     bool is_computed;          /* the worker has reported completion */
+    bool is_timed;             /* begun_ns and ended_ns are final */
     bool is_closed;            /* the worker will not report completion */
     struct traced_part *parts; /* [part_count] in order of arrival; owned */
     size_t part_count, part_room;
 };
 
 struct traced_worker {
-    struct traced_chunk *chunks; /* [count] unsettled, oldest first; owned */
+    struct traced_chunk *chunks; /* [count] unsettled or untimed, oldest first; owned */
     size_t count, room;
-    uint64_t ended_ns; /* end of its latest chunk; 0: none */
+    size_t untimed, recent; /* computed chunks without final times; the latest of them */
+    uint64_t told_ns;       /* latest completion */
+    uint64_t ended_ns;      /* end of its latest timed chunk; 0: none */
 };
+
+/* Times of a chunk are final after the completions of this many later ones. */
+#define LATER_CHUNKS 64
 
 struct chunk_rows {
     chunk_row_taker *take;
     void *context;
     struct traced_worker *workers; /* [worker_count] by rank; owned */
     size_t worker_count;
-    /* Completions in one message. */
-    struct trace_record *together; /* [together_count] oldest first; owned */
-    size_t together_count, together_room;
 };
 
 /* Larger ranks make a record invalid. */
@@ -85,7 +89,6 @@ void chunk_rows_free(struct chunk_rows *rows)
         free(rows->workers[w].chunks);
     }
     free(rows->workers);
-    free(rows->together);
     free(rows);
 }
 
@@ -109,7 +112,7 @@ static struct traced_worker *find_worker(struct chunk_rows *rows, uint32_t rank)
 static struct traced_chunk *find_chunk(const struct chunk_rows *rows, const struct trace_record *record)
 {
     struct traced_worker *worker = record->worker < rows->worker_count ? &rows->workers[record->worker] : NULL;
-    for (size_t i = 0; worker != NULL && i < worker->count; i++)
+    for (size_t i = worker != NULL ? worker->count : 0; i-- > 0;)
         if (worker->chunks[i].assigned.chunk == record->chunk)
             return &worker->chunks[i];
     return NULL;
@@ -120,6 +123,7 @@ static void give_part(struct chunk_rows *rows, const struct traced_chunk *chunk,
 {
     const struct trace_record *assigned = &chunk->assigned;
     const bool was_computed = part->fate == CHUNK_STORED || part->fate == CHUNK_DROPPED || part->fate == CHUNK_FAILED;
+    const bool is_late = was_computed && chunk->is_timed && part->settled_ns < chunk->ended_ns;
     rows->take(rows->context, &(struct chunk_row){
                                   .kind = ROW_CHUNK,
                                   .at_ns = assigned->at_ns,
@@ -132,7 +136,7 @@ static void give_part(struct chunk_rows *rows, const struct traced_chunk *chunk,
                                   .asked_ns = assigned->figure,
                                   .begun_ns = was_computed ? chunk->begun_ns : ROW_UNKNOWN,
                                   .ended_ns = was_computed ? chunk->ended_ns : ROW_UNKNOWN,
-                                  .settled_ns = part->settled_ns,
+                                  .settled_ns = is_late ? chunk->ended_ns : part->settled_ns,
                                   .compute_ns = was_computed ? compute_ns : 0,
                               });
 }
@@ -148,17 +152,18 @@ static void give_chunk(struct chunk_rows *rows, const struct traced_chunk *chunk
     }
 }
 
-/* Returns the rows of a settled chunk and frees it. */
-static void give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
+/* Returns the rows of a settled chunk whose times are final, if it has any, and frees it. */
+static bool give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
-    if (chunk->settled < chunk->assigned.count || (!chunk->is_computed && !chunk->is_closed))
-        return;
+    if (chunk->settled < chunk->assigned.count || (chunk->is_computed ? !chunk->is_timed : !chunk->is_closed))
+        return false;
     give_chunk(rows, chunk);
     free_chunk(chunk);
     const size_t behind = worker->count - (size_t)(chunk - worker->chunks) - 1;
     memmove(chunk, chunk + 1, behind * sizeof *chunk);
     worker->count--;
+    return true;
 }
 
 /* The part that the range continues; may be NULL. */
@@ -188,66 +193,83 @@ static bool add_part(struct traced_chunk *chunk, const struct trace_record *reco
     return true;
 }
 
-/* Sets start and end of the chunks of completions in one message. */
-static void time_completions(struct chunk_rows *rows)
+/* Sets the times of the computed chunks from the latest to the oldest: each ended when its completion arrived, or
+ * before the next one began and the worker had been idle. */
+static void chain_times(struct traced_worker *worker)
 {
-    uint64_t ended_ns = rows->together_count > 0 ? rows->together[0].at_ns : 0;
-    for (size_t i = rows->together_count; i-- > 0;) {
-        const struct trace_record *told = &rows->together[i];
-        struct traced_chunk *chunk = find_chunk(rows, told);
-        const uint64_t begun_ns = told->figure < ended_ns ? ended_ns - told->figure : 0;
-        if (chunk != NULL) {
-            chunk->ended_ns = ended_ns;
-            chunk->begun_ns = begun_ns;
-        }
-        ended_ns = told->wait_ns < begun_ns ? begun_ns - told->wait_ns : 0;
+    uint64_t next_told_ns = UINT64_MAX, latest_ns = UINT64_MAX;
+    for (size_t i = worker->count; i-- > 0;) {
+        struct traced_chunk *chunk = &worker->chunks[i];
+        if (!chunk->is_computed || chunk->is_timed)
+            continue;
+        const bool is_before_next = chunk->told_ns <= next_told_ns && latest_ns < chunk->told_ns;
+        chunk->ended_ns = is_before_next ? latest_ns : chunk->told_ns;
+        chunk->begun_ns = chunk->compute_ns < chunk->ended_ns ? chunk->ended_ns - chunk->compute_ns : 0;
+        latest_ns = chunk->wait_ns < chunk->begun_ns ? chunk->begun_ns - chunk->wait_ns : 0;
+        next_told_ns = chunk->told_ns;
     }
 }
 
-/* A chunk begins neither before its assignment nor before the end of the worker's previous chunk. */
+/* A chunk begins neither before its assignment nor before the end of the worker's previous chunk. The clock of a
+ * machine that was not running may be behind when it notes a completion: then the chunk ended after that. A chunk whose
+ * master was lost began before it was assigned again. */
 static void keep_in_order(struct traced_worker *worker, struct traced_chunk *chunk)
 {
-    uint64_t least_ns = chunk->assigned.at_ns > worker->ended_ns ? chunk->assigned.at_ns : worker->ended_ns;
+    const uint64_t assigned_ns = chunk->assigned.at_ns;
+    const uint64_t least_ns = assigned_ns > worker->ended_ns ? assigned_ns : worker->ended_ns;
+    const uint64_t needs_ns = chunk->assigned.reason != CHUNK_REASON_ADOPTED ? chunk->compute_ns : 0;
     if (chunk->begun_ns < least_ns)
         chunk->begun_ns = least_ns;
-    if (chunk->ended_ns < chunk->begun_ns)
-        chunk->ended_ns = chunk->begun_ns;
+    if (chunk->ended_ns < chunk->begun_ns + needs_ns)
+        chunk->ended_ns = chunk->begun_ns + needs_ns;
     worker->ended_ns = chunk->ended_ns;
 }
 
-/* False if memory runs out. */
-static bool take_completions(struct chunk_rows *rows)
+/* Makes the times of all computed chunks but the latest `kept` final, and returns the rows of those that are settled.
+ */
+static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, size_t kept)
 {
-    time_completions(rows);
-    for (size_t i = 0; i < rows->together_count; i++) {
-        struct traced_chunk *chunk = find_chunk(rows, &rows->together[i]);
-        if (chunk == NULL)
-            continue;
-        keep_in_order(&rows->workers[chunk->assigned.worker], chunk);
-        chunk->compute_ns = rows->together[i].figure;
-        chunk->is_computed = true;
-        if (rows->together[i].is_whole && !add_part(chunk, &rows->together[i], CHUNK_STORED))
-            return false;
-        give_if_settled(rows, chunk);
+    chain_times(worker);
+    for (size_t i = 0; worker->untimed > kept;) {
+        struct traced_chunk *chunk = &worker->chunks[i];
+        if (chunk->is_computed && !chunk->is_timed) {
+            keep_in_order(worker, chunk);
+            chunk->is_timed = true;
+            worker->untimed--;
+        }
+        i += !give_if_settled(rows, chunk);
     }
-    rows->together_count = 0;
-    return true;
 }
 
-static bool came_together(const struct chunk_rows *rows, const struct trace_record *record)
+/* Completions of one message have one time. Chunks whose later ones are known are timed before another message. */
+static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
-    return record->kind == CHUNK_COMPUTED && record->worker == rows->together[0].worker &&
-           record->at_ns == rows->together[0].at_ns;
+    if (worker->told_ns == at_ns)
+        return;
+    worker->told_ns = at_ns;
+    if (worker->recent < LATER_CHUNKS)
+        return;
+    time_chunks(rows, worker, worker->recent);
+    worker->recent = 0;
 }
 
+/* False if memory runs out. */
 static bool add_completion(struct chunk_rows *rows, const struct trace_record *record)
 {
-    struct trace_record *together = grow(rows->together, rows->together_count, &rows->together_room, sizeof *together);
-    if (together == NULL)
-        return false;
-    rows->together = together;
-    rows->together[rows->together_count++] = *record;
-    return true;
+    if (find_chunk(rows, record) == NULL)
+        return true;
+    struct traced_worker *worker = &rows->workers[record->worker];
+    begin_message(rows, worker, record->at_ns);
+    struct traced_chunk *chunk = find_chunk(rows, record); /* may have moved */
+    if (chunk->is_computed)
+        return true;
+    worker->untimed++;
+    worker->recent++;
+    chunk->told_ns = record->at_ns;
+    chunk->compute_ns = record->figure;
+    chunk->wait_ns = record->wait_ns;
+    chunk->is_computed = true;
+    return !record->is_whole || add_part(chunk, record, CHUNK_STORED);
 }
 
 static bool add_chunk(struct chunk_rows *rows, const struct trace_record *record)
@@ -297,8 +319,6 @@ static void give_resumed(struct chunk_rows *rows, const struct trace_record *rec
 
 static bool add_record(struct chunk_rows *rows, const struct trace_record *record)
 {
-    if (rows->together_count > 0 && !came_together(rows, record) && !take_completions(rows))
-        return false;
     switch ((enum trace_record_kind)record->kind) {
     case CHUNK_CUT: give_cut(rows, record); return true;
     case CHUNK_RESUMED: give_resumed(rows, record); return true;
@@ -336,12 +356,12 @@ static void give_open(struct chunk_rows *rows, struct traced_chunk *chunk)
         give_part(rows, chunk, &(struct traced_part){assigned->first + chunk->settled, left, ROW_UNKNOWN, 0}, 0);
 }
 
-bool chunk_rows_end(struct chunk_rows *rows)
+void chunk_rows_end(struct chunk_rows *rows)
 {
-    if (!take_completions(rows))
-        return false;
-    for (size_t w = 0; w < rows->worker_count; w++)
-        for (size_t i = 0; i < rows->workers[w].count; i++)
-            give_open(rows, &rows->workers[w].chunks[i]);
-    return true;
+    for (size_t w = 0; w < rows->worker_count; w++) {
+        struct traced_worker *worker = &rows->workers[w];
+        time_chunks(rows, worker, 0);
+        for (size_t i = 0; i < worker->count; i++)
+            give_open(rows, &worker->chunks[i]);
+    }
 }

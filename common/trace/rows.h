@@ -2,11 +2,11 @@
 /* Rows of a trace, made from the records of one machine (common/machine/chunk_trace.h): the history of each chunk from
  * request to storage.
  *
- * A machine knows when messages arrived and which times they report: in the kernel, and idle before a chunk. A chunk
- * ends with the arrival of its completion; if several completions arrive together, each earlier chunk ends before the
- * next one began and before the idle time in between. A chunk begins its kernel time before its end, but not before its
- * assignment or the end of the worker's previous chunk. So both times are late by the latency of a message, and a
- * worker never has two chunks at the same time. */
+ * A machine knows when messages arrived and which times they report: in the kernel, and idle before a chunk. A worker
+ * reports several chunks at once, and a busy machine takes messages late, so arrival is only the latest end of a chunk.
+ * The worker's next chunk began its kernel time before its own end, so a chunk ended before that and the idle time in
+ * between: times are set from the latest to the oldest chunk. They are late by the shortest latency of the messages. A
+ * chunk does not begin before its assignment, and a worker never has two chunks at the same time. */
 #pragma once
 
 #include "common/machine/chunk_trace.h"
@@ -48,8 +48,8 @@ struct chunk_rows *chunk_rows_new(chunk_row_taker *take, void *context);
  * then no more may be added. */
 bool chunk_rows_add(struct chunk_rows *rows, const struct trace_record *records, size_t count);
 
-/* Passes the rows of unsettled chunks at the end. False if memory runs out. */
-bool chunk_rows_end(struct chunk_rows *rows);
+/* Passes all other rows, at the end. */
+void chunk_rows_end(struct chunk_rows *rows);
 
 /* NULL is allowed. */
 void chunk_rows_free(struct chunk_rows *rows);

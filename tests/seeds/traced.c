@@ -153,9 +153,10 @@ static void replay_rank(struct replay *replay, struct traced_rank *rank)
     struct chunk_rows *rows = chunk_rows_new(replay_row, replay);
     take_records(&rank->sink);
     memory_in_machine(false);
-    if (rows == NULL || rank->out_of_memory || !chunk_rows_add(rows, rank->records, rank->count) ||
-        !chunk_rows_end(rows))
+    if (rows == NULL || rank->out_of_memory || !chunk_rows_add(rows, rank->records, rank->count))
         say(replay, "the trace is out of memory, or makes no sense");
+    else
+        chunk_rows_end(rows);
     check_stays(replay);
     chunk_rows_free(rows);
 }

@@ -59,7 +59,7 @@ class Trace:
 
 
 def check_times(trace):
-    """In order for each chunk, and one chunk after another for each worker."""
+    """In order for each chunk, and one chunk after another for each worker, each for as long as it was computed."""
     stays = collections.defaultdict(list)
     for row in trace.chunks:
         times = [float(row[name]) for name in ('asked_s', 'time_s', 'begun_s', 'ended_s') if row[name]]
@@ -68,6 +68,7 @@ def check_times(trace):
             assert row['stored_s'] and float(row['stored_s']) >= float(row['time_s']), row
         if row['compute_s']:
             stays[row['worker']].append((float(row['begun_s']), float(row['ended_s'])))
+            assert row['reason'] == 'adopted' or float(row['ended_s']) - float(row['begun_s']) >= float(row['compute_s']) - 1e-6, row
     for worker, times in stays.items():
         times.sort()
         assert all(before[1] <= after[0] for before, after in zip(times, times[1:])), (worker, times)

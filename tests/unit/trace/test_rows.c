@@ -65,7 +65,7 @@ static void replay(const struct trace_record *records, size_t count)
     taken_count = 0;
     ck_assert_ptr_nonnull(rows);
     ck_assert(chunk_rows_add(rows, records, count));
-    ck_assert(chunk_rows_end(rows));
+    chunk_rows_end(rows);
     chunk_rows_free(rows);
 }
 
@@ -127,8 +127,49 @@ START_TEST(a_worker_is_at_one_chunk_at_a_time)
     const struct trace_record records[] = {first, second, completed(&first, 130, 50, 0),
                                            completed(&second, 140, 30, 0)};
     REPLAY(records);
-    check_times(0, 100, 130, 130);
-    check_times(1, 130, 140, 140);
+    check_times(0, 100, 150, 150);
+    check_times(1, 150, 180, 180);
+}
+END_TEST
+
+/* Completions that a busy master takes late, each in a message of its own. */
+START_TEST(a_chunk_ends_before_the_next_one_began)
+{
+    struct trace_record records[3 * ROWS_MAX];
+    const unsigned count = ROWS_MAX;
+    uint64_t ended_ns = 1000 + count - 1;
+    for (unsigned i = 0; i < count; i++) {
+        records[i] = assigned(i + 1, 100, i, 1);
+        records[count + i] = completed(&records[i], 1000 + i, 20, (i + 1) % 2);
+    }
+    replay(records, 2 * (size_t)count);
+    for (unsigned i = count; i-- > 0; ended_ns -= 20 + (i + 1) % 2)
+        check_times(i, ended_ns - 20, ended_ns, 1000 + i);
+}
+END_TEST
+
+static void count_row(void *context, const struct chunk_row *row)
+{
+    unsigned *count = context;
+    ck_assert_uint_eq(row->first, ++*count);
+    ck_assert_uint_eq(row->ended_ns - row->begun_ns, row->compute_ns);
+}
+
+/* The chunks of a long trace wait for a bounded number of later ones. */
+START_TEST(rows_come_while_records_are_added)
+{
+    unsigned count = 0;
+    struct chunk_rows *rows = chunk_rows_new(count_row, &count);
+    ck_assert_ptr_nonnull(rows);
+    for (uint32_t chunk = 1; chunk <= 1000; chunk++) {
+        const struct trace_record one = assigned(chunk, 100 * chunk, chunk, 1);
+        const struct trace_record records[] = {one, completed(&one, 100 * chunk + 90, 80, 10)};
+        ck_assert(chunk_rows_add(rows, records, 2));
+        ck_assert_uint_lt(chunk - count, 200);
+    }
+    chunk_rows_end(rows);
+    ck_assert_uint_eq(count, 1000);
+    chunk_rows_free(rows);
 }
 END_TEST
 
@@ -246,6 +287,8 @@ int main(void)
     tcase_add_test(all, a_chunk_has_a_row);
     tcase_add_test(all, completions_that_came_together_lie_behind_one_another);
     tcase_add_test(all, a_worker_is_at_one_chunk_at_a_time);
+    tcase_add_test(all, a_chunk_ends_before_the_next_one_began);
+    tcase_add_test(all, rows_come_while_records_are_added);
     tcase_add_test(all, what_is_stored_late_ends_a_chunk);
     tcase_add_test(all, a_chunk_has_a_row_for_each_fate);
     tcase_add_test(all, a_chunk_that_is_returned_whole_has_no_end);
