@@ -17,6 +17,7 @@ OWN = 'own-'  # begins the names of sets that belong to a program, which are fou
 NAME = re.compile(r'(?!run-)\w[\w.-]{0,39}', re.ASCII)
 LINE_MAX, FIELDS_MAX = 1 << 16, 100  # of the head of an answer
 NO_BODY = (204, 304)
+TRY_S = 0.005  # between two attempts to connect
 IDLE_S = 45.0  # a connection that was quiet for so long may be closed by the other side, and is not used again
 
 
@@ -47,11 +48,23 @@ class _Connection:
         except OSError:  # it has gone by itself
             pass
 
+    def _try_to_connect(self, made: socket.socket) -> bool:
+        """False where more clients wait than the other end has room for."""
+        try:
+            made.connect(self._path)
+        except BlockingIOError:
+            return False
+        return True
+
     def _connect(self) -> Tuple[socket.socket, BinaryIO]:
         made = socket.socket(socket.AF_UNIX)
+        made.settimeout(self._timeout)
+        until = time.monotonic() + self._timeout
         try:
-            made.settimeout(self._timeout)
-            made.connect(self._path)
+            while not self._try_to_connect(made) and not self._ended:
+                if time.monotonic() >= until:
+                    raise TimeoutError('it accepts no connection')
+                time.sleep(TRY_S)
         except OSError:
             made.close()
             raise

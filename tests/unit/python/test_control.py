@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import threading
+import types
 
 sys.path.insert(0, os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'python'))
 # pylint: disable=wrong-import-position
@@ -134,6 +135,31 @@ def test_a_request_is_ended_by_another_thread():
     raised(SetLost, lambda: control.ask('GET', '/v1'))
     absent = _control.Control(os.path.join(os.getcwd(), 'absent.sock'))
     raised(SetLost, lambda: absent.ask('GET', '/v1'))
+
+
+def test_a_full_queue_of_clients_is_waited_for():
+    path, others, waits = os.path.join(os.getcwd(), 'full.sock'), [], []
+    clock = _control.time
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(0)
+        while not others or others[-1].connect_ex(path) == 0:
+            others.append(socket.socket(socket.AF_UNIX))
+            others[-1].setblocking(False)
+
+        def sleep(seconds):
+            waits.append(seconds)
+            others.append(listener.accept()[0])
+
+        raised(SetLost, lambda: _control.Control(path, 0.02).ask('GET', '/v1'))
+        _control.time = types.SimpleNamespace(monotonic=clock.monotonic, sleep=sleep)
+        try:
+            raised(SetLost, lambda: _control.Control(path, 0.5).ask('GET', '/v1'))  # it is accepted, and not answered
+        finally:
+            _control.time = clock
+    assert len(waits) == 1
+    for other in others:
+        other.close()
 
 
 def test_the_set_that_is_meant_is_found():
