@@ -20,11 +20,12 @@
 /* A worker counts as at most this many times slower than the mean. */
 #define SLOWER_MAX 1000
 
-/* True if the worker may return iterations of the grant; of two holders, if the other does not answer. */
+/* True if the worker may return iterations of the grant; of two holders, if the other does not answer and this one has
+ * had its copy for long: see service_copy_due_ns(). */
 static bool may_give(const struct service *service, const struct grant *grant)
 {
-    bool has_late_copy =
-        grant->copy_owner == OWNER_UNDECIDED && service->workers[grant->other_worker].recall == RECALL_LATE;
+    bool has_late_copy = grant->copy_owner == OWNER_UNDECIDED && grant->may_return &&
+                         service->workers[grant->other_worker].recall == RECALL_LATE;
     return grant->chunk != 0 && !grant->computed && (grant->copy_owner == OWNER_SELF || has_late_copy);
 }
 
@@ -261,6 +262,28 @@ static void revoke_ahead(struct service *service, unsigned w)
         grant->copy_owner = OWNER_OTHER;
         keep_recalled(service, &range);
     }
+}
+
+void service_release_copies(struct service *service, uint64_t now_ns)
+{
+    if (service->recall.copies_due_ns > now_ns)
+        return;
+    service->recall.copies_due_ns = NEVER;
+    for (unsigned w = 0; w < service->worker_count; w++)
+        for (uint32_t i = 0; i < service->workers[w].slots; i++) {
+            struct grant *grant = &service->workers[w].grants[i];
+            if (grant->chunk == 0 || grant->copy_owner != OWNER_UNDECIDED || grant->may_return)
+                continue;
+            const struct grant *other = grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
+            const uint64_t due_ns = grant->since_ns >= other->since_ns ? service_copy_due_ns(other, grant)
+                                                                       : service_copy_due_ns(grant, other);
+            grant->may_return = due_ns <= now_ns;
+            if (grant->may_return) {
+                service_note_change(service, w);
+                service->recall.assigned_at_futile = NEVER;
+            } else if (due_ns < service->recall.copies_due_ns)
+                service->recall.copies_due_ns = due_ns;
+        }
 }
 
 static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)

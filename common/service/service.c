@@ -45,7 +45,7 @@ int service_init(struct service *service, const struct service_config *config)
         .count.present = config->absent ? 0 : config->workers,
         .count.beginners = config->absent ? 0 : config->workers,
         .leaving.due_ns = NEVER,
-        .recall = {.due_ns = NEVER, .assigned_at_futile = NEVER},
+        .recall = {.due_ns = NEVER, .copies_due_ns = NEVER, .assigned_at_futile = NEVER},
         .first_assign_ns = NEVER,
     };
     rope_init(&service->line.index.line);
@@ -545,7 +545,7 @@ static inline __attribute__((always_inline)) struct grant *assign(struct service
     grant->received = grant->stored = 0;
     grant->since_ns = now_ns;
     grant->chunk = chunk;
-    grant->computed = grant->flawed = grant->was_copied = grant->is_told_whole = false;
+    grant->computed = grant->flawed = grant->was_copied = grant->may_return = grant->is_told_whole = false;
     grant->copy_owner = OWNER_SELF;
     service->count.busy += worker->holds++ == 0;
     service->assigned++;
@@ -866,11 +866,14 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
     }
     if (service_recalls(service)) {
         service_give_up_late_recalls(service, now_ns);
+        service_release_copies(service, now_ns);
         if (service->recall.count > 0)
             service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
         service_recall(service, now_ns, actions);
     }
     serve_copies(service, now_ns, actions);
+    if (service_recalls(service) && service->recall.copies_due_ns < service->elsewhere_due_ns)
+        service->elsewhere_due_ns = service->recall.copies_due_ns;
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))

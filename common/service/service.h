@@ -91,6 +91,7 @@ struct grant {
     uint8_t copy_owner; /* enum copy_owner */
     bool flawed : 1;
     bool was_copied : 1;    /* a worker was given a copy */
+    bool may_return : 1;    /* UNDECIDED: the copy is old enough for a part of it to be recalled */
     bool is_told_whole : 1; /* the trace has recorded all of it as stored at its completion */
     union {
         struct {
@@ -241,6 +242,7 @@ struct service_recall {
     unsigned open;               /* unanswered RECALLs */
     uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be */
     uint64_t due_ns;             /* when to check for late answers; NEVER: none is outstanding */
+    uint64_t copies_due_ns;      /* when a copy becomes old enough for it; NEVER: there is none */
     unsigned waiting_elsewhere;  /* idle workers of other services for which work is recalled here too */
     uint64_t fruitful;           /* RECALLs that brought work back */
     uint64_t iterations;         /* iterations recalled and handed out here */

@@ -34,6 +34,17 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
+/* When a part of the copy may be recalled: when its worker has had it for half as long as the other one had the chunk
+ * before. That one may be in a long iteration. A worker that is as fast has probably reached that iteration then, and
+ * does not return it; earlier it would, and a third worker would begin it anew. */
+static inline uint64_t service_copy_due_ns(const struct grant *old, const struct grant *copy)
+{
+    return copy->since_ns + (copy->since_ns - old->since_ns) / 2;
+}
+
+/* Lets workers return parts of copies that are due for it. */
+void service_release_copies(struct service *service, uint64_t now_ns);
+
 void service_move(struct service *service, enum service_state state, const struct actions *actions);
 
 /* Serves a worker from now on. */

@@ -228,8 +228,8 @@ START_TEST(no_chunk_is_smaller_than_can_be_cut_in_time)
 }
 END_TEST
 
-/* The last worker is stopped for ever in its first chunk: the others have its work after some of the longest
- * iterations, or after the least silence, of 10 ms. */
+/* The last worker is stopped for ever in its first chunk: another has its work after some of the longest iterations, or
+ * after the least silence, of 10 ms, and all have it after half as long again as it had had it. */
 START_TEST(the_work_of_a_stopped_worker_goes_to_others)
 {
     struct virtual_result result;
@@ -241,7 +241,7 @@ START_TEST(the_work_of_a_stopped_worker_goes_to_others)
         config.fault_count = 1;
         double elapsed = run(config, 0, &result), least = 100.0 * workers / (workers - 1);
         assert_said("a second time: rank ");
-        ck_assert_msg(elapsed < 1.05 * least + 4 * 10 + 5, "%u masters: %.1f ms", masters, elapsed);
+        ck_assert_msg(elapsed < 1.05 * least + (100 + 10) / 2 + 4 * 10 + 5, "%u masters: %.1f ms", masters, elapsed);
         ck_assert_double_lt((double)result.end_ns, MS * elapsed + 1e9);
     }
 }
@@ -263,6 +263,27 @@ START_TEST(a_late_answer_loses_to_the_copy)
         ck_assert_uint_eq(result.drops, 0);
         ck_assert_uint_eq(supermaster_loss_count(result.supermaster), 0);
         ck_assert_double_lt(elapsed, 1.05 * (150 + 4 * 10));
+    }
+}
+END_TEST
+
+static double one_is_very_long(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 13 ? 2000 * MS : 20 * MS;
+}
+
+/* While a worker computes a long iteration, another has a copy of its chunk. The others take no part of the copy that
+ * has this iteration: they would begin it anew, and what the first worker has computed of it would be lost. */
+START_TEST(a_long_iteration_is_not_begun_anew_by_those_who_share_a_copy)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 4, "gss", 40);
+        config.cost_ns = one_is_very_long;
+        const double elapsed = run(config, 0, &result);
+        assert_said("a second time: rank ");
+        ck_assert_msg(elapsed < 2000 + 200, "%u masters: %.1f ms", masters, elapsed);
     }
 }
 END_TEST
@@ -456,11 +477,13 @@ static unsigned count_stops(unsigned worker, double most_ms)
 }
 
 /* The last worker takes ten times as long for an iteration. Whenever another has its chunk, it is there for the same or
- * the next of three time steps when the iteration is over that it computes. */
+ * the next of three time steps when the iteration is over that it computes. In each step a copy is not shared for half
+ * as long as the chunk took before. */
 START_TEST(the_loser_of_a_copy_stops_at_its_next_iteration)
 {
     const double speeds[] = {0.97, 0.97, 0.97, 0.1};
     static struct virtual_fault faults[DEAF_MAX];
+    unsigned stops = 0;
     for (unsigned masters = 0; masters <= 1; masters++)
         for (unsigned chunk = 11; chunk <= 30; chunk += 19) {
             struct virtual_result result;
@@ -474,10 +497,11 @@ START_TEST(the_loser_of_a_copy_stops_at_its_next_iteration)
             be_deaf(&config, masters + 4, faults);
             double elapsed = run(config, 0, &result);
             ck_assert_uint_eq(result.supermaster->steps.count, 3);
-            ck_assert_uint_ge(count_stops(masters + 4, 100.3), 1);
+            stops += count_stops(masters + 4, 100.3);
             ck_assert_uint_eq(result.drops, 0);
-            ck_assert_double_lt(elapsed, 1.02 * 120 * chunk / 3.01 + 5 * 100);
+            ck_assert_double_lt(elapsed, 1.02 * 120 * chunk / 3.01 + 5 * 100 + 3 * 10 * chunk / 2.0);
         }
+    ck_assert_uint_ge(stops, 1);
 }
 END_TEST
 
@@ -762,6 +786,7 @@ int main(void)
     tcase_add_test(all, no_chunk_is_smaller_than_can_be_cut_in_time);
     tcase_add_test(all, the_work_of_a_stopped_worker_goes_to_others);
     tcase_add_test(all, a_late_answer_loses_to_the_copy);
+    tcase_add_test(all, a_long_iteration_is_not_begun_anew_by_those_who_share_a_copy);
     tcase_add_test(all, a_copy_of_many_iterations_is_finished);
     tcase_add_test(all, the_loser_of_a_copy_stops_at_its_next_iteration);
     tcase_add_test(all, a_stopped_loser_is_told_once);
