@@ -22,6 +22,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -228,15 +229,21 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
 
+/* Leaves the upper half of the descriptors that a process may have to others. */
 static int real_open_process(int pid)
 {
 #ifdef SYS_pidfd_open
-    return (int)syscall(SYS_pidfd_open, pid, 0);
+    struct rlimit limit;
+    const int process = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (process < 0 || getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)process < limit.rlim_cur / 2)
+        return process;
+    close(process);
+    errno = EMFILE;
 #else
     (void)pid;
     errno = ENOSYS;
-    return -1;
 #endif
+    return -1;
 }
 
 static int late_status;

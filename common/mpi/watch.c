@@ -37,7 +37,7 @@
 #include <unistd.h>
 
 #define ASK_EVERY_NS 1000000000u
-/* Most pidfds: the limit of open files is often 1,024, and MPI needs some. */
+/* Most pidfds: the limit of open files is often 1,024, and MPI needs some. Fewer where it is low: ops_mpi.c. */
 #define PIDFDS_MAX    256
 #define ENDS_PER_LOOK 16
 

@@ -766,15 +766,16 @@ static unsigned guess_ranks(const struct launch_plan *launch_plan)
     return leading + launch_plan->line_up.masters + workers;
 }
 
-/* True if the ranks of this launch can share memory, and nothing is asked for that MPI has. */
+/* True if nothing is asked for that MPI has and the ranks of this launch can share memory, or MPI could do no more. */
 static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;
     const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
                         family_take_default(&any); /* that of MPI, unless there is none or it is said */
     const unsigned ranks = guess_ranks(launch_plan);
-    return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) && ranks <= LANES_RANKS_MAX &&
-           (lanes_limit(ranks) == NULL || !family_take_default(&any));
+    const bool is_limited = lanes_limit(ranks) != NULL && lanes_limit(2) == NULL && family_take_default(&any);
+    return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
+           (ranks > LANES_RANKS_MAX || !is_limited);
 }
 
 static int choose_launcher(struct launch_plan *launch_plan, struct error *error)

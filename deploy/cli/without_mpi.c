@@ -22,6 +22,11 @@ static int without_mpi_check(const struct launch_plan *launch_plan, struct error
     if (ranks > LANES_RANKS_MAX)
         return error_set(error, "--carrier local: %u processes in all; accepted: %d, or --carrier mpi", ranks,
                          LANES_RANKS_MAX);
+    const char *limit = lanes_limit(ranks);
+    if (limit != NULL)
+        return error_set(error,
+                         "--carrier local: %s allows too little for the memory that %u processes share; accepted: %s",
+                         limit, ranks, lanes_limit(2) != NULL ? "more" : "more, fewer workers, or --carrier mpi");
     return 0;
 }
 

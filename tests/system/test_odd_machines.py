@@ -52,15 +52,22 @@ def test_few_descriptors():
     expected()
     for most in (48, 30):
         works(*shell(f'ulimit -n {most}'))
+        for masters, workers in ((1, 50), (2, 16)):  # who serves watches all others, by a descriptor each as far as there are enough
+            result = run([*shell(f'ulimit -n {most}'), *LOOP[:3], '--masters', masters, '--workers', workers, *LOOP[5:]])
+            assert result.status == 0 and not result.err, (most, masters, result)
     for most in range(6, 20):  # fewer than it needs, at one place or another
         result = run([*shell(f'ulimit -n {most}'), *LOOP])
         assert result.status == 0 or (result.status in (1, 2, 127) and result.err), (most, result)
 
 
-def test_limits_of_memory():
-    """What the ranks share counts as a file."""
-    result = run([*shell('ulimit -f 10240'), *LOOP[:2], '--carrier', 'local', '--workers', '6', *LOOP[5:]])
-    assert result.status == 1 and len(result.err) == 1 and 'ulimit -f allows too little; accepted: more, fewer workers, or --carrier mpi' in result.err[0], result
+def test_more_ranks_than_the_machine_allows():
+    """What the ranks share counts as a file. Nothing is started."""
+    for limit, words, said in (('-f 10240', ['--carrier', 'local', '--workers', '6'], 'ulimit -f allows too little for the memory that 7 processes share; accepted: more, fewer workers, or --carrier mpi'),
+                               ('-f 1', ['--workers', '2'], 'ulimit -f allows too little for the memory that 3 processes share; accepted: more'),
+                               ('-v 1000000', ['--carrier', 'local', '--workers', '100'], 'ulimit -v allows too little'),
+                               ('-c 0', ['--workers', '5000'], '5001 processes in all; accepted: 1024, or --carrier mpi')):
+        result = run([*shell(f'ulimit {limit}'), *LOOP[:3], *words, *LOOP[5:]])
+        assert result.status == 2 and len(result.err) == 1 and said in result.err[0], (limit, result)
 
 
 def composed(*words, **variables):
