@@ -1,17 +1,22 @@
 /* SPDX-License-Identifier: MIT */
 /* A launch without MPI: one process of this machine forked the ranks (deploy/fork), which share unnamed memory. Each
  * rank has two lanes to each other rank: one for messages, one for data. Memory is used only when a lane is used, so
- * ranks that do not communicate cost only address space.
+ * ranks that do not communicate cost only address space. A waiting rank is woken by its doorbell, as with MPI.
  *
- * A lane is a ring buffer with one writer and one reader. The writer owns the count of bytes ever put in, the reader
- * that of bytes taken out; a count is advanced after the bytes are copied. So a process killed at any instant leaves
- * complete contents. A waiting rank is woken by its doorbell, as with MPI.
+ * A lane is a ring buffer with one writer and one reader; a process killed at any instant leaves complete contents.
  *
- * Each rank has a bit for each other rank. A sender puts a message into the lane, then sets its bit at the receiver,
- * which checks only lanes whose bits are set. A sender killed in between leaves a message without a bit: see
- * lanes_look_at().
+ * Data: the writer owns the count of bytes ever put in, the reader that of bytes taken out; a count is advanced after
+ * the bytes are copied. Invariant: taken <= put <= taken + room.
  *
- * Invariant of a lane: taken <= put <= taken + room. */
+ * Messages: what a message costs is how often a cache line moves from one core to another, so a short one moves one
+ * line. A message fills cells, each a line. Its size is the first word of its first cell, written last. The reader
+ * looks at the cell after the last message that it took, whose cells it clears before it counts them as taken. The
+ * writer reads that count only when the lane seems full.
+ *
+ * Each rank has a bit for each other rank: set while it looks at the lane of that rank. A sender puts a message into
+ * the lane, then sets its bit at the receiver unless it is set. The receiver clears a bit only if it looks at many
+ * lanes, and looks at the lane once more afterwards. A sender killed before it has set its bit leaves a message that
+ * nobody looks at: see lanes_look_at(). */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -35,11 +40,27 @@
 #define SHARED_ROOM ((size_t)4 << 20)
 /* The size of a message precedes it. */
 #define SIZE_BYTES sizeof(uint32_t)
+#define CELL_BYTES ((size_t)64)
+#define LANE_CELLS (MESSAGES_ROOM / CELL_BYTES)
+/* At most so many lanes are looked at while they have no messages. */
+#define QUIET_LANES_MAX 32
 
 struct lane {
     _Alignas(64) _Atomic uint64_t put;
     _Alignas(64) _Atomic uint64_t taken;
     _Alignas(64) unsigned char bytes[];
+};
+
+struct messages_lane {
+    _Alignas(64) _Atomic uint64_t taken; /* cells */
+    _Alignas(64) unsigned char bytes[MESSAGES_ROOM];
+};
+
+/* What this rank knows of the lanes to and from another rank: counts of cells. */
+struct ends {
+    uint64_t put, known_taken;
+    uint64_t taken;
+    bool is_broken; /* the other rank has written nonsense: nothing else is taken from it */
 };
 
 #define WORD_BITS 64
@@ -51,23 +72,25 @@ struct board {
     _Atomic uint32_t aborted; /* status + 1; 0: not aborted */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
     struct {
-        _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks that have sent messages since this one last checked */
+        _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks whose lanes this one looks at */
     } told[LANES_RANKS_MAX];
 };
 
 struct lanes {
     unsigned rank, ranks;
-    unsigned words;        /* used words of `heard` */
-    struct board *board;   /* mapped */
-    uint64_t heard[WORDS]; /* ranks whose lanes may hold messages for this one */
-    unsigned turn;         /* sender of the last message */
-    size_t shared;         /* bytes given out by lanes_share() */
+    unsigned words;         /* used words of `heard` */
+    struct board *board;    /* mapped */
+    struct ends *ends;      /* [ranks] owned; NULL at the launcher */
+    uint64_t others[WORDS]; /* all ranks but this one */
+    uint64_t heard[WORDS];  /* ranks whose lanes this one looks at */
+    size_t cells;           /* of the last message; 0: given back */
+    unsigned turn;          /* sender of the last message */
+    size_t shared;          /* bytes given out by lanes_share() */
     unsigned char message[MESSAGE_MAX];
 };
 
-#define LANE_BYTES(room) (sizeof(struct lane) + (room))
-#define PAIR_BYTES       (LANE_BYTES(MESSAGES_ROOM) + LANE_BYTES(DATA_ROOM))
-#define BOARD_BYTES      ((sizeof(struct board) + 63) / 64 * 64)
+#define PAIR_BYTES  (sizeof(struct messages_lane) + sizeof(struct lane) + DATA_ROOM)
+#define BOARD_BYTES ((sizeof(struct board) + 63) / 64 * 64)
 
 static size_t memory_bytes(unsigned ranks)
 {
@@ -80,73 +103,30 @@ static unsigned char *pair_of(const struct lanes *lanes, unsigned from, unsigned
     return (unsigned char *)lanes->board + BOARD_BYTES + SHARED_ROOM + ((size_t)to * lanes->ranks + from) * PAIR_BYTES;
 }
 
-static struct lane *messages_lane(const struct lanes *lanes, unsigned from, unsigned to)
+static struct messages_lane *messages_lane(const struct lanes *lanes, unsigned from, unsigned to)
 {
-    return (struct lane *)(void *)pair_of(lanes, from, to);
+    return (struct messages_lane *)(void *)pair_of(lanes, from, to);
 }
 
 static struct lane *data_lane(const struct lanes *lanes, unsigned from, unsigned to)
 {
-    return (struct lane *)(void *)(pair_of(lanes, from, to) + LANE_BYTES(MESSAGES_ROOM));
+    return (struct lane *)(void *)(pair_of(lanes, from, to) + sizeof(struct messages_lane));
 }
 
-/* 0 if the reader's count is inconsistent. */
-static size_t free_bytes(const struct lane *lane, size_t room)
+static void copy_in(unsigned char *ring, size_t room, uint64_t offset, const void *bytes, size_t size)
 {
-    const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
-                                 atomic_load_explicit(&lane->taken, memory_order_acquire));
-    return used < room ? room - used : 0;
+    const size_t at = (size_t)offset & (room - 1), first = size < room - at ? size : room - at;
+    memcpy(ring + at, bytes, first);
+    if (first < size)
+        memcpy(ring, (const unsigned char *)bytes + first, size - first);
 }
 
-static size_t full_bytes(const struct lane *lane)
+static void copy_out(const unsigned char *ring, size_t room, uint64_t offset, void *bytes, size_t size)
 {
-    return (size_t)(atomic_load_explicit(&lane->put, memory_order_acquire) -
-                    atomic_load_explicit(&lane->taken, memory_order_relaxed));
-}
-
-/* Copies bytes to position `offset` after the bytes put in so far. */
-static void copy_in(struct lane *lane, size_t room, size_t offset, const void *bytes, size_t size)
-{
-    const size_t at = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) + offset) & (room - 1);
-    const size_t first = size < room - at ? size : room - at;
-    memcpy(lane->bytes + at, bytes, first);
-    memcpy(lane->bytes, (const unsigned char *)bytes + first, size - first);
-}
-
-static void copy_out(const struct lane *lane, size_t room, size_t offset, void *bytes, size_t size)
-{
-    const size_t at = (size_t)(atomic_load_explicit(&lane->taken, memory_order_relaxed) + offset) & (room - 1);
-    const size_t first = size < room - at ? size : room - at;
-    memcpy(bytes, lane->bytes + at, first);
-    memcpy((unsigned char *)bytes + first, lane->bytes, size - first);
-}
-
-static void note_put(struct lane *lane, size_t size)
-{
-    atomic_store_explicit(&lane->put, atomic_load_explicit(&lane->put, memory_order_relaxed) + size,
-                          memory_order_release);
-}
-
-static void note_taken(struct lane *lane, size_t size)
-{
-    atomic_store_explicit(&lane->taken, atomic_load_explicit(&lane->taken, memory_order_relaxed) + size,
-                          memory_order_release);
-}
-
-static size_t put_some(struct lane *lane, size_t room, const void *bytes, size_t size)
-{
-    const size_t left = free_bytes(lane, room), count = size < left ? size : left;
-    copy_in(lane, room, 0, bytes, count);
-    note_put(lane, count);
-    return count;
-}
-
-static size_t take_some(struct lane *lane, size_t room, void *bytes, size_t size)
-{
-    const size_t there = full_bytes(lane), most = there < room ? there : room, count = size < most ? size : most;
-    copy_out(lane, room, 0, bytes, count);
-    note_taken(lane, count);
-    return count;
+    const size_t at = (size_t)offset & (room - 1), first = size < room - at ? size : room - at;
+    memcpy(bytes, ring + at, first);
+    if (first < size)
+        memcpy((unsigned char *)bytes + first, ring, size - first);
 }
 
 static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
@@ -157,8 +137,16 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
     lanes->rank = rank;
     lanes->ranks = ranks;
     lanes->words = (ranks + WORD_BITS - 1) / WORD_BITS;
+    for (unsigned i = 0; i < ranks; i++)
+        if (i != rank)
+            lanes->others[i / WORD_BITS] |= UINT64_C(1) << i % WORD_BITS;
+    if (rank < ranks && (lanes->ends = calloc(ranks, sizeof *lanes->ends)) == NULL) {
+        free(lanes);
+        return NULL;
+    }
     lanes->board = mmap(NULL, memory_bytes(ranks), PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
     if (lanes->board == MAP_FAILED) {
+        free(lanes->ends);
         free(lanes);
         return NULL;
     }
@@ -254,6 +242,7 @@ void lanes_free(struct lanes *lanes)
     if (lanes == NULL)
         return;
     munmap(lanes->board, memory_bytes(lanes->ranks));
+    free(lanes->ends);
     free(lanes);
 }
 
@@ -313,69 +302,94 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     return shared;
 }
 
-size_t lanes_put(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
+/* The first word of a cell: the size of the message that begins there, 0 until it is complete. */
+static _Atomic uint32_t *size_at(struct messages_lane *lane, uint64_t cell)
 {
-    return put_some(messages_lane(lanes, lanes->rank, to), MESSAGES_ROOM, bytes, size);
+    return (_Atomic uint32_t *)(void *)(lane->bytes + cell % LANE_CELLS * CELL_BYTES);
 }
 
-size_t lanes_take(struct lanes *lanes, unsigned from, void *bytes, size_t size)
+static size_t cells_of(size_t size)
 {
-    return take_some(messages_lane(lanes, from, lanes->rank), MESSAGES_ROOM, bytes, size);
+    return (SIZE_BYTES + size + CELL_BYTES - 1) / CELL_BYTES;
 }
 
-bool lanes_have_room(const struct lanes *lanes, unsigned to, size_t size)
+bool lanes_have_room(struct lanes *lanes, unsigned to, size_t size)
 {
-    return free_bytes(messages_lane(lanes, lanes->rank, to), MESSAGES_ROOM) >= SIZE_BYTES + size;
+    struct ends *ends = &lanes->ends[to];
+    const size_t needed = cells_of(size);
+    if (ends->put - ends->known_taken + needed > LANE_CELLS)
+        ends->known_taken = atomic_load_explicit(&messages_lane(lanes, lanes->rank, to)->taken, memory_order_acquire);
+    return ends->put - ends->known_taken <= LANE_CELLS - needed; /* false if the reader's count is inconsistent */
+}
+
+/* Makes a rank look at the lane from another one. */
+static void set_bit(struct lanes *lanes, unsigned reader, unsigned from)
+{
+    _Atomic uint64_t *told = &lanes->board->told[reader].from[from / WORD_BITS];
+    const uint64_t bit = UINT64_C(1) << from % WORD_BITS;
+    if ((atomic_load_explicit(told, memory_order_relaxed) & bit) == 0)
+        atomic_fetch_or(told, bit);
 }
 
 void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, size_t size)
 {
-    struct lane *lane = messages_lane(lanes, lanes->rank, to);
-    const uint32_t told = (uint32_t)size;
+    struct messages_lane *lane = messages_lane(lanes, lanes->rank, to);
+    struct ends *ends = &lanes->ends[to];
     assert(size > 0 && size <= MESSAGE_MAX && lanes_have_room(lanes, to, size));
-    copy_in(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);
-    copy_in(lane, MESSAGES_ROOM, SIZE_BYTES, bytes, size);
-    note_put(lane, SIZE_BYTES + size);
-    atomic_fetch_or_explicit(&lanes->board->told[to].from[lanes->rank / WORD_BITS],
-                             UINT64_C(1) << lanes->rank % WORD_BITS, memory_order_release);
+    copy_in(lane->bytes, MESSAGES_ROOM, ends->put * CELL_BYTES + SIZE_BYTES, bytes, size);
+    atomic_store_explicit(size_at(lane, ends->put), (uint32_t)size, memory_order_release);
+    ends->put += cells_of(size);
+    atomic_thread_fence(memory_order_seq_cst); /* this rank sees the cleared bit, or the receiver the message */
+    set_bit(lanes, to, lanes->rank);
 }
 
 /* Takes the next message of the lane; false if there is none. */
-static bool take_message(struct lanes *lanes, struct lane *lane, size_t *size)
+static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
 {
-    const size_t there = full_bytes(lane);
-    uint32_t told = 0;
-    if (there == 0)
+    struct messages_lane *lane = messages_lane(lanes, from, lanes->rank);
+    struct ends *ends = &lanes->ends[from];
+    const uint32_t told = atomic_load_explicit(size_at(lane, ends->taken), memory_order_acquire);
+    if (told == 0 || ends->is_broken)
         return false;
-    if (there <= MESSAGES_ROOM && there > SIZE_BYTES)
-        copy_out(lane, MESSAGES_ROOM, 0, &told, SIZE_BYTES);
-    *size = told;
-    if (told == 0 || told > MESSAGE_MAX || told > there - SIZE_BYTES) {
-        *size = 0;
-        note_taken(lane, there);
-        return true;
-    }
-    copy_out(lane, MESSAGES_ROOM, SIZE_BYTES, lanes->message, told);
-    note_taken(lane, SIZE_BYTES + told);
+    ends->is_broken = told > MESSAGE_MAX;
+    *size = ends->is_broken ? 0 : told;
+    copy_out(lane->bytes, MESSAGES_ROOM, ends->taken * CELL_BYTES + SIZE_BYTES, lanes->message, *size);
+    lanes->turn = from;
+    lanes->cells = cells_of(*size);
     return true;
 }
 
-/* Collects which ranks have sent messages. False if no lane may hold one. */
-static bool hear(struct lanes *lanes)
+/* Gives the cells of the last message back to its sender. Not before this rank has answered it: that goes first. */
+static void give_cells_back(struct lanes *lanes)
 {
-    _Atomic uint64_t *told = lanes->board->told[lanes->rank].from;
-    uint64_t any = 0;
-    for (unsigned i = 0; i < lanes->words; i++) {
-        if (atomic_load_explicit(&told[i], memory_order_relaxed) != 0)
-            lanes->heard[i] |= atomic_exchange_explicit(&told[i], 0, memory_order_acquire);
-        any |= lanes->heard[i];
-    }
-    return any != 0;
+    struct messages_lane *lane = messages_lane(lanes, lanes->turn, lanes->rank);
+    struct ends *ends = &lanes->ends[lanes->turn];
+    for (; lanes->cells > 0; lanes->cells--)
+        atomic_store_explicit(size_at(lane, ends->taken++), 0, memory_order_relaxed);
+    atomic_store_explicit(&lane->taken, ends->taken, memory_order_release);
 }
 
-/* The first rank from `rank` on whose lane may hold messages, or LANES_RANKS_MAX. */
+/* Learns which lanes to look at. */
+static void hear(struct lanes *lanes)
+{
+    for (unsigned i = 0; i < lanes->words; i++)
+        lanes->heard[i] =
+            atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
+}
+
+/* Looks at the lane no longer, unless a message came meanwhile. */
+static void stop_looking_at(struct lanes *lanes, unsigned from)
+{
+    atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));
+    if (atomic_load(size_at(messages_lane(lanes, from, lanes->rank), lanes->ends[from].taken)) != 0)
+        set_bit(lanes, lanes->rank, from);
+}
+
+/* The first rank from `rank` on whose lane is looked at, or LANES_RANKS_MAX. */
 static unsigned next_heard(const struct lanes *lanes, unsigned rank)
 {
+    if (rank >= lanes->ranks)
+        return LANES_RANKS_MAX;
     uint64_t left = lanes->heard[rank / WORD_BITS] >> rank % WORD_BITS;
     if (left != 0)
         return rank + (unsigned)__builtin_ctzll(left);
@@ -385,41 +399,57 @@ static unsigned next_heard(const struct lanes *lanes, unsigned rank)
     return LANES_RANKS_MAX;
 }
 
-/* The next rank after the last one, cyclically. */
-static unsigned next_in_turn(const struct lanes *lanes)
+/* Takes a message from a rank from `first` up to `end`, exclusive. `quiet` counts those that have sent none. */
+static bool take_from(struct lanes *lanes, unsigned first, unsigned end, unsigned *quiet, size_t *size)
 {
-    const unsigned next = lanes->turn + 1 < lanes->ranks ? next_heard(lanes, lanes->turn + 1) : LANES_RANKS_MAX;
-    return next < LANES_RANKS_MAX ? next : next_heard(lanes, 0);
+    for (unsigned from = next_heard(lanes, first); from < end; from = next_heard(lanes, from + 1)) {
+        if (take_message(lanes, from, size))
+            return true;
+        if (++*quiet > QUIET_LANES_MAX)
+            stop_looking_at(lanes, from);
+    }
+    return false;
 }
 
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
 {
+    const unsigned behind = lanes->turn + 1; /* from there on in a circle */
+    unsigned quiet = 0;
+    if (lanes->cells > 0)
+        give_cells_back(lanes);
+    hear(lanes);
     *bytes = lanes->message;
     *from = 0;
-    if (!hear(lanes))
+    if (!take_from(lanes, behind, lanes->ranks, &quiet, size) && !take_from(lanes, 0, behind, &quiet, size))
         return false;
-    while ((*from = next_in_turn(lanes)) < lanes->ranks) {
-        lanes->turn = *from;
-        if (*from != lanes->rank && take_message(lanes, messages_lane(lanes, *from, lanes->rank), size))
-            return true;
-        lanes->heard[*from / WORD_BITS] &= ~(UINT64_C(1) << *from % WORD_BITS);
-    }
-    memset(lanes->heard, 0, sizeof lanes->heard); /* stray bits without a rank */
-    *from = 0;
-    return false;
+    *from = lanes->turn;
+    return true;
 }
 
 void lanes_look_at(struct lanes *lanes, unsigned from)
 {
-    lanes->heard[from / WORD_BITS] |= UINT64_C(1) << from % WORD_BITS;
+    set_bit(lanes, lanes->rank, from);
 }
 
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
 {
-    return put_some(data_lane(lanes, lanes->rank, to), DATA_ROOM, bytes, size);
+    struct lane *lane = data_lane(lanes, lanes->rank, to);
+    const uint64_t put = atomic_load_explicit(&lane->put, memory_order_relaxed);
+    const size_t used = (size_t)(put - atomic_load_explicit(&lane->taken, memory_order_acquire));
+    const size_t left = used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 if the reader's count is inconsistent */
+    const size_t count = size < left ? size : left;
+    copy_in(lane->bytes, DATA_ROOM, put, bytes, count);
+    atomic_store_explicit(&lane->put, put + count, memory_order_release);
+    return count;
 }
 
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size)
 {
-    return take_some(data_lane(lanes, from, lanes->rank), DATA_ROOM, bytes, size);
+    struct lane *lane = data_lane(lanes, from, lanes->rank);
+    const uint64_t taken = atomic_load_explicit(&lane->taken, memory_order_relaxed);
+    const size_t there = (size_t)(atomic_load_explicit(&lane->put, memory_order_acquire) - taken);
+    const size_t most = there < DATA_ROOM ? there : DATA_ROOM, count = size < most ? size : most;
+    copy_out(lane->bytes, DATA_ROOM, taken, bytes, count);
+    atomic_store_explicit(&lane->taken, taken + count, memory_order_release);
+    return count;
 }

@@ -58,23 +58,19 @@ bool lanes_have_all_passed(const struct lanes *lanes);
  * the same calls in the same order. NULL if none is left. */
 void *lanes_share(struct lanes *lanes, size_t bytes);
 
-/* Raw bytes, exchanged before messages are. Return how many fitted or were there. */
-size_t lanes_put(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
-size_t lanes_take(struct lanes *lanes, unsigned from, void *bytes, size_t size);
-
 /* True if a message of this size can be sent. */
-bool lanes_have_room(const struct lanes *lanes, unsigned to, size_t size);
+bool lanes_have_room(struct lanes *lanes, unsigned to, size_t size);
 
 /* Sends a message of 1 to MESSAGE_MAX bytes, for which there is room. */
 void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, size_t size);
 
-/* Takes a message from any rank, or returns false. The bytes are valid until the next call. From a rank with
- * inconsistent memory an empty message is returned, and its other messages are dropped. */
+/* Takes a message from any rank, or returns false. The bytes are valid, and their room taken, until the next call. From
+ * a rank with inconsistent memory an empty message is returned, and nothing else. */
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size);
 
 /* Makes lanes_poll() check the lane of a rank that has ended, even if it has not set its bit. */
 void lanes_look_at(struct lanes *lanes, unsigned from);
 
-/* Data besides messages. Return how many bytes fitted or were there. */
+/* Data besides messages, and bytes exchanged before messages are. Return how many fitted or were there. */
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);

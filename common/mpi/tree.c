@@ -133,7 +133,7 @@ static void put_in_lane(struct runtime *runtime, unsigned to, const void *data, 
 {
     const uint64_t began_ns = runtime->ops->now();
     for (size_t done = 0; done < bytes;) {
-        done += lanes_put(runtime->lanes, to, (const unsigned char *)data + done, bytes - done);
+        done += lanes_put_data(runtime->lanes, to, (const unsigned char *)data + done, bytes - done);
         if (done < bytes)
             nap_since(runtime, began_ns);
     }
@@ -143,7 +143,7 @@ static void take_from_lane(struct runtime *runtime, unsigned from, void *data, s
 {
     const uint64_t began_ns = runtime->ops->now();
     for (size_t done = 0; done < bytes;) {
-        done += lanes_take(runtime->lanes, from, (unsigned char *)data + done, bytes - done);
+        done += lanes_take_data(runtime->lanes, from, (unsigned char *)data + done, bytes - done);
         if (done < bytes)
             nap_since(runtime, began_ns);
     }

@@ -2,7 +2,7 @@
 """Memory of a rank that waits (PSS) beside that of a bare MPI rank in the same number; of the supermaster after many chunks; of the
 ledger after losses all over the loop.
 
-Target: a bare MPI rank's plus at most 4 MiB, and nothing that grows with the iterations. From 100 ranks on both are
+Targets: over MPI a bare MPI rank's plus at most 4 MiB, by shared memory 3 MiB, and nothing that grows with the iterations. From 100 ranks on both are
 started with patient_sleep.c, and over pretended nodes where root can make them: several hundred ranks of one node on 2 cores take minutes.
 """
 import contextlib
@@ -14,7 +14,7 @@ import tempfile
 import time
 
 from measure import header, lines, pss_kib, ranks_of, record, sized
-from launch import MASTER, SUPERMASTER, WORKER, finish, job, start, wait_until
+from launch import MASTER, SUPERMASTER, WORKER, finish, fork_line, job, start, wait_until
 
 BARE_MPI = os.environ['BARE_MPI']
 RANKS = sized((2, 64, 256), (2,))
@@ -63,6 +63,7 @@ def beside_bare(ranks):
         tell(f'{ranks} ranks, bare', memory(line([(ranks, [BARE_MPI, 'hold', '/nonexistent'])]), [BARE_MPI], ranks))
         programs = [SUPERMASTER, MASTER, WORKER]
         tell(f'{ranks} ranks, central', memory(line([(1, [SUPERMASTER, *WAITING]), (ranks - 1, [WORKER])]), programs, ranks))
+        tell(f'{ranks} ranks, shared memory', memory(fork_line([(1, [SUPERMASTER, *WAITING]), (ranks - 1, [WORKER])]), programs, ranks))
         if ranks > 16:
             masters = 4
             tell(f'{ranks} ranks, {masters} masters', memory(

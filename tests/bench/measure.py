@@ -104,7 +104,7 @@ def lines(ranks):
 
 
 def led(masters, workers, words, options=(), worker_options=(), before=()):
-    """The report of one run under a supermaster."""
+    """The report of one run under a supermaster, over MPI; `options`: of mpirun, or None for ranks that share memory."""
     from launch import job, report, run
     result = run([*before, *job(masters, workers, ['--report', 'report.json', *words], worker_options, options)])
     assert result.status == 0, result

@@ -14,6 +14,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,7 +23,13 @@
 #define MESSAGES 3000
 #define BYTES    (5u << 20)
 
+/* The first message fills the first cell of its lane. */
+#define CELL 64
+#define MARK "a message of sixty bytes, which fill a cell with their size."
+
 static struct lanes *launcher, *rank[RANKS];
+static unsigned char *shared; /* the memory of all */
+static size_t shared_bytes;
 
 static struct lanes *enter(int memory, unsigned number)
 {
@@ -43,6 +51,11 @@ static void setup(void)
     ck_assert_int_ge(memory, 0);
     for (unsigned i = 0; i < RANKS; i++)
         rank[i] = enter(memory, i);
+    struct stat status;
+    ck_assert_int_eq(fstat(memory, &status), 0);
+    shared_bytes = (size_t)status.st_size;
+    shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    ck_assert(shared != MAP_FAILED);
     close(memory);
 }
 
@@ -51,6 +64,27 @@ static void teardown(void)
     for (unsigned i = 0; i < RANKS; i++)
         lanes_free(rank[i]);
     lanes_free(launcher);
+    munmap(shared, shared_bytes);
+}
+
+/* The first cell of the lane, which is found by a message. */
+static unsigned char *first_cell(unsigned from, unsigned to)
+{
+    const unsigned char *bytes;
+    unsigned sender;
+    size_t size;
+    lanes_send(rank[from], to, (const unsigned char *)MARK, CELL - sizeof(uint32_t));
+    ck_assert(lanes_poll(rank[to], &sender, &bytes, &size));
+    unsigned char *cell = memmem(shared, shared_bytes, MARK, CELL - sizeof(uint32_t));
+    ck_assert_ptr_nonnull(cell);
+    memset(cell, 0, CELL - sizeof(uint32_t)); /* the next search finds another one */
+    return cell - sizeof(uint32_t);
+}
+
+static void write_message(unsigned char *cell, uint32_t size, const char *text)
+{
+    memcpy(cell, &size, sizeof size);
+    memcpy(cell + sizeof size, text, strlen(text));
 }
 
 /* The message of that number: its size and its bytes follow from it. */
@@ -120,6 +154,7 @@ START_TEST(a_lane_is_full_until_it_is_read)
     ck_assert(lanes_poll(rank[2], &from, &came, &size));
     ck_assert_uint_eq(from, 0);
     ck_assert_uint_eq(size, sizeof bytes);
+    ck_assert(lanes_poll(rank[2], &from, &came, &size)); /* the room of the first message is given back by now */
     ck_assert(lanes_have_room(rank[0], 2, sizeof bytes));
 }
 END_TEST
@@ -148,14 +183,11 @@ END_TEST
 /* A sender that is killed before it has told of its last message. */
 START_TEST(what_nobody_has_told_of_is_found)
 {
-    static const struct {
-        uint32_t size;
-        char text[4];
-    } message = {4, "last"};
     const unsigned char *bytes;
     unsigned from;
     size_t size;
-    ck_assert_uint_eq(lanes_put(rank[1], 2, &message, sizeof message), sizeof message);
+    unsigned char *const from_1 = first_cell(1, 0), *const from_2 = first_cell(2, 0);
+    write_message(from_1 + 2 * RANKS * (from_2 - from_1), 4, "last"); /* the lanes are in the order of their readers */
     ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
     lanes_look_at(rank[2], 0);
     ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
@@ -205,25 +237,85 @@ START_TEST(a_launch_may_have_fewer_ranks)
 }
 END_TEST
 
-/* Bytes that are no message end as an empty one, which no decoder takes; what their sender says afterwards comes. */
+/* A size that no message has is an empty message, which no decoder takes. Nothing else comes from that rank. */
 START_TEST(nonsense_is_an_empty_message)
 {
-    static const uint32_t sizes[] = {0, MESSAGE_MAX + 1, UINT32_MAX, 100};
+    static const uint32_t sizes[] = {MESSAGE_MAX + 1, UINT32_MAX};
     const unsigned char *bytes;
     unsigned from;
     size_t size;
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-        ck_assert_uint_eq(lanes_put(rank[1], 0, &sizes[i], sizeof sizes[i]), sizeof sizes[i]);
-        ck_assert_uint_eq(lanes_put(rank[1], 0, "what follows", 12), 12);
-        lanes_look_at(rank[0], 1);
+    for (unsigned i = 0; i < 2; i++) {
+        write_message(first_cell(i + 1, 0) + CELL, sizes[i], "what follows");
         ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
-        ck_assert_uint_eq(from, 1);
+        ck_assert_uint_eq(from, i + 1);
         ck_assert_uint_eq(size, 0);
+        lanes_send(rank[i + 1], 0, (const unsigned char *)"late", 4);
         ck_assert(!lanes_poll(rank[0], &from, &bytes, &size));
     }
-    lanes_send(rank[1], 0, (const unsigned char *)"good", 4);
-    ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
+    lanes_send(rank[1], 2, (const unsigned char *)"good", 4);
+    ck_assert(lanes_poll(rank[2], &from, &bytes, &size));
     ck_assert_uint_eq(size, 4);
+}
+END_TEST
+
+/* Bits of this rank itself and of ranks that there are not. */
+START_TEST(stray_bits_hide_nobody)
+{
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    for (unsigned i = 0; i < 64; i++)
+        if (i != 1)
+            lanes_look_at(rank[0], i);
+    ck_assert(!lanes_poll(rank[0], &from, &bytes, &size));
+    lanes_send(rank[1], 0, (const unsigned char *)"one", 3);
+    ck_assert(lanes_poll(rank[0], &from, &bytes, &size));
+    ck_assert_uint_eq(from, 1);
+}
+END_TEST
+
+/* More senders than quiet lanes are looked at. */
+START_TEST(many_senders_are_all_heard)
+{
+    enum { MANY = 40, EACH = 500 };
+    struct lanes *made, *all[MANY];
+    struct error error;
+    pid_t senders[MANY];
+    uint32_t next[MANY] = {0}, number;
+    const unsigned char *bytes;
+    unsigned from;
+    size_t size;
+    const int memory = lanes_make(&made, MANY, &error);
+    for (unsigned i = 0; i < MANY; i++) {
+        lanes_name(dup(memory), i, MANY);
+        ck_assert(lanes_enter(&all[i], &error));
+    }
+    for (unsigned i = 1; i < MANY; i++)
+        if ((senders[i] = fork()) == 0) {
+            for (number = 0; number < EACH; number++) {
+                while (!lanes_have_room(all[i], 0, sizeof number))
+                    sched_yield();
+                lanes_send(all[i], 0, (const unsigned char *)&number, sizeof number);
+                if (number % 8 == 0)
+                    sched_yield();
+            }
+            _exit(0);
+        }
+    for (unsigned count = 0; count < (MANY - 1) * EACH;) {
+        if (!lanes_poll(all[0], &from, &bytes, &size)) {
+            sched_yield();
+            continue;
+        }
+        memcpy(&number, bytes, sizeof number);
+        ck_assert_uint_eq(number, next[from]++);
+        count++;
+    }
+    for (unsigned i = 1; i < MANY; i++)
+        waitpid(senders[i], NULL, 0);
+    for (unsigned i = 0; i < MANY; i++)
+        lanes_free(all[i]);
+    lanes_free(made);
+    close(memory);
 }
 END_TEST
 
@@ -282,11 +374,13 @@ int main(void)
     tcase_add_test(with_ranks, a_lane_is_full_until_it_is_read);
     tcase_add_test(with_ranks, data_come_piece_by_piece);
     tcase_add_test(with_ranks, nonsense_is_an_empty_message);
+    tcase_add_test(with_ranks, stray_bits_hide_nobody);
     tcase_add_test(with_ranks, what_nobody_has_told_of_is_found);
     tcase_add_test(with_ranks, senders_are_heard_in_turn);
     tcase_add_test(with_ranks, all_pass_a_barrier_together);
     tcase_add_test(with_ranks, the_launcher_hears_how_it_goes);
     suite_add_tcase(suite, with_ranks);
+    tcase_add_test(without, many_senders_are_all_heard);
     tcase_add_test(without, a_launch_may_have_fewer_ranks);
     tcase_add_test(without, only_memory_of_a_launch_is_entered);
     suite_add_tcase(suite, without);
