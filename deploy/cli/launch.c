@@ -246,12 +246,15 @@ static bool went_through(const struct child *child)
 }
 
 /* Kills the ranks and their launcher when only leaving MPI is left to do: that can take longer than a short run itself.
- * The launcher is stopped first so that it does not see its ranks die. */
+ * The launcher is stopped first so that it does not see its ranks die. Ranks that are not visible, as without /proc,
+ * are not seen to end, and would leave files behind. */
 static void end_soon(struct child *child)
 {
+    pid_t rank;
     const struct launch *how = child->how;
     const bool is_simple = how->reports && how->survives && !how->remote && how->rank_depth == 1;
-    if (!how->ends_soon || !is_simple || !went_through(child) || child->course.end_ms != 0)
+    if (!how->ends_soon || !is_simple || !went_through(child) || child->course.end_ms != 0 ||
+        children_of(child->world, child->launcher.pid, &rank, 1) == 0)
         return;
     send_signal(child, child->launcher.pid, SIGSTOP);
     send_ranks(child, SIGKILL);

@@ -159,6 +159,20 @@ def test_others_are_hidden():
     return reason
 
 
+def test_no_processes_are_visible():
+    """Without /proc nothing is left behind, either."""
+    os.mkdir('temporary')
+    around = space('mount -t tmpfs none /proc', 'export XDG_RUNTIME_DIR= TMPDIR="$PWD/temporary"')
+    reason = refuses(*around)
+    if reason is not None:
+        return reason
+    works(*around)
+    for _ in range(20):  # ranks that are killed leave files, which the next run clears away
+        result = run([*around, *TASKS])
+        assert result.status == 0 and os.listdir('temporary') == [], (os.listdir('temporary'), result)
+    return None
+
+
 def test_a_container_without_privileges():
     around = ['unshare', '--user', '--map-root-user', '--mount', '--pid', '--fork', *shell('mount -t proc proc /proc')]
     reason = refuses(*around)
