@@ -11,7 +11,7 @@ import tempfile
 
 from isolation import GATE, MODES, SEGV, check_failures, check_killed, check_nothing_begins, check_records, hostile, some_are_done, words
 from kernels import built
-from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, hdss, job, let_user_code_crash, main, mpirun_line, report, run, run_job, start,
+from launch import (HDSS, SUPERMASTER, WORKER, descendants, finish, fork_line, hdss, job, let_user_code_crash, main, mpirun_line, report, run, run_job, start,
                     wait_until)
 from processes import HELPER, helpers, program_of
 from results import read, records
@@ -180,7 +180,7 @@ def test_signals_to_all_processes_end_no_helper():
 def test_work_goes_to_others_in_the_middle_of_an_iteration():
     # One worker hangs at its first iteration; all of the others of its chunk are done elsewhere, and a drain ends the run.
     process = start(hdss(0, 2, words('--drain-time', 1, chunk=150) + ['iterations=300', 'spin=100', 'at=0', 'mode=loop', 'effects=yes']))
-    wait_until(lambda: os.path.exists('out.npy') and sum(1 for n in records() if n) == 299, 'all but one iteration')
+    wait_until(lambda: os.path.exists('out.npy') and os.path.getsize('out.npy') > 128 and sum(1 for n in records() if n) == 299, 'all but one iteration')
     hung = helpers(process)
     os.kill(process.pid, signal.SIGTERM)
     result = finish(process)
@@ -234,11 +234,11 @@ def test_a_limit_of_time_without_a_helper_is_refused():
 def test_a_helper_that_is_not_installed_is_missed():
     with tempfile.TemporaryDirectory() as folder:
         worker = shutil.copy(WORKER, folder)
-        result = run(mpirun_line([(1, [SUPERMASTER, '--isolate', 'on', hostile()]), (2, [worker])]))
+        result = run(fork_line([(1, [SUPERMASTER, '--isolate', 'on', hostile()]), (2, [worker])]))
         assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
-        result = run(mpirun_line([(1, [SUPERMASTER, '--iteration-timeout', 5, hostile()]), (2, [worker])]))
+        result = run(fork_line([(1, [SUPERMASTER, '--iteration-timeout', 5, hostile()]), (2, [worker])]))
         assert result.status == 1 and 'the program hdss-helper is neither in' in result.raw_err, result
-        result = run(mpirun_line([(1, [SUPERMASTER, hostile()]), (2, [worker])]))
+        result = run(fork_line([(1, [SUPERMASTER, hostile()]), (2, [worker])]))
         assert result.status == 0 and not result.err, result
     alone = subprocess.run([HELPER], capture_output=True, text=True, check=False)
     assert alone.returncode == 2 and alone.stderr == 'hdss-helper: is begun by workers only\n', alone
