@@ -540,7 +540,7 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     k->wants_all_output = wants_all_output(values);
     if (command_init(&k->command, &limits, folder, frees_cores(values)) == 0)
         return 0;
-    return error_set(error, "no memory or no descriptors to run commands with");
+    return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
 /* The guard learns of the claims before there are any, because the worker may be killed at any time. Claims are waited
