@@ -91,6 +91,9 @@ def check_debian(rules, changelog, control, options, version, soversion):
         complaints.append(f"changelog does not begin with hdss ({version}-")
     if f"\nPackage: libhdss{soversion}\n" not in control:
         complaints.append(f"control has no package libhdss{soversion}")
+    # what apt installs with it, from the packages that it names
+    complaints += [f"the package hdss has a line {line}: one machine needs no MPI" for line in re.findall(
+        r"^(?:Depends|Recommends): .*(?:mpi|mpich).*", "".join(re.findall(r"^Package: hdss\n(?:.+\n)*", control, re.MULTILINE)), re.MULTILINE)]
     return complaints
 
 
@@ -158,6 +161,8 @@ CASES = [
     ("good rules", check_debian("dh -- -Dpng=enabled", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 0),
     ("an option too many", check_debian("-Dpng=x -Dno=x", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
     ("a part that is left out", check_debian("dh", "hdss (1.2-1) x", "a\nPackage: libhdss3\n", OPTIONS, "1.2", "3"), 1),
+    ("a package that brings MPI", check_debian("dh -- -Dpng=enabled", "hdss (1.2-1) x", "a\nPackage: libhdss3\n\nPackage: hdss\nRecommends: hdss-mpich, a\n", OPTIONS, "1.2", "3"), 1),
+    ("a package beside it", check_debian("dh -- -Dpng=enabled", "hdss (1.2-1) x", "a\nPackage: libhdss3\n\nPackage: hdss\nSuggests: hdss-mpich\n\nPackage: b\nDepends: mpich\n", OPTIONS, "1.2", "3"), 0),
     ("another version", check_debian("-Dpng=x", "hdss (1.20-1) x", "a\nPackage: libhdss30\n", OPTIONS, "1.2", "3"), 2),
     ("a release", check_release("# News\n\n## 1.2 (2000-01-02)\n\n## 1.1 (1999-01-01)\n", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 0),
     ("news of another release", check_release("## 1.1 (2000-01-02)\n## 1.2 (2000-01-02)\n", "version: 1.2\ndate-released: 2000-01-02\n", "1.2"), 1),
