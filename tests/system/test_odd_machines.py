@@ -202,5 +202,20 @@ def test_one_core():
     assert '-n 1 ' + os.environ['WORKER'] in finish(process).out
 
 
+def test_a_share_of_a_core():
+    """Half a core and one, as a control group says."""
+    with open('/proc/self/cgroup', encoding='ascii') as file:
+        if not any(line.startswith('0::') for line in file):
+            return 'no control groups of version 2'
+    for quota in (50000, 100000):
+        around = space('mount -t tmpfs none /sys/fs/cgroup', f'echo "{quota} 100000" >/sys/fs/cgroup/cpu.max')
+        reason = refuses(*around)
+        if reason is not None:
+            return reason
+        works(*around)
+        assert '-n 1 ' + os.environ['WORKER'] in run([*around, HDSS, 'run', '--dry-run', 'mandelbrot']).out
+    return None
+
+
 if __name__ == '__main__':
     main([value for name, value in list(globals().items()) if name.startswith('test_')])
