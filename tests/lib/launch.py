@@ -262,7 +262,10 @@ def contexts_of(contexts):
 
 
 def rank_of_tests(variable, *words):
-    """The words of a rank that is a program of the tests, which the variable names: it lies apart from the modules that carry its messages."""
+    """The words of a rank that is a program of the tests, which the variable names: it lies apart from the modules that carry its messages. A build
+    without MPI lacks those that are about it."""
+    if variable not in os.environ:
+        need_mpi()
     return ['env', f'HDSS_MODULES={os.path.dirname(HDSS)}', os.environ[variable], *words]
 
 

@@ -7,7 +7,7 @@ from dependent import dithered, generated, hydro
 from far import on_nodes
 from faults import all_are_busy, lines_with
 from journals import wait_for_records
-from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, rank_of_tests, run, start, wait_until
+from launch import MASTER, WORKER, finish, hdss, hurried, main, mpirun_line, need_mpi, rank_of_tests, run, start, wait_until
 from openmpi import FAULT_TOLERANT, OVER_TCP, RECOVERING_FAR
 from processes import pids, send
 from results import records_of
@@ -48,6 +48,7 @@ def test_a_lost_rank_costs_a_start():
 
 def check_far(masters):
     """A worker of another node, which is missed after ten seconds; until then it is sent more boundary data than there is room for on the way."""
+    need_mpi()
     words = ['--masters', masters, '--workers', 6, '--slowdown', SLOW, *OUTPUT, '--technique', 'css:chunk=9', '--sync-points', '200', *LOOPS['hydro']]
 
     def test(nodes):
