@@ -5,7 +5,7 @@ import resource
 import signal
 
 from journals import wait_for_records
-from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, hurried, job, journal_is_over, main, mpirun_line, report, run, run_job, start
+from launch import HDSS, MASTER, SUPERMASTER, WORKER, finish, fork_line, hurried, job, journal_is_over, main, mpirun_line, report, run, run_job, start
 from loops import ENDLESS, ENDLESS_ITERATIONS, SLOW, STEADY
 from openmpi import WITHOUT_FILES
 from processes import pid_of
@@ -94,7 +94,7 @@ def test_two_runs_write_no_output_together():
     words = ['--overwrite', '--output', 'out.npy', '--journal', 'off', *SLOW]
     refused(run_job(0, 1, words), 'out.npy: another run is writing it')
     refused(run([HDSS, 'run', '--workers', '1', *words]), 'out.npy: another run is writing it')
-    refused(run(mpirun_line([(1, [WORKER, '--dca', 'rma', '--overwrite', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
+    refused(run(fork_line([(1, [WORKER, '--dca', 'rma', '--overwrite', '--output', 'out.npy', *SLOW])])), 'out.npy: another run is writing it')
     assert process.poll() is None, finish(process)
     process.send_signal(signal.SIGUSR1)
     result = finish(process)

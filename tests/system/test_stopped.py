@@ -12,7 +12,7 @@ import time
 
 from faults import all_are_busy, faults, lines_with
 from journals import wait_for_records
-from launch import MASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, job, kill_tree, main, report, start, wait_until
+from launch import MASTER, TIMEOUT_S, WORKER, finish, hdss, hurried, job, kill_tree, main, need_mpi, report, start, wait_until
 from loops import SLOW
 from nodes import Nodes
 from openmpi import RECOVERING
@@ -160,6 +160,8 @@ def far_pid(nodes, program, node=1):
 def test_on_another_machine():
     """A worker beside others, one that is alone there, one under a master, and a master. How long a silent worker is not lost is as long as its
     chunk goes to no other: either may come first."""
+    need_mpi()
+
     def on_nodes(masters, workers, program):
         with Nodes(3) as nodes:
             line = nodes.hdss(['--masters', masters, '--workers', workers, *job_words()])
