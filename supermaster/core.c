@@ -28,14 +28,15 @@ static void check_worker_status(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     const struct losses *losses = &supermaster->losses;
-    unsigned by_status[WORKER_IS_ORPHAN + 1] = {0}, masters_left = 0;
+    unsigned by_status[WORKER_IS_ORPHAN + 1] = {0}, masters_left = 0, masters_lost = 0;
     for (unsigned w = 0; w < topology->workers; w++) {
         assert(losses->worker[w] <= WORKER_IS_ORPHAN && "a worker has one of the statuses that there are");
         by_status[losses->worker[w]]++;
     }
     for (unsigned m = 0; m < topology->masters; m++) {
-        masters_left += losses->master_left[m];
-        if (!losses->master_left[m])
+        masters_left += losses->master_left[m] != MASTER_SERVES;
+        masters_lost += losses->master_left[m] == MASTER_IS_LOST;
+        if (losses->master_left[m] == MASTER_SERVES)
             continue;
         assert(supermaster->refilling.parked[m] == 0 && supermaster->refilling.busy[m] == 0 &&
                "who has left waits for nothing");
@@ -46,7 +47,7 @@ static void check_worker_status(const struct supermaster *supermaster)
     assert(by_status[WORKER_HAS_LEFT] == losses->workers_left && "as many workers have left as are counted");
     assert(by_status[WORKER_IS_ORPHAN] == losses->orphans && "as many orphans are waited for as are counted");
     assert(masters_left == losses->masters_left && "as many masters have left as are counted");
-    assert(losses->masters_lost <= masters_left && "a master that is lost has left");
+    assert(masters_lost == losses->masters_lost && "as many masters are lost as are counted");
 }
 
 /* The technique decides the number of iterations, the ledger which ones. */

@@ -536,7 +536,7 @@ static void release_master(struct supermaster *supermaster, unsigned m)
 void supermaster_master_left(struct supermaster *supermaster, unsigned m)
 {
     assert(!supermaster->losses.master_left[m] && "a master leaves once");
-    supermaster->losses.master_left[m] = true;
+    supermaster->losses.master_left[m] = MASTER_HAS_LEFT;
     supermaster->losses.masters_left++;
     supermaster_recheck(supermaster);
     supermaster->refilling.busy[m] = 0;
@@ -553,6 +553,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     if (losses->master_left[m])
         return;
     supermaster_master_left(supermaster, m);
+    losses->master_left[m] = MASTER_IS_LOST;
     losses->masters_lost++;
     losses->orphans_due_ns = supermaster->step.now_ns + LEAVE_NS;
     note_loss(supermaster, topology->master_rank[m], 0, false);

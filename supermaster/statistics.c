@@ -19,15 +19,12 @@ static void tell_master(const struct supermaster *supermaster, unsigned m, struc
 {
     const struct topology *topology = supermaster->config.topology;
     const struct losses *losses = &supermaster->losses;
-    bool is_lost = false;
-    for (unsigned i = 0; losses->masters_lost > 0 && i < losses->count; i++)
-        is_lost |= losses->list[i].rank == topology->master_rank[m];
     *figures = (struct rank_figures){
         .rank = topology->master_rank[m],
         .is_master = true,
-        .state = is_lost                  ? RANK_LOST
-                 : losses->master_left[m] ? RANK_LEFT
-                                          : RANK_SERVES,
+        .state = losses->master_left[m] == MASTER_IS_LOST  ? RANK_LOST
+                 : losses->master_left[m] != MASTER_SERVES ? RANK_LEFT
+                                                           : RANK_SERVES,
         .node = RANK_NONE,
         .master = RANK_NONE,
         .workers = topology_count(topology, m),
@@ -220,21 +217,13 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
-static bool was_lost(const struct supermaster *supermaster, unsigned m)
-{
-    for (unsigned i = 0; i < supermaster->losses.count; i++)
-        if (topology_master(supermaster->config.topology, supermaster->losses.list[i].rank) == m)
-            return true;
-    return false;
-}
-
 /* Each pod is counted once. One whose workers die first is asked to leave, and may be lost before it does. */
 static struct report_pods count_pods(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
     struct report_pods pods = {.joined = topology->masters - topology->launched};
     for (unsigned m = topology->launched; m < topology->masters; m++) {
-        const bool lost = was_lost(supermaster, m);
+        const bool lost = supermaster->losses.master_left[m] == MASTER_IS_LOST;
         pods.lost += lost;
         pods.left += !lost && supermaster->losses.dismissed[m];
     }

@@ -127,6 +127,12 @@ enum worker_status {
     WORKER_IS_ORPHAN, /* its master is lost; it has not contacted the supermaster yet */
 };
 
+enum master_end {
+    MASTER_SERVES,
+    MASTER_HAS_LEFT, /* said GOODBYE */
+    MASTER_IS_LOST,
+};
+
 /* The loss that ended the job. */
 enum fatal_loss {
     LOSS_OF_NONE,
@@ -142,8 +148,8 @@ struct supermaster_loss {
 
 /* The losses of a run and their consequences. */
 struct losses {
-    unsigned char *worker; /* [workers] enum worker_status; owned */
-    bool *master_left;     /* [masters] said GOODBYE or is lost; owned */
+    unsigned char *worker;      /* [workers] enum worker_status; owned */
+    unsigned char *master_left; /* [masters] enum master_end; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned of_launch;      /* lost ranks of the original launch */
     unsigned workers_late;   /* lost workers that only failed to leave in time */
