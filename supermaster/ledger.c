@@ -17,10 +17,42 @@ int ledger_reserve(struct ledger *ledger, unsigned holders)
     return 0;
 }
 
+/* With fewer holders all are asked; with more there are so many parts for each. */
+#define HOLDERS_FEW      128
+#define PARTS_PER_HOLDER 4
+
+static int make_parts(struct ledger *ledger)
+{
+    if (ledger->holders <= HOLDERS_FEW)
+        return 0;
+    ledger->parts = (uint64_t)PARTS_PER_HOLDER * ledger->holders;
+    ledger->part_length = ledger->loop.count / ledger->parts + 1;
+    ledger->latest = calloc(ledger->parts, sizeof *ledger->latest);
+    return ledger->latest != NULL ? 0 : -1;
+}
+
+/* The part of an iteration. What a loop has grown by is in the last one. */
+static uint64_t part_of(const struct ledger *ledger, uint64_t iteration)
+{
+    const uint64_t part = (iteration - ledger->loop.first) / ledger->part_length;
+    return part < ledger->parts ? part : ledger->parts - 1;
+}
+
+/* Each part of a grant is set once, so all grants of a loop that is handed out once set each part some times. */
+static void note_latest(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
+{
+    if (ledger->latest == NULL)
+        return;
+    const uint64_t last = part_of(ledger, first + count - 1);
+    for (uint64_t part = part_of(ledger, first); part <= last; part++)
+        ledger->latest[part] = holder;
+}
+
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders)
 {
     *ledger = (struct ledger){.loop = {first, count}, .holders = holders};
-    if (ledger_reserve(ledger, holders > 0 ? holders : 1) < 0 || ranges_add(&ledger->free, first, count, NULL) < 0) {
+    if (ledger_reserve(ledger, holders > 0 ? holders : 1) < 0 || make_parts(ledger) < 0 ||
+        ranges_add(&ledger->free, first, count, NULL) < 0) {
         ledger_fini(ledger);
         return -1;
     }
@@ -32,6 +64,7 @@ void ledger_fini(struct ledger *ledger)
     for (unsigned i = 0; ledger->granted != NULL && i < ledger->holders; i++)
         ranges_fini(&ledger->granted[i]);
     free(ledger->granted);
+    free(ledger->latest);
     ranges_fini(&ledger->free);
     ranges_fini(&ledger->failed);
     *ledger = (struct ledger){0};
@@ -123,6 +156,7 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
     if (!ranges_take(&ledger->free, want, range))
         return 0;
     add_reserved(granted, range->first, range->count);
+    note_latest(ledger, holder, range->first, range->count);
     return 1;
 }
 
@@ -134,6 +168,7 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
     if (ranges_reserve(granted, ranges_length(granted) + 1) < 0 || ranges_remove(&ledger->free, first, count, NULL) < 0)
         return -1;
     add_reserved(granted, first, count);
+    note_latest(ledger, holder, first, count);
     return 1;
 }
 
@@ -191,10 +226,21 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
+static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
+{
+    const struct ranges *granted = &ledger->granted[holder];
+    return count <= ranges_total(granted) && ranges_covers(granted, first, count);
+}
+
 /* Commits a range that its sender no longer holds: it may be free again or granted to others. Sets do not overlap, so
  * the search ends when all of it is found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
+    if (ledger->latest != NULL) {
+        const unsigned holder = ledger->latest[part_of(ledger, first)];
+        if (is_held_by(ledger, holder, first, count))
+            return ranges_remove(&ledger->granted[holder], first, count, NULL) < 0 ? -1 : LEDGER_COMMITTED;
+    }
     uint64_t open = overlap(&ledger->free, first, count);
     unsigned begin = ledger->holders, end = ledger->holders; /* range of the holders that have any of it */
     for (unsigned i = 0; i < ledger->holders && open < count; i++) {
@@ -218,12 +264,6 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     for (unsigned i = begin; i < end; i++)
         remove_reserved(&ledger->granted[i], first, count);
     return LEDGER_COMMITTED;
-}
-
-static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
-{
-    const struct ranges *granted = &ledger->granted[holder];
-    return count <= ranges_total(granted) && ranges_covers(granted, first, count);
 }
 
 /* True if the result is the beginning of the holder's first range: the common case, without a search. */

@@ -16,6 +16,9 @@ struct ledger {
     uint64_t held;          /* iterations held back, which are in no set */
     struct ranges *granted; /* [holders]; owned */
     unsigned holders, room;
+    /* Who may hold an iteration: the holder to which the latest grant in each part of the loop went. */
+    unsigned *latest; /* [parts]; owned; NULL: few holders, all of which are asked */
+    uint64_t parts, part_length;
     uint64_t done;
     uint64_t duplicates;
     uint64_t digest;

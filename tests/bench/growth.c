@@ -3,6 +3,7 @@
 #include "common/util/error.h"
 #include "common/util/precedence.h"
 #include "deploy/simulate/virtual/cluster.h"
+#include "supermaster/ledger.h"
 #include "supermaster/queue.h"
 
 #include <stdio.h>
@@ -166,12 +167,28 @@ static int fan_rows(unsigned rows)
     return wait_for_rows(rows, false);
 }
 
+/* Each worker computes a chunk that was cut for another. */
+static int compute_for_others(unsigned workers)
+{
+    struct ledger ledger;
+    struct range range;
+    unsigned done = 0;
+    if (ledger_init(&ledger, 0, 8 * (uint64_t)workers, workers) < 0)
+        return EXIT_FAILURE;
+    for (unsigned w = 0; w < workers; w++)
+        ledger_grant(&ledger, w, 8, &range);
+    for (unsigned w = 0; w < workers; w++)
+        done += ledger_commit(&ledger, (w + workers / 2) % workers, 8 * (uint64_t)w, 8, 1) == LEDGER_COMMITTED;
+    ledger_fini(&ledger);
+    return done == workers ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 static const struct {
     const char *name;
     int (*run)(unsigned size);
 } subjects[] = {
     {"workers", compute},       {"losses", lose_workers}, {"put-back", put_back_alone}, {"chain", put_back_chain},
-    {"rows-chain", chain_rows}, {"rows-fan", fan_rows},   {"pods", join_pods},
+    {"rows-chain", chain_rows}, {"rows-fan", fan_rows},   {"pods", join_pods},          {"others", compute_for_others},
 };
 
 int main(int argc, char **argv)

@@ -37,6 +37,37 @@ START_TEST(grants_are_the_lowest_free_range)
 }
 END_TEST
 
+/* Workers compute chunks that were cut for others, and copies. With many holders the holder of a range is not searched.
+ */
+START_TEST(results_of_another_count_with_many_holders)
+{
+    enum { HOLDERS = 200, EACH = 5 };
+    struct ledger ledger;
+    struct range range;
+    uint64_t released;
+    ck_assert_int_eq(ledger_init(&ledger, 1000, (uint64_t)HOLDERS * EACH, HOLDERS), 0);
+    for (unsigned i = 0; i < HOLDERS; i++)
+        ck_assert_int_eq(ledger_grant(&ledger, i, EACH, &range), 1);
+    for (unsigned i = 0; i < HOLDERS; i += 2) /* what is known of these is old afterwards */
+        ck_assert_int_eq(ledger_release(&ledger, i, &released), 0);
+    for (unsigned i = HOLDERS; i > 0; i -= 4)
+        ck_assert_int_eq(ledger_claim(&ledger, i - 1, 1000 + (uint64_t)(i - 2) * EACH, EACH), 1);
+    for (unsigned i = HOLDERS; i > 0; i -= 2) {
+        const uint64_t first = 1000 + (uint64_t)(i - 2) * EACH;
+        ck_assert_int_eq(ledger_commit(&ledger, (i + 6) % HOLDERS, first + 1, 2 * EACH - 2, i), LEDGER_COMMITTED);
+        ck_assert_int_eq(ledger_commit(&ledger, (i + 8) % HOLDERS, first, 1, 0), LEDGER_COMMITTED);
+        ck_assert_int_eq(ledger_commit(&ledger, (i + 8) % HOLDERS, first, 1, 0), LEDGER_DUPLICATE);
+        ck_assert_int_eq(ledger_commit(&ledger, i - 1, first, 2 * EACH, 0), LEDGER_MISMATCH);
+        ck_assert_int_eq(ledger_commit(&ledger, i - 1, first + 2 * EACH - 1, 1, 0), LEDGER_COMMITTED);
+        ledger_check(&ledger);
+    }
+    ck_assert(ledger_is_complete(&ledger));
+    ck_assert_uint_eq(ledger.duplicates, HOLDERS / 2);
+    ck_assert_uint_eq(ledger.digest, HOLDERS / 2 * (HOLDERS / 2 + 1));
+    ledger_fini(&ledger);
+}
+END_TEST
+
 START_TEST(the_first_result_wins)
 {
     struct ledger ledger;
@@ -253,6 +284,7 @@ int main(void)
     TCase *all = tcase_create("ledger");
     tcase_add_test(all, grants_are_the_lowest_free_range);
     tcase_add_test(all, the_first_result_wins);
+    tcase_add_test(all, results_of_another_count_with_many_holders);
     tcase_add_test(all, exactly_one_range_is_claimed_and_returned);
     tcase_add_test(all, what_is_given_up_completes_the_loop);
     tcase_add_test(all, what_was_never_granted_is_refused);
