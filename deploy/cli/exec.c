@@ -202,20 +202,6 @@ static void remove_place(const struct exec_run *run, int status)
 
 /* --- the list --- */
 
-/* True if PATH has the program. */
-static bool is_in_path(const char *name)
-{
-    struct search search;
-    bool found = false;
-    if (search_init(&search, getenv("PATH")) < 0)
-        return true;
-    const char *const *paths = search_paths(&search, name);
-    for (; !found && paths != NULL && *paths != NULL; paths++)
-        found = access(*paths, X_OK) == 0;
-    search_fini(&search);
-    return found;
-}
-
 /* What is to be typed for a file that was named in the place of a program. */
 static int refuse_program(const char *name, struct error *error)
 {
@@ -240,7 +226,8 @@ static int check_program(const struct exec_run *run, struct error *error)
     if (!run->is_remote && exec_request_looks_at_lines(&run->request) &&
         cmdline_split(&words, command, strlen(command), NULL, NULL) == 0 && words.count > words.assignments) {
         const char *name = cmdline_at(&words, words.assignments);
-        if (words.assignments == 0 && name[strcspn(name, "/{")] == '\0' && !shell_has(name) && !is_in_path(name))
+        if (words.assignments == 0 && name[strcspn(name, "/{")] == '\0' && !shell_has(name) &&
+            search_in_path(name) == NULL)
             result = refuse_program(name, error);
     }
     cmdline_fini(&words);

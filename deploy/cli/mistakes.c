@@ -49,16 +49,7 @@ static bool ends_in(const char *word, const char *ending)
 /* True for the name of a program in the folders of PATH. */
 static bool is_program(const char *word)
 {
-    struct search search;
-    struct stat found;
-    bool there = false;
-    if (strchr(word, '/') != NULL || search_init(&search, getenv("PATH")) < 0)
-        return false;
-    const char *const *path = search_paths(&search, word);
-    for (; path != NULL && *path != NULL && !there; path++)
-        there = stat(*path, &found) == 0 && S_ISREG(found.st_mode) && access(*path, X_OK) == 0;
-    search_fini(&search);
-    return there;
+    return strchr(word, '/') == NULL && search_in_path(word) != NULL;
 }
 
 static bool is_executable(const char *path)

@@ -2,8 +2,12 @@
 /* Searches programs: see search.h. Only lists candidates; execution shows which one works. */
 #include "worker/kernels/exec/search.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
@@ -102,4 +106,21 @@ const char *const *search_paths(struct search *search, const char *name)
         list_paths(search, name);
     }
     return search->paths;
+}
+
+const char *search_in_path(const char *name)
+{
+    static char found[PATH_MAX];
+    struct search search;
+    struct stat status;
+    const char *place = NULL;
+    if (search_init(&search, getenv("PATH")) < 0)
+        return NULL;
+    const char *const *paths = search_paths(&search, name);
+    for (; paths != NULL && *paths != NULL && place == NULL; paths++)
+        if (access(*paths, X_OK) == 0 && stat(*paths, &status) == 0 && S_ISREG(status.st_mode) &&
+            (size_t)snprintf(found, sizeof found, "%s", *paths) < sizeof found)
+            place = found;
+    search_fini(&search);
+    return place;
 }

@@ -21,3 +21,6 @@ void search_fini(struct search *search);
 /* The paths to try for `name`, in order, with NULL at the end; valid until the next call. `search->found` is kept while
  * the name stays the same. */
 const char *const *search_paths(struct search *search, const char *name);
+
+/* The first place of an executable file of that name in the folders of $PATH, or NULL; valid until the next call. */
+const char *search_in_path(const char *name);

@@ -3,7 +3,6 @@
 #include "worker/kernels/exec/shell.h"
 #include "worker/kernels/exec/search.h"
 
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,22 +19,6 @@ static bool is_one_of(const char *name, const char *const *names)
 static bool shell_is_program(const char *path)
 {
     return access(path, X_OK) == 0;
-}
-
-/* The first place of the program in PATH, or NULL. */
-static const char *find_program(const char *name)
-{
-    static char found[PATH_MAX];
-    struct search search;
-    const char *place = NULL;
-    if (search_init(&search, getenv("PATH")) < 0)
-        return NULL;
-    const char *const *paths = search_paths(&search, name);
-    for (; paths != NULL && *paths != NULL && place == NULL; paths++)
-        if (shell_is_program(*paths) && (size_t)snprintf(found, sizeof found, "%s", *paths) < sizeof found)
-            place = found;
-    search_fini(&search);
-    return place;
 }
 
 static const char *program_of(const char *path)
@@ -61,30 +44,22 @@ bool shell_is_fish(const char *path)
     return strcmp(program_of(path), "fish") == 0;
 }
 
-/* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
-static const char *users_shell(void)
-{
-    const char *path = getenv("SHELL");
-    return path != NULL && strchr(path, '/') != NULL && shell_is_large(path) && shell_is_program(path) ? path : NULL;
-}
-
-static const char *default_shell(void)
-{
-    const char *shell = users_shell();
-    if (shell == NULL)
-        shell = shell_is_program("/bin/bash") ? "/bin/bash" : find_program("bash");
-    if (shell == NULL)
-        shell = "/bin/sh";
-    return shell;
-}
-
 const char *shell_path(const char *wish)
 {
     const char *found = NULL;
-    if (strcmp(wish, SHELL_AUTO) == 0 || strcmp(wish, SHELL_NO) == 0 || strcmp(wish, SHELL_YES) == 0)
-        return default_shell();
+    if (strcmp(wish, SHELL_AUTO) == 0 || strcmp(wish, SHELL_NO) == 0 || strcmp(wish, SHELL_YES) == 0) {
+        /* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
+        const char *path = getenv("SHELL");
+        const char *shell =
+            path != NULL && strchr(path, '/') != NULL && shell_is_large(path) && shell_is_program(path) ? path : NULL;
+        if (shell == NULL)
+            shell = shell_is_program("/bin/bash") ? "/bin/bash" : search_in_path("bash");
+        if (shell == NULL)
+            shell = "/bin/sh";
+        return shell;
+    }
     if (strchr(wish, '/') == NULL)
-        found = find_program(wish);
+        found = search_in_path(wish);
     return found != NULL ? found : wish;
 }
 
