@@ -39,21 +39,6 @@ static bool is_seen(const struct follow *follow, uint64_t task)
     return task / 8 < follow->seen_bytes && (follow->seen[task / 8] >> (task % 8) & 1) != 0;
 }
 
-static int set_seen(struct follow *follow, uint64_t task, struct error *error)
-{
-    if (task / 8 >= follow->seen_bytes) {
-        const uint64_t bytes = 2 * (task / 8) + 1024;
-        unsigned char *grown = task < TASKS_MAX ? realloc(follow->seen, bytes) : NULL;
-        if (grown == NULL)
-            return follow_no_memory(error);
-        memset(grown + follow->seen_bytes, 0, bytes - follow->seen_bytes);
-        follow->seen = grown;
-        follow->seen_bytes = bytes;
-    }
-    follow->seen[task / 8] |= (unsigned char)(1u << (task % 8));
-    return 0;
-}
-
 /* --- the queue --- */
 
 /* Drops the places that are behind. */
@@ -66,22 +51,6 @@ static void queue_trim(struct follow_queue *queue)
     memmove(queue->places, queue->places + behind, rest * sizeof *queue->places);
     queue->length = rest;
     queue->base = queue->next;
-}
-
-static int queue_put(struct follow_queue *queue, uint64_t number, const struct follow_place *place, struct error *error)
-{
-    if (number < queue->next)
-        return 0;
-    queue_trim(queue);
-    while (queue->base + queue->length <= number) {
-        struct follow_place *grown = grow(queue->places, queue->length, &queue->capacity, sizeof *grown);
-        if (grown == NULL)
-            return follow_no_memory(error);
-        queue->places = grown;
-        queue->places[queue->length++] = (struct follow_place){0};
-    }
-    queue->places[number - queue->base] = *place;
-    return 0;
 }
 
 /* The place of the task to be printed next; NULL where it is not there. At the `last` look those that are missing are
@@ -100,10 +69,12 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
 
 /* --- what is in a block --- */
 
-/* A task's bytes. */
+/* A task's bytes, and its line of the log. */
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
-    uint32_t length[BLOCK_STREAMS_MAX];
+    uint32_t length[BLOCK_STREAMS_MAX]; /* without the newline of the log */
+    struct task_row row;
+    bool has_row; /* the line could be read */
 };
 
 /* Finds the bytes of a task in the block that is loaded. Tasks are nearly always asked for in their order. */
@@ -124,27 +95,23 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
         bytes->at[s] = cursor->at[s];
         bytes->length[s] = block_length(block, place->index, s);
     }
+    const char *line = (const char *)bytes->at[TASK_STREAM_LOG];
+    uint32_t *const length = &bytes->length[TASK_STREAM_LOG];
+    *length -= *length > 0 && line[*length - 1] == '\n';
+    bytes->has_row = task_row_read(&bytes->row, TASK_LOG_HDSS, line, *length);
 }
 
 /* --- finding --- */
 
-/* A task's line of the log, without its newline. */
-static size_t log_length(const struct task_bytes *bytes)
-{
-    const size_t length = bytes->length[TASK_STREAM_LOG];
-    return length > 0 && bytes->at[TASK_STREAM_LOG][length - 1] == '\n' ? length - 1 : length;
-}
-
 static void count_failed(struct follow *follow, const struct follow_place *place)
 {
     struct task_bytes bytes;
-    struct task_row row;
     follow->failed++;
     find_bytes(follow, place, &bytes);
-    if (!task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes.at[TASK_STREAM_LOG], log_length(&bytes)))
+    if (!bytes.has_row)
         return;
-    follow->not_started += task_text_is(row.end, "not-started");
-    reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
+    follow->not_started += task_text_is(bytes.row.end, "not-started");
+    reasons_add(&follow->reasons, &bytes.row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
 }
 
 static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
@@ -158,11 +125,31 @@ static int take_task(struct follow *follow, const struct results_entry *entry, u
     follow->done++;
     if (failed)
         count_failed(follow, &place);
-    if (set_seen(follow, task, error) < 0)
-        return -1;
+    if (task / 8 >= follow->seen_bytes) {
+        const uint64_t bytes = 2 * (task / 8) + 1024;
+        unsigned char *grown = task < TASKS_MAX ? realloc(follow->seen, bytes) : NULL;
+        if (grown == NULL)
+            return follow_no_memory(error);
+        memset(grown + follow->seen_bytes, 0, bytes - follow->seen_bytes);
+        follow->seen = grown;
+        follow->seen_bytes = bytes;
+    }
+    follow->seen[task / 8] |= (unsigned char)(1u << (task % 8));
     if (follow->is_broken)
         return 0;
-    return queue_put(queue, follow->options.in_order ? task : queue->base + queue->length, &place, error);
+    const uint64_t number = follow->options.in_order ? task : queue->base + queue->length;
+    if (number < queue->next)
+        return 0;
+    queue_trim(queue);
+    while (queue->base + queue->length <= number) {
+        struct follow_place *grown = grow(queue->places, queue->length, &queue->capacity, sizeof *grown);
+        if (grown == NULL)
+            return follow_no_memory(error);
+        queue->places = grown;
+        queue->places[queue->length++] = (struct follow_place){0};
+    }
+    queue->places[number - queue->base] = place;
+    return 0;
 }
 
 static int take_entry(struct follow *follow, const struct results_entry *entry, struct error *error)
@@ -248,12 +235,11 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
 {
     struct follow_task *task = &follow->task;
     const char *line = (const char *)bytes->at[TASK_STREAM_LOG];
-    uint32_t length = (uint32_t)log_length(bytes);
-    struct task_row row;
+    uint32_t length = bytes->length[TASK_STREAM_LOG];
     if (follow->log.fd < 0)
         return 1;
-    if (follow->log_kind == TASK_LOG_PARALLEL && task_row_read(&row, TASK_LOG_HDSS, line, length))
-        length = (uint32_t)(row.command.at + row.command.length - line);
+    if (follow->log_kind == TASK_LOG_PARALLEL && bytes->has_row)
+        length = (uint32_t)(bytes->row.command.at + bytes->row.command.length - line);
     int result = 1;
     while (result > 0 && task->at <= length) {
         const bool ends = task->at == length;
@@ -271,15 +257,13 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
 /* Puts the command of the task. */
 static int print_command(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
-    struct task_row row;
     uint64_t end = 0;
-    if (!follow->options.tells ||
-        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+    if (!follow->options.tells || !bytes->has_row)
         return 1;
-    const uint64_t length = row.command.length;
+    const uint64_t length = bytes->row.command.length;
     int result = follow->task.told > length
                      ? 1
-                     : print_put(follow, &follow->err, row.command.at, length, &follow->task.told, error);
+                     : print_put(follow, &follow->err, bytes->row.command.at, length, &follow->task.told, error);
     if (result > 0 && follow->task.told == length) {
         result = print_put(follow, &follow->err, "\n", 1, &end, error);
         follow->task.told += end;
@@ -349,13 +333,12 @@ static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, 
 /* Finds what of the task is not in the parts. -1 with one line. */
 static int find_spilled(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
-    struct task_row row;
-    if (follow->options.spilled == NULL || follow->options.spilled[0] == '\0' ||
-        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+    const struct task_row *row = &bytes->row;
+    if (follow->options.spilled == NULL || follow->options.spilled[0] == '\0' || !bytes->has_row)
         return 0;
-    if (row.out > bytes->length[TASK_STREAM_OUT] && map_spilled(follow, row.number, TASK_STREAM_OUT, error) < 0)
+    if (row->out > bytes->length[TASK_STREAM_OUT] && map_spilled(follow, row->number, TASK_STREAM_OUT, error) < 0)
         return -1;
-    return row.err > bytes->length[TASK_STREAM_ERR] ? map_spilled(follow, row.number, TASK_STREAM_ERR, error) : 0;
+    return row->err > bytes->length[TASK_STREAM_ERR] ? map_spilled(follow, row->number, TASK_STREAM_ERR, error) : 0;
 }
 
 static void unmap_spilled(struct follow *follow)
@@ -371,14 +354,11 @@ static void unmap_spilled(struct follow *follow)
 static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     char path[PATH_MAX];
-    struct task_row row;
     const uint64_t task = follow->task.iteration;
     if (follow->options.files_of == NULL)
         return 0;
     if (follow->options.files_of(follow->options.context, task, path, error) < 0)
         return -1;
-    if (!task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
-        row.number = task + 1;
     const void *at[2] = {bytes->at[TASK_STREAM_OUT], bytes->at[TASK_STREAM_ERR]};
     size_t length[2] = {bytes->length[TASK_STREAM_OUT], bytes->length[TASK_STREAM_ERR]};
     for (unsigned s = 0; s < 2; s++)
@@ -386,18 +366,17 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
             at[s] = follow->task.spilled[s].bytes;
             length[s] = (size_t)follow->task.spilled[s].length;
         }
-    return task_files_write(path, row.number, at[0], length[0], at[1], length[1], error);
+    return task_files_write(path, bytes->has_row ? bytes->row.number : task + 1, at[0], length[0], at[1], length[1],
+                            error);
 }
 
 /* Finds what was printed of the task while it ran, in the try that counts. */
 static void find_shown(struct follow *follow, const struct task_bytes *bytes)
 {
-    struct task_row row;
     struct follow_task *task = &follow->task;
-    if (follow->live.try_count == 0 ||
-        !task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)))
+    if (follow->live.try_count == 0 || !bytes->has_row)
         return;
-    const struct live_try *try = live_find(&follow->live, task->iteration, row.worker, row.started_s);
+    const struct live_try *try = live_find(&follow->live, task->iteration, bytes->row.worker, bytes->row.started_s);
     for (unsigned s = 0; try != NULL && s < 2; s++) {
         const uint64_t all = task->spilled[s].bytes != NULL ? task->spilled[s].length : bytes->length[s];
         task->shown[s] = try->shown[s] < all ? try->shown[s] : all;
@@ -405,18 +384,10 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes)
     live_forget(&follow->live, task->iteration);
 }
 
-/* Of the tasks that could not be started only the first ones say why: with the others it is the same, as a rule. */
-static bool is_one_too_many(struct follow *follow, const struct task_bytes *bytes)
-{
-    enum { SHOWN_MAX = 3 };
-    struct task_row row;
-    return task_row_read(&row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], log_length(bytes)) &&
-           task_text_is(row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
-}
-
 /* Begins to print the task at the front of the queue. */
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
+    enum { SHOWN_MAX = 3 };
     struct task_bytes bytes;
     uint64_t first;
     if (results_tail_load(follow->tail, place->entry, &first, error) < 0)
@@ -426,7 +397,9 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     if (find_spilled(follow, &bytes, error) < 0)
         return -1;
     find_shown(follow, &bytes);
-    follow->task.is_left_out = is_one_too_many(follow, &bytes);
+    /* Of the tasks that could not be started only the first ones say why: with the others it is the same, as a rule. */
+    follow->task.is_left_out =
+        bytes.has_row && task_text_is(bytes.row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
     return write_files(follow, &bytes, error);
 }
 
@@ -715,18 +688,13 @@ int follow_begin(struct follow *follow, const struct follow_options *options, st
     return -1;
 }
 
-/* Waits until the slow reader reads on. */
-static void await_reader(const struct follow *follow)
-{
-    struct pollfd polled = {.fd = follow_blocked_on(follow), .events = POLLOUT};
-    poll(&polled, 1, -1);
-}
-
 int follow_end(struct follow *follow, struct error *error)
 {
     int result = look(follow, true, error);
     while (result == 0 && follow->is_blocked && !follow->is_broken) {
-        await_reader(follow);
+        /* Waits until the slow reader reads on. */
+        struct pollfd polled = {.fd = follow_blocked_on(follow), .events = POLLOUT};
+        poll(&polled, 1, -1);
         result = print_all(follow, true, error) < 0 ? -1 : 0;
     }
     if (result == 0 && results_tail_corrupted(follow->tail) > 0)

@@ -66,7 +66,6 @@ struct follow_task {
     uint64_t iteration;
     unsigned stream;
     uint64_t at;      /* bytes of that stream, or of what was spilled, that are printed */
-    bool is_in_line;  /* the tag of the line is printed */
     bool is_left_out; /* its errors are not printed */
     uint64_t tag_at;  /* bytes of the tag that are printed */
     uint64_t told;    /* bytes of the command that are printed */
