@@ -184,7 +184,7 @@ static int make_place(struct exec_run *run, struct error *error)
     const char *folder = own.folder.path;
     snprintf(own.list, sizeof own.list, "%s/list", folder);
     snprintf(run->output, sizeof run->output, "%.*s/tasks", PATH_BYTES - 8, folder);
-    if (!run->request.line_buffer)
+    if (!run->request.shown.line_buffer)
         return 0;
     snprintf(own.live, sizeof own.live, "%s/live", folder);
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
@@ -325,7 +325,7 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
         return 0;
     if (request->delay_ns > 0)
         return error_set(error, "--delay: not with a column '" AFTER_COLUMN "'; accepted: sleep in the command");
-    return request->resumes && request->joblog != NULL
+    return request->resumes && request->shown.joblog != NULL
                ? error_set(error, "--resume: not by a joblog with a column '" AFTER_COLUMN
                                   "'; accepted: --output, whose journal has what tasks wait for")
                : 0;
@@ -384,8 +384,8 @@ static void compose_words(const struct exec_run *run, struct argv *words)
     argv_add(words, "hdss exec");
     if (workers > 0)
         argv_add_format(words, "--workers=%u", workers);
-    if (request->set == NULL || (!request->bar && !request->eta))
-        argv_add_format(words, "--progress=%s", request->bar || request->eta ? "always" : "never");
+    if (request->set == NULL || !request->shown.bar)
+        argv_add_format(words, "--progress=%s", request->shown.bar ? "always" : "never");
     if (request->halt.when == HALT_NOW)
         argv_add(words, "--drain-time=0"); /* what runs is ended */
     argv_add_all(words, &request->words);
@@ -455,8 +455,8 @@ static void end_text(struct tasks *tasks)
 static const char *exec_tag_of(void *context, uint64_t task)
 {
     struct exec_run *run = context;
-    if (run->request.tag_text != NULL && strchr(run->request.tag_text, '{') == NULL)
-        return run->request.tag_text;
+    if (run->request.shown.tag_text != NULL && strchr(run->request.shown.tag_text, '{') == NULL)
+        return run->request.shown.tag_text;
     return tasks_get(&run->tags, task, NULL) == 0 ? cmdline_at(&run->tags.words, 0) : "";
 }
 
@@ -467,7 +467,7 @@ static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], stru
     struct exec_run *run = context;
     if (tasks_get(&run->files, task, error) < 0)
         return -1;
-    if (strchr(run->request.results, '{') != NULL) {
+    if (strchr(run->request.shown.results, '{') != NULL) {
         int length = snprintf(path, PATH_MAX, "%s", cmdline_at(&run->files.words, 0));
         return length < PATH_MAX ? 0 : error_set(error, "--results: a name is longer than %d bytes", PATH_MAX - 1);
     }
@@ -485,13 +485,13 @@ static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], stru
         values[columns] = texts + used;
         used += (size_t)snprintf(texts + used, sizeof texts - used, "%.*s", (int)pieces[1].length, pieces[1].text) + 1;
     }
-    return task_files_layout(path, run->request.results, names, values, columns, error);
+    return task_files_layout(path, run->request.shown.results, names, values, columns, error);
 }
 
 static int begin_follow(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
-    const bool tags = request->tag || request->tag_text != NULL;
+    const bool tags = request->shown.tag || request->shown.tag_text != NULL;
     run->out = request->device == NULL ? STDOUT_FILENO : open(request->device, O_WRONLY | O_APPEND | O_CLOEXEC);
     if (run->out < 0)
         return error_set(error, "--output %.300s: %s", request->device, strerror(errno));
@@ -499,20 +499,20 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .output = run->output,
         .out = run->out,
         .err = STDERR_FILENO,
-        .in_order = request->in_order,
-        .clears_line = request->bar || request->eta,
+        .in_order = request->shown.in_order,
+        .clears_line = request->shown.bar,
         .live = own.live[0] != '\0' ? own.live : NULL,
         .spilled = own.folder.path,
-        .joblog = request->joblog,
+        .joblog = request->shown.joblog,
         .joblog_appends = request->resumes,
-        .tells = request->tells,
+        .tells = request->shown.tells,
         .tag_of = tags ? exec_tag_of : NULL,
-        .files_of = request->results != NULL ? exec_files_of : NULL,
+        .files_of = request->shown.results != NULL ? exec_files_of : NULL,
         .context = run,
     };
-    if (tags && begin_text(run, &run->tags, request->tag ? "{}" : request->tag_text, error) < 0)
+    if (tags && begin_text(run, &run->tags, request->shown.tag ? "{}" : request->shown.tag_text, error) < 0)
         return -1;
-    if (request->results != NULL && begin_text(run, &run->files, request->results, error) < 0)
+    if (request->shown.results != NULL && begin_text(run, &run->files, request->shown.results, error) < 0)
         return -1;
     run->follows = follow_begin(&run->follow, &options, error) == 0;
     return run->follows ? 0 : -1;
@@ -693,15 +693,15 @@ static void say_stopped(const struct exec_run *run)
         return;
     say(stderr, "hdss exec: stopped: %s%s%s tasks have ended%s", human_count(done, run->follow.done),
         run->is_complete ? " of " : "", run->is_complete ? human_count(all, run->list.rows) : "",
-        run->request.joblog == NULL ? ""
-        : run->request.resumes      ? "; the same line runs the others"
-                                    : "; the same line with --resume runs the others");
+        run->request.shown.joblog == NULL ? ""
+        : run->request.resumes            ? "; the same line runs the others"
+                                          : "; the same line with --resume runs the others");
 }
 
 static void say_failures(const struct exec_run *run)
 {
     struct text text;
-    if (run->follow.failed == 0 || run->request.quiet)
+    if (run->follow.failed == 0 || run->request.shown.quiet)
         return;
     text_init(&text);
     reasons_add_text(&run->follow.reasons, &text, "hdss exec: ", "hdss exec: ", exec_width());
@@ -750,7 +750,7 @@ static int launch_tasks(struct exec_run *run, struct error *error)
     struct argv words = {0};
     const struct launch_side side = {exec_look_aside, exec_wait_ms, exec_wait_for, run,
                                      .has_printed = exec_has_printed};
-    struct launch how = {.output = run->request.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
+    struct launch how = {.output = run->request.shown.verbose ? LAUNCH_OUTPUT_APART : LAUNCH_OUTPUT_SILENT,
                          .is_asked = exec_is_asked,
                          .is_passing = run->request.output == NULL,
                          .ends_soon = true,
@@ -762,8 +762,11 @@ static int launch_tasks(struct exec_run *run, struct error *error)
         error_set(error, "out of memory for the command line");
     else if (run->request.set != NULL) {
         const struct options options = exec_options();
-        const struct submission_request request = {
-            .set = run->request.set, .weight = 1, .waits = true, .quiet = !run->request.verbose, .side = how.side};
+        const struct submission_request request = {.set = run->request.set,
+                                                   .weight = 1,
+                                                   .waits = true,
+                                                   .quiet = !run->request.shown.verbose,
+                                                   .side = how.side};
         status =
             submission_make("hdss exec", &request, &words, &options, (int)words.count, words.items, &how.asked, error);
     } else
@@ -785,10 +788,10 @@ static int begin_earlier(struct exec_run *run, struct error *error)
                                         .count = TASKS_COUNT_UNKNOWN,
                                         .shell = request->shell,
                                         .follows = true};
-    if (!request->resumes || request->joblog == NULL)
+    if (!request->resumes || request->shown.joblog == NULL)
         return 0;
     snprintf(path, sizeof path, "%s/earlier", own.folder.path);
-    return earlier_read(&run->earlier, request->joblog, request->again_failed, error) < 0
+    return earlier_read(&run->earlier, request->shown.joblog, request->again_failed, error) < 0
                ? -1
                : earlier_begin(&run->earlier, path, &source, error);
 }

@@ -306,19 +306,19 @@ static const struct option_row task_rows[] = {
 
 static const struct option_row output_rows[] = {
     {"keep-order", 'k', NULL, NULL, "print what tasks write in their order, not as they end",
-     TAKES_FLAG(struct exec_request, in_order)},
+     TAKES_FLAG(struct exec_request, shown.in_order)},
     {"tag", 0, NULL, NULL, "begin each line with the arguments of its task and a TAB",
-     TAKES_FLAG(struct exec_request, tag)},
+     TAKES_FLAG(struct exec_request, shown.tag)},
     {"tagstring", 0, "TEXT", "a text", "begin each line with TEXT and a TAB; {} and its like are put in",
-     TAKES_WORD(struct exec_request, tag_text)},
+     TAKES_WORD(struct exec_request, shown.tag_text)},
     {"line-buffer", 0, NULL, NULL, "print the lines of a task as it writes them, each whole, not when it has ended",
-     TAKES_FLAG(struct exec_request, line_buffer)},
+     TAKES_FLAG(struct exec_request, shown.line_buffer)},
     {"show-commands", 't', NULL, NULL, "print each command, on standard error, before what it has printed",
-     TAKES_FLAG(struct exec_request, tells)},
+     TAKES_FLAG(struct exec_request, shown.tells)},
     {"joblog", 0, "FILE", "the name of a file", "write a line for each task that has ended, as GNU parallel does",
-     TAKES_WORD(struct exec_request, joblog), .least = 1},
+     TAKES_WORD(struct exec_request, shown.joblog), .least = 1},
     {"results", 0, "TEMPLATE", "a folder, or a name with {}", "also write what each task prints to files of its own",
-     TAKES_WORD(struct exec_request, results), .least = 1},
+     TAKES_WORD(struct exec_request, shown.results), .least = 1},
     {"output", 0, "FILE", "the name of a file, or - for standard output",
      "write what the tasks print to FILE, FILE.err and FILE.log, from which --resume goes on (default -)",
      exec_take_output},
@@ -328,10 +328,11 @@ static const struct option_row output_rows[] = {
      "failed: but for what has failed",
      exec_take_resume},
     {"resume-failed", 0, NULL, NULL, "the same as --resume failed", exec_take_resume_failed},
-    {"bar", 0, NULL, NULL, "show a progress line", TAKES_FLAG(struct exec_request, bar)},
-    {"eta", 0, NULL, NULL, "the same: it shows when the end is expected", TAKES_FLAG(struct exec_request, eta)},
-    {"quiet", 0, NULL, NULL, "say nothing of tasks that failed", TAKES_FLAG(struct exec_request, quiet)},
-    {"verbose", 'v', NULL, NULL, "show the mpirun line and the summary", TAKES_FLAG(struct exec_request, verbose)},
+    {"bar", 0, NULL, NULL, "show a progress line", TAKES_FLAG(struct exec_request, shown.bar)},
+    {"eta", 0, NULL, NULL, "the same: it shows when the end is expected", TAKES_FLAG(struct exec_request, shown.bar)},
+    {"quiet", 0, NULL, NULL, "say nothing of tasks that failed", TAKES_FLAG(struct exec_request, shown.quiet)},
+    {"verbose", 'v', NULL, NULL, "show the mpirun line and the summary",
+     TAKES_FLAG(struct exec_request, shown.verbose)},
     {NULL},
 };
 
@@ -649,14 +650,14 @@ static int exec_read_options(struct exec_request *request, struct options_reader
  * is given. */
 static const char *exec_prints(const struct exec_request *request)
 {
-    return request->tag || request->tag_text != NULL ? "--tag and --tagstring go"
-           : request->line_buffer                    ? "--line-buffer goes"
-           : request->tells                          ? "--show-commands goes"
-           : request->joblog != NULL                 ? "--joblog goes"
-           : request->results != NULL                ? "--results goes"
-           : request->halt.when != HALT_NO           ? "--halt goes"
-           : request->delay_ns > 0                   ? "--delay goes"
-                                                     : NULL;
+    return request->shown.tag || request->shown.tag_text != NULL ? "--tag and --tagstring go"
+           : request->shown.line_buffer                          ? "--line-buffer goes"
+           : request->shown.tells                                ? "--show-commands goes"
+           : request->shown.joblog != NULL                       ? "--joblog goes"
+           : request->shown.results != NULL                      ? "--results goes"
+           : request->halt.when != HALT_NO                       ? "--halt goes"
+           : request->delay_ns > 0                               ? "--delay goes"
+                                                                 : NULL;
 }
 
 /* A set is launched already. */
@@ -679,7 +680,7 @@ static int exec_check(const struct exec_request *request, struct error *error)
 {
     if (request->set != NULL && check_for_set(request, error) < 0)
         return -1;
-    if (request->tag && request->tag_text != NULL)
+    if (request->shown.tag && request->shown.tag_text != NULL)
         return error_set(error, "--tag and --tagstring are two ways to begin a line; accepted: one of them");
     if (request->quotes && strcmp(request->shell, SHELL_AUTO) != 0 && strcmp(request->shell, SHELL_NO) != 0)
         return error_set(error,
@@ -695,7 +696,7 @@ static int exec_check(const struct exec_request *request, struct error *error)
     if (request->output != NULL && printed != NULL)
         return error_set(error, "%s with what is printed, and --output FILE prints nothing; FILE.log is a task log",
                          printed);
-    if (request->output == NULL && request->joblog == NULL && request->resumes)
+    if (request->output == NULL && request->shown.joblog == NULL && request->resumes)
         return error_set(error,
                          "--resume goes on from the log of the run before, and none is named; accepted: --joblog "
                          "FILE --resume, or --output FILE --resume");
@@ -763,7 +764,7 @@ int exec_request_read_for_set(struct exec_request *request, int argc, char **arg
         printed = "--output of a device goes";
     if (printed != NULL)
         return error_set(error, "%s with what is printed here; accepted: by `hdss exec --set SET`", printed);
-    if (request->dry_run || request->bar || request->eta || request->set != NULL)
+    if (request->dry_run || request->shown.bar || request->set != NULL)
         return error_set(error, "%s goes with `hdss exec`, and here before the command",
                          request->set != NULL ? "--set"
                          : request->dry_run   ? "--dry-run"

@@ -12,6 +12,14 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* What is printed of the tasks. */
+struct exec_shown {
+    const char *tag_text, *joblog, *results;
+    bool in_order, tag, line_buffer, quiet, verbose;
+    bool bar;   /* the progress, always */
+    bool tells; /* the commands */
+};
+
 struct exec_request {
     struct argv words;          /* options that go on to `hdss run` */
     char *command;              /* its words joined; empty: each row is a command line; owned */
@@ -22,7 +30,8 @@ struct exec_request {
     struct argv spelled;                   /* words of the command line in our spelling */
     const char *argument_mark, *file_mark; /* ::: and :::: */
     const char *place;                     /* -I: what stands for {} in the command; NULL: {} */
-    const char *tag_text, *joblog, *results, *workdir;
+    const char *workdir;
+    struct exec_shown shown;
     const char *output; /* NULL: what tasks print goes to standard output, or to `device` where that is not NULL */
     const char *device;
     const char *set;                   /* the tasks are a job of this set; NULL: a run of their own */
@@ -33,12 +42,11 @@ struct exec_request {
     uint64_t timeout_ns, delay_ns; /* 0: none */
     struct halt halt;
     const char *shell; /* which lines a shell reads: see worker/kernels/exec/shell.h */
-    bool in_order, tag, quotes, line_buffer, dry_run, bar, eta, quiet, verbose;
+    bool quotes, dry_run;
     bool resumes, again_failed; /* what an earlier run has done is not run again; but for what failed */
     bool reads_input;           /* standard input is a source */
     bool says_halt;             /* --halt is given */
     bool spreads;               /* the arguments are shared out among the workers */
-    bool tells;                 /* commands are printed */
     bool is_one_task;           /* without arguments */
 };
 
