@@ -41,6 +41,7 @@ bool asks_hold_back(struct driver *driver, unsigned to, const struct message **m
     const unsigned asks = driver->owed.request.asks + all->request.asks;
     driver->owed = (struct message){.type = MESSAGE_REQUEST, .request = {.asks = asks, .load = all->request.load}};
     driver->owed_to = to;
+    driver->link->are_owed = true;
     *rest = *all;
     rest->request.asks = 0;
     *message = rest;
@@ -56,9 +57,10 @@ static bool asks_before(const struct driver *driver, const struct driver *other)
 struct driver *asks_take(struct link *link, struct message *message)
 {
     struct driver *first = NULL;
-    for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next)
+    for (struct driver *driver = link->are_owed ? link->drivers : NULL; driver != NULL; driver = driver->next)
         if (owes(driver) && asks_before(driver, first))
             first = driver;
+    link->are_owed = first != NULL;
     if (first == NULL || link->now_ns < asks_due_ns(link))
         return NULL;
     *message = first->owed;
@@ -69,7 +71,7 @@ struct driver *asks_take(struct link *link, struct message *message)
 
 uint64_t asks_due_ns(const struct link *link)
 {
-    const struct driver *driver = link->drivers;
+    const struct driver *driver = link->are_owed ? link->drivers : NULL;
     while (driver != NULL && !owes(driver))
         driver = driver->next;
     return driver == NULL || has_chunk(link) ? NEVER : link->asked_ns + ANSWER_NS;

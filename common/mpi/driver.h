@@ -142,6 +142,7 @@ struct link {
     bool computes;               /* a job has an executor */
     bool serves;                 /* other ranks wait for this one even while it computes */
     uint64_t asked_ns;           /* when a REQUEST that was held back was sent last */
+    bool are_owed;               /* a REQUEST of a driver may be held back */
     bool received_while_waiting; /* a message was handled in wait_idle() */
 };
 
