@@ -96,8 +96,9 @@ void allotment_tell(struct allotment *allotment, struct environment *environment
         environment_set(environment, allotment->settings[i]);
     }
     if (amount[NEED_CORES] > 0 && environment_value(environment, "OMP_NUM_THREADS") == NULL) {
-        snprintf(allotment->threads, sizeof allotment->threads, "OMP_NUM_THREADS=%" PRIu64, amount[NEED_CORES]);
-        environment_set(environment, allotment->threads);
+        snprintf(allotment->settings[ALLOTMENT_SETTINGS - 1], sizeof *allotment->settings, "OMP_NUM_THREADS=%" PRIu64,
+                 amount[NEED_CORES]);
+        environment_set(environment, allotment->settings[ALLOTMENT_SETTINGS - 1]);
     }
     if (allotment->source.is_counted[NEED_GPUS])
         tell_gpus(allotment, environment);

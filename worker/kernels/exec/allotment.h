@@ -18,8 +18,7 @@ struct allotment {
     struct resources resources;
     struct claim claim;
     struct needs needs;                      /* of the current task */
-    char (*settings)[ALLOTMENT_SETTING_MAX]; /* owned */
-    char threads[40];
+    char (*settings)[ALLOTMENT_SETTING_MAX]; /* cores, memory, GPUs by three names, threads; owned */
 };
 
 /* `path`: from claim_path(). `any_core`: see resources_init(). On failure nothing is owned. */

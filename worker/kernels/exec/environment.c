@@ -5,6 +5,7 @@
 #include "common/job/status.h"
 #include "common/job/surroundings.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,25 +91,20 @@ static void replace_setting(char **settings, unsigned *count, const char *settin
     *count += i == *count;
 }
 
-static bool is_of_name(const char *setting, const char *name)
+/* The setting of that name among `count`, or before the NULL that ends them. */
+static const char *setting_of(char *const *settings, unsigned count, const char *name)
 {
-    size_t length = strlen(name);
-    return strncmp(setting, name, length) == 0 && setting[length] == '=';
-}
-
-static const char *setting_of(char *const *settings, const char *name)
-{
-    while (*settings != NULL && !is_of_name(*settings, name))
-        settings++;
-    return *settings;
+    const size_t length = strlen(name);
+    for (; count > 0 && *settings != NULL; settings++, count--)
+        if (strncmp(*settings, name, length) == 0 && (*settings)[length] == '=')
+            return *settings;
+    return NULL;
 }
 
 const char *environment_value(const struct environment *environment, const char *name)
 {
-    for (unsigned i = 0; i < environment->own_count; i++)
-        if (is_of_name(environment->own[i], name))
-            return environment->own[i] + strlen(name) + 1;
-    return NULL;
+    const char *setting = setting_of(environment->own, environment->own_count, name);
+    return setting != NULL ? setting + strlen(name) + 1 : NULL;
 }
 
 /* Unescapes the next item of the list; returns its end in `item`. */
@@ -138,7 +134,7 @@ int environment_give(struct environment *environment, char *const *of_worker, co
             return error_set(error,
                              "env: a variable without a name; accepted: NAME,NAME2=VALUE, \\, for a comma in it");
         if (strchr(item, '=') == NULL)
-            setting = setting_of(of_worker, item);
+            setting = setting_of(of_worker, UINT_MAX, item);
         if (setting == NULL)
             return error_set(error, "env=%.100s: it is not set here; accepted: a variable that is, or NAME=VALUE",
                              item);
