@@ -40,16 +40,11 @@ void feed_fini(struct feed *feed)
     feed->rows = NULL;
 }
 
-static int64_t feed_now_ms(void)
-{
-    return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
-}
-
 /* A connection that may just be ended by the set is made anew: nobody would know what became of a question over it. */
 static void renew(struct feed *feed)
 {
     char path[CONTROL_PATH_MAX];
-    const int64_t now_ms = feed_now_ms();
+    const int64_t now_ms = (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
     if (now_ms - feed->asked_ms > STALE_MS) {
         snprintf(path, sizeof path, "%s", feed->client.path);
         control_client_fini(&feed->client);

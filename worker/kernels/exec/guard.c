@@ -20,22 +20,6 @@
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
-/* Keeps one descriptor and closes all others of the worker, above all mpirun's pipes. */
-static void keep_only(int descriptor)
-{
-    dup2(descriptor, 0);
-    close(1);
-    close(2);
-    file_close_from(STDERR_FILENO + 1);
-}
-
-static void clear_away(const struct guard_order *order)
-{
-    const struct timespec pause = {.tv_nsec = CLEAR_PAUSE_NS};
-    for (unsigned i = 0; order->clear != NULL && i < CLEAR_TRIES && !order->clear(order->path); i++)
-        nanosleep(&pause, NULL);
-}
-
 /* In a session of its own, so that a signal to the worker's process group does not end the guard first. */
 __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *context)
 {
@@ -46,12 +30,19 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     prctl(PR_SET_NAME, "hdss-guard");
-    keep_only(guard->end);
+    /* Keeps one descriptor and closes all others of the worker, above all mpirun's pipes. */
+    dup2(guard->end, 0);
+    close(1);
+    close(2);
+    file_close_from(STDERR_FILENO + 1);
     while (read(0, &byte, 1) < 0 && errno == EINTR)
         ;
     if (guard->order->group > 0)
         kill(-guard->order->group, SIGKILL);
-    clear_away(guard->order);
+    const struct timespec pause = {.tv_nsec = CLEAR_PAUSE_NS};
+    for (unsigned i = 0; guard->order->clear != NULL && i < CLEAR_TRIES && !guard->order->clear(guard->order->path);
+         i++)
+        nanosleep(&pause, NULL);
     _exit(0);
 }
 
