@@ -268,11 +268,6 @@ static void be_asleep(struct synthetic *s, double cost_us)
     s->rest = late > OVERSLEPT_MAX_NS ? 0 : -late;
 }
 
-static bool costs_nothing(const struct synthetic *s)
-{
-    return s->costs.mean_us == 0 && s->costs.distribution != SYNTHETIC_FILE;
-}
-
 static int synthetic_run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     struct synthetic *s = instance;
@@ -288,7 +283,7 @@ static int synthetic_run(void *instance, uint64_t first, uint64_t count, void *r
     for (uint64_t i = 0; s->wrong.count > 0 && i < count; i++)
         if (first_named(&s->wrong, first + i, 1) != UINT64_MAX)
             results[i] ^= 1;
-    if (costs_nothing(s))
+    if (s->costs.mean_us == 0 && s->costs.distribution != SYNTHETIC_FILE)
         return 0;
     double cost_us = 0;
     for (uint64_t i = 0; i < count; i++)
