@@ -36,17 +36,6 @@ struct isolated_share {
 
 /* --- in the child --- */
 
-/* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by no
- * drain: the worker that drains waits for its child. */
-static void set_signals(void)
-{
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        signal(fatal[i], SIG_DFL);
-    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
-        signal(drain_signals[i], SIG_IGN);
-}
-
 /* Writes the block of one iteration to the file. */
 static int run_into_file(const struct isolated_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
@@ -85,7 +74,13 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the worker died before the call */
         _exit(0);
-    set_signals();
+    /* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by
+     * no drain: the worker that drains waits for its child. */
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], SIG_DFL);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        signal(drain_signals[i], SIG_IGN);
     for (uint64_t i = 0; i < job->count; i++) {
         if (run_in_child(share, job, isolated->block, i) < 0) {
             atomic_store(&share->failed, true);

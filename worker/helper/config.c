@@ -12,14 +12,6 @@ static int read_results(void *context, uint64_t first, uint64_t count, void *rec
     return results_read(setup->job.output, &setup->loop, first, count, records, error);
 }
 
-/* The default limit does not apply to iterations that wait, because only they know how long. */
-static void take_timeout(struct exec_config *config, const struct job_setup *setup)
-{
-    const struct run_spec *spec = &setup->job.spec;
-    config->limit_adapts = spec->timeout == RUN_TIMEOUT_AUTO && !setup->loop.waits;
-    config->limit_ns = config->limit_adapts ? RUN_TIMEOUT_AUTO_S * UINT64_C(1000000000) : spec->timeout_ns;
-}
-
 void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
 {
     config->kernel = setup->kernel;
@@ -35,5 +27,8 @@ void executor_config_of_job(struct exec_config *config, struct job_setup *setup)
     config->retries = setup->job.spec.retries;
     config->read = read_results;
     config->context = setup;
-    take_timeout(config, setup);
+    /* The default limit does not apply to iterations that wait, because only they know how long. */
+    const struct run_spec *spec = &setup->job.spec;
+    config->limit_adapts = spec->timeout == RUN_TIMEOUT_AUTO && !setup->loop.waits;
+    config->limit_ns = config->limit_adapts ? RUN_TIMEOUT_AUTO_S * UINT64_C(1000000000) : spec->timeout_ns;
 }
