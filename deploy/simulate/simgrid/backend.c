@@ -8,13 +8,6 @@
 #include <math.h>
 #include <stdlib.h>
 
-static void note_busy(struct simulation *simulation, const struct simgrid_job *done)
-{
-    simulation->at_hand.supermaster_busy_s = simgrid_job_busy_s(done, 0);
-    for (unsigned m = 0; m < simulation->masters; m++)
-        simulation->at_hand.master_busy_s = fmax(simulation->at_hand.master_busy_s, simgrid_job_busy_s(done, 1 + m));
-}
-
 int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
                            const char *version, struct error *error)
 {
@@ -31,8 +24,12 @@ int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_f
     };
     if (simulation_configure(simulation, &run, error) == 0)
         done = simgrid_job_run(&config, &result, error);
-    if (done != NULL)
-        note_busy(simulation, done);
+    if (done != NULL) {
+        simulation->at_hand.supermaster_busy_s = simgrid_job_busy_s(done, 0);
+        for (unsigned m = 0; m < simulation->masters; m++)
+            simulation->at_hand.master_busy_s =
+                fmax(simulation->at_hand.master_busy_s, simgrid_job_busy_s(done, 1 + m));
+    }
     int status = done != NULL ? simulation_print_result(simulation, &run, &result, version, error) : -1;
     simgrid_job_free(done);
     simulation_run_fini(&run);

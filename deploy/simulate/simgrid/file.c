@@ -98,9 +98,13 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* Sets service times of the built-in platform, without nodes. */
-static int begin_platform(struct platform *platform, const char *path, struct error *error)
+int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error)
 {
+    char line[4096], said[300] = "";
+    pid_t child = -1;
+    int status = 0, result = 0;
+    *file = (struct simgrid_file){.path = path};
+    /* Sets service times of the built-in platform, without nodes. */
     if (platform_find(platform, "cluster", error) < 0)
         return -1;
     const char *base = strrchr(path, '/');
@@ -108,17 +112,6 @@ static int begin_platform(struct platform *platform, const char *path, struct er
     platform->groups = platform->nodes = 0;
     platform->cores = 0;
     platform->sites = 1;
-    return 0;
-}
-
-int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error)
-{
-    char line[4096], said[300] = "";
-    pid_t child = -1;
-    int status = 0, result = 0;
-    *file = (struct simgrid_file){.path = path};
-    if (begin_platform(platform, path, error) < 0)
-        return -1;
     if (access(path, R_OK) < 0)
         return error_set(error, "--platform %s: %s", path, strerror(errno));
     FILE *hosts = start_reader(path, &child);

@@ -112,15 +112,6 @@ static unsigned sender_of(const struct mailbox *mailbox, uint64_t number)
     return inbox->from[number % inbox->capacity];
 }
 
-static void shorten_inbox(struct mailbox *mailbox)
-{
-    uint64_t oldest = mailbox->started;
-    for (unsigned i = 0; i < mailbox->receive_count; i++)
-        if (mailbox->receives[i].state != RECEIVE_TAKEN && mailbox->receives[i].number < oldest)
-            oldest = mailbox->receives[i].number;
-    mailbox->run->inboxes[mailbox->rank].taken = oldest;
-}
-
 void mailbox_start_receive(struct net *net, unsigned receive)
 {
     struct mailbox *mailbox = simulated_self()->mailbox;
@@ -129,7 +120,11 @@ void mailbox_start_receive(struct net *net, unsigned receive)
         mailbox->receive_count++;
     mailbox->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mailbox->started++};
     mailbox->waiting[mailbox->waiting_count++] = receive;
-    shorten_inbox(mailbox);
+    uint64_t oldest = mailbox->started;
+    for (unsigned i = 0; i < mailbox->receive_count; i++)
+        if (mailbox->receives[i].state != RECEIVE_TAKEN && mailbox->receives[i].number < oldest)
+            oldest = mailbox->receives[i].number;
+    mailbox->run->inboxes[mailbox->rank].taken = oldest;
     carrier->start(net->receives[receive]);
 }
 

@@ -44,13 +44,6 @@ static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *
     return boundary_at;
 }
 
-static void sim_pipeline_drop_halo(struct simulated_pipeline *pipeline, uint64_t at)
-{
-    struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, at);
-    if (boundary_at != NULL)
-        *boundary_at = pipeline->halos[--pipeline->halo_count];
-}
-
 /* Data within a message may arrive before those announced earlier; they are stored at their place anyway. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
@@ -120,26 +113,6 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Begins a step with all rows; without a wait, at the end of the previous one, whatever was done meanwhile. */
-static void sim_pipeline_begin_step(struct simulated_pipeline *pipeline)
-{
-    const struct simulated_work *work = &pipeline->work;
-    if (pipeline->has_waited)
-        pipeline->at_ns = (double)simulated_now();
-    pipeline->has_waited = false;
-    pipeline->step_ns = simulated_part_ns(work, pipeline->at_ns, work->count, pipeline->steps);
-    pipeline->in_step = true;
-}
-
-static void sim_pipeline_end_step(struct simulated_pipeline *pipeline)
-{
-    pipeline->at_ns += pipeline->step_ns;
-    pipeline->compute_ns += pipeline->step_ns;
-    pipeline->step++;
-    pipeline->in_step = false;
-    pipeline->ready_due = !is_last_chunk(pipeline);
-}
-
 /* Continues the step while messages are handled, because the worker of the next chunk is often announced during a step
  * and waits for complete data. True if the step is over: the last moment is waited for without an alarm, which would be
  * late. */
@@ -152,7 +125,11 @@ static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
         return false;
     self->look_ns = NEVER;
     simulated_compute_until(end_ns);
-    sim_pipeline_end_step(pipeline);
+    pipeline->at_ns += pipeline->step_ns;
+    pipeline->compute_ns += pipeline->step_ns;
+    pipeline->step++;
+    pipeline->in_step = false;
+    pipeline->ready_due = !is_last_chunk(pipeline);
     return true;
 }
 
@@ -187,7 +164,9 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_hand_over(work, &event->chunk);
     if (event->type == EVENT_SLICE)
         return;
-    sim_pipeline_drop_halo(pipeline, work->first);
+    struct simulated_halo *boundary_at = sim_pipeline_find_halo(pipeline, work->first);
+    if (boundary_at != NULL)
+        *boundary_at = pipeline->halos[--pipeline->halo_count];
     simulated_finish(work, &event->chunk);
 }
 
@@ -218,8 +197,14 @@ static enum turn simulated_advance_step(struct executor *executor, struct event 
         pipeline->has_waited = true;
         return TURN_BLOCKED;
     }
-    if (!pipeline->in_step)
-        sim_pipeline_begin_step(pipeline);
+    if (!pipeline->in_step) {
+        const struct simulated_work *work = &pipeline->work;
+        if (pipeline->has_waited)
+            pipeline->at_ns = (double)simulated_now();
+        pipeline->has_waited = false;
+        pipeline->step_ns = simulated_part_ns(work, pipeline->at_ns, work->count, pipeline->steps);
+        pipeline->in_step = true;
+    }
     if (!sim_pipeline_go_on(pipeline) || simulated_self()->is_gone)
         return TURN_BLOCKED;
     return sim_pipeline_event_is_due(pipeline, event) ? TURN_EVENT : TURN_WORKED;

@@ -30,18 +30,6 @@ static const char *find_unknown(const struct virtual_config *config)
     return config->drain_at_ns > 0 ? "drains" : NULL;
 }
 
-static int init_topology(struct sim_setup *sim_setup, const struct virtual_config *run, struct error *error)
-{
-    const unsigned ranks = cluster_ranks(run);
-    sim_setup->run.hellos = calloc(ranks, sizeof *sim_setup->run.hellos);
-    sim_setup->run.inboxes = calloc(ranks, sizeof *sim_setup->run.inboxes);
-    sim_setup->run.standings = calloc(ranks, sizeof *sim_setup->run.standings);
-    if (sim_setup->run.hellos == NULL || sim_setup->run.inboxes == NULL || sim_setup->run.standings == NULL ||
-        machines_group(run, sim_setup->run.hellos, &sim_setup->topology) < 0)
-        return error_set(error, "out of memory for %u ranks", ranks);
-    return 0;
-}
-
 static int init_results(struct sim_setup *sim_setup, const struct virtual_config *run, struct error *error)
 {
     if (run->phantom_bytes == 0)
@@ -53,16 +41,6 @@ static int init_results(struct sim_setup *sim_setup, const struct virtual_config
     return 0;
 }
 
-static int init_boundary(struct sim_setup *sim_setup, const struct virtual_config *run, struct error *error)
-{
-    uint64_t bytes = machines_boundary_bytes(run);
-    sim_setup->boundary = calloc(bytes + 1, 1);
-    if (sim_setup->boundary == NULL)
-        return error_set(error, "out of memory for boundary data of %llu bytes", (unsigned long long)bytes);
-    sim_setup->run.boundary = sim_setup->boundary;
-    return 0;
-}
-
 int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *config, struct error *error)
 {
     const struct virtual_config *run = config->run;
@@ -70,9 +48,21 @@ int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *con
     const char *unknown = find_unknown(run);
     if (unknown != NULL)
         return error_set(error, "--backend simgrid has no %s; accepted: --backend virtual", unknown);
-    if (init_topology(sim_setup, run, error) < 0 || machines_speeds(run, &sim_setup->speeds, error) < 0 ||
-        init_results(sim_setup, run, error) < 0 || init_boundary(sim_setup, run, error) < 0 ||
-        perturbations_init(&sim_setup->perturbations, run, &sim_setup->topology, error) < 0)
+    const unsigned ranks = cluster_ranks(run);
+    sim_setup->run.hellos = calloc(ranks, sizeof *sim_setup->run.hellos);
+    sim_setup->run.inboxes = calloc(ranks, sizeof *sim_setup->run.inboxes);
+    sim_setup->run.standings = calloc(ranks, sizeof *sim_setup->run.standings);
+    if (sim_setup->run.hellos == NULL || sim_setup->run.inboxes == NULL || sim_setup->run.standings == NULL ||
+        machines_group(run, sim_setup->run.hellos, &sim_setup->topology) < 0)
+        return error_set(error, "out of memory for %u ranks", ranks);
+    if (machines_speeds(run, &sim_setup->speeds, error) < 0 || init_results(sim_setup, run, error) < 0)
+        return -1;
+    uint64_t bytes = machines_boundary_bytes(run);
+    sim_setup->boundary = calloc(bytes + 1, 1);
+    if (sim_setup->boundary == NULL)
+        return error_set(error, "out of memory for boundary data of %llu bytes", (unsigned long long)bytes);
+    sim_setup->run.boundary = sim_setup->boundary;
+    if (perturbations_init(&sim_setup->perturbations, run, &sim_setup->topology, error) < 0)
         return -1;
     own->config = run;
     own->topology = &sim_setup->topology;

@@ -70,20 +70,6 @@ static void print_reason(void *context, const char *text)
     cluster_in_machine(cluster, true);
 }
 
-static void listen_to_reasons(struct virtual_cluster *cluster)
-{
-    cluster->reasons = (struct reason_sink){print_reason, cluster};
-    for (unsigned i = 0; cluster->config.trace != NULL && i < cluster_ranks(&cluster->config); i++)
-        if (cluster->nodes[i].machine.explain != NULL)
-            cluster->nodes[i].machine.explain(cluster->nodes[i].machine.self, &cluster->reasons);
-}
-
-static void trace_chunks(struct virtual_cluster *cluster)
-{
-    for (unsigned i = 0; cluster->config.sinks != NULL && i <= cluster->config.masters; i++)
-        cluster->nodes[i].machine.trace(cluster->nodes[i].machine.self, cluster->config.sinks[i]);
-}
-
 /* --- effects --- */
 
 /* Order among simultaneous futures. A shuffle preserves the order of messages from one sender, and of other events of
@@ -768,8 +754,12 @@ void virtual_begin(struct virtual_cluster *cluster)
     cluster->result.supermaster = &cluster->supermaster;
     cluster->result.journalled = &cluster->journalled;
     cluster->result.deaths = &cluster->deaths;
-    listen_to_reasons(cluster);
-    trace_chunks(cluster);
+    cluster->reasons = (struct reason_sink){print_reason, cluster};
+    for (unsigned i = 0; cluster->config.trace != NULL && i < cluster_ranks(&cluster->config); i++)
+        if (cluster->nodes[i].machine.explain != NULL)
+            cluster->nodes[i].machine.explain(cluster->nodes[i].machine.self, &cluster->reasons);
+    for (unsigned i = 0; cluster->config.sinks != NULL && i <= cluster->config.masters; i++)
+        cluster->nodes[i].machine.trace(cluster->nodes[i].machine.self, cluster->config.sinks[i]);
     schedule_beginning(cluster);
 }
 

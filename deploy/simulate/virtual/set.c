@@ -262,15 +262,6 @@ static bool happen_to_job(struct virtual_set *set, struct virtual_cluster *clust
     return true;
 }
 
-static void end_lost_runs(struct virtual_set *set)
-{
-    for (struct virtual_job_run *run = set->runs, *next; run != NULL; run = next) {
-        next = run->next;
-        if (virtual_is_over(run->cluster))
-            end_run(set, run);
-    }
-}
-
 static enum set_outcome go_on(struct virtual_set *set)
 {
     for (;;) {
@@ -282,7 +273,11 @@ static enum set_outcome go_on(struct virtual_set *set)
         if (result < 0)
             return SET_CANNOT_RUN;
         if (result > 0) {
-            end_lost_runs(set);
+            for (struct virtual_job_run *run = set->runs, *next; run != NULL; run = next) {
+                next = run->next;
+                if (virtual_is_over(run->cluster))
+                    end_run(set, run);
+            }
             continue;
         }
         if (cluster == NULL && set->runs == NULL && (set->is_lost || queue_is_over(set->queue)))
@@ -295,17 +290,6 @@ static enum set_outcome go_on(struct virtual_set *set)
             return SET_HANGS;
         if (set->config->checks)
             queue_check(set->queue);
-    }
-}
-
-static void sort_cancels(struct virtual_set *set)
-{
-    const struct virtual_job *jobs = set->config->jobs;
-    for (unsigned i = 0; i < set->config->job_count; i++) {
-        unsigned place = i;
-        for (; place > 0 && jobs[set->cancels[place - 1]].cancel_at_ns > jobs[i].cancel_at_ns; place--)
-            set->cancels[place] = set->cancels[place - 1];
-        set->cancels[place] = i;
     }
 }
 
@@ -322,7 +306,13 @@ static int init(struct virtual_set *set)
     set->cancels = calloc(config->job_count + 1, sizeof *set->cancels);
     if (set->ranks == NULL || set->cancels == NULL)
         return error_set(&set->result.error, "out of memory");
-    sort_cancels(set);
+    const struct virtual_job *jobs = set->config->jobs;
+    for (unsigned i = 0; i < set->config->job_count; i++) {
+        unsigned place = i;
+        for (; place > 0 && jobs[set->cancels[place - 1]].cancel_at_ns > jobs[i].cancel_at_ns; place--)
+            set->cancels[place] = set->cancels[place - 1];
+        set->cancels[place] = i;
+    }
     if (set->next_job == config->job_count)
         queue_close(set->queue);
     note_states(set);

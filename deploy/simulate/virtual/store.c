@@ -91,28 +91,22 @@ unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first,
     return cluster->config.variable ? make_block(first, count, bytes) : make_records(first, count, bytes);
 }
 
-/* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
-static void write_block(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
-                        uint64_t bytes)
-{
-    struct block block;
-    bool good = block_read(&block, data, bytes, 1);
-    uint64_t at = 0;
-    for (uint64_t i = 0; i < part->count; i++) {
-        uint64_t place = part->first + i - cluster->config.first, record = virtual_record(part->first + i);
-        good = good && i < block.count && block_length(&block, (uint32_t)i, 0) == virtual_length(part->first + i) &&
-               handle_yield(part->first + i, (unsigned char *)block.stream[0] + at, false) == 0;
-        at += virtual_length(part->first + i);
-        cluster->output[place] = good ? record : ~record;
-        cluster->result.stored_twice += cluster->written[place]++ > 0;
-    }
-}
-
 static void write_records(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
                           uint64_t bytes)
 {
     if (cluster->config.variable) {
-        write_block(cluster, part, data, bytes);
+        /* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
+        struct block block;
+        bool good = block_read(&block, data, bytes, 1);
+        uint64_t at = 0;
+        for (uint64_t i = 0; i < part->count; i++) {
+            uint64_t place = part->first + i - cluster->config.first, record = virtual_record(part->first + i);
+            good = good && i < block.count && block_length(&block, (uint32_t)i, 0) == virtual_length(part->first + i) &&
+                   handle_yield(part->first + i, (unsigned char *)block.stream[0] + at, false) == 0;
+            at += virtual_length(part->first + i);
+            cluster->output[place] = good ? record : ~record;
+            cluster->result.stored_twice += cluster->written[place]++ > 0;
+        }
         return;
     }
     for (uint64_t i = 0; i < part->count; i++) {
