@@ -124,18 +124,13 @@ static int dca_mode_open(struct hdss_shared_loop *loop)
     return share_open(&own->share);
 }
 
-static void mode_dca_measure(struct hdss_shared_loop *loop, struct dca_own *own)
+static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
 {
+    struct dca_own *own = loop->own;
     if (loop->measured.chunks > 0)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
                             (uint64_t)(loop->measured.wait_s * 1e9), 0, 0);
     loop->measured = (struct measured){0};
-}
-
-static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
-{
-    struct dca_own *own = loop->own;
-    mode_dca_measure(loop, own);
     if (loop->serves && !loop->helped) /* short chunks have no pieces, between which requests would be served */
         own->share.transport->serve(&own->share);
     progress_lock(loop);
