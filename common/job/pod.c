@@ -48,16 +48,6 @@ static bool is_socket(const char *path)
     return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* Fails if no address of the ticket is reachable from this machine. */
-static int check_way(const struct ticket *ticket, const char *set, struct error *error)
-{
-    for (size_t i = 0; i < ticket->count; i++)
-        if (ticket_leads_from_here(ticket, &ticket->addresses[i]))
-            return 0;
-    return error_set(error, "cannot join by %.200s: its socket, %s, is on another machine, " FROM_ELSEWHERE, set,
-                     ticket->addresses[0].path);
-}
-
 /* `set` is a local socket, a port, or a ticket file. */
 static int find_way(struct way_to_set *way, const char *set, struct error *error)
 {
@@ -68,7 +58,14 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
         (stream_address_is_tcp(address) || is_socket(set)))
         return 0;
     way->has_key = true;
-    return ticket_read(&way->ticket, set, error) < 0 ? -1 : check_way(&way->ticket, set, error);
+    if (ticket_read(&way->ticket, set, error) < 0)
+        return -1;
+    /* Fails if no address of the ticket is reachable from this machine. */
+    for (size_t i = 0; i < way->ticket.count; i++)
+        if (ticket_leads_from_here(&way->ticket, &way->ticket.addresses[i]))
+            return 0;
+    return error_set(error, "cannot join by %.200s: its socket, %s, is on another machine, " FROM_ELSEWHERE, set,
+                     way->ticket.addresses[0].path);
 }
 
 /* Explains what to do if the ticket names only a socket that does not exist here. */

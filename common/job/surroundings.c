@@ -39,14 +39,6 @@ int surroundings_open(struct surroundings *surroundings, const char *folder, mod
     return error_set(error, "cannot enter the job's folder %.200s: %s", folder, strerror(cause));
 }
 
-static bool sends_results(const struct announcement *announced)
-{
-    struct job job;
-    struct error unused;
-    return job_parse(&job, (int)announced->word_count, announced->words, &unused) == 0 &&
-           job.results == JOB_RESULTS_HERE;
-}
-
 int surroundings_open_announced(struct surroundings *surroundings, const struct announcement *announced, bool is_of_pod,
                                 struct error *error)
 {
@@ -54,7 +46,9 @@ int surroundings_open_announced(struct surroundings *surroundings, const struct 
         return 0;
     if (!is_of_pod)
         return -1;
-    if (sends_results(announced))
+    struct job job;
+    struct error unused;
+    if (job_parse(&job, (int)announced->word_count, announced->words, &unused) == 0 && job.results == JOB_RESULTS_HERE)
         return surroundings_open(surroundings, ".", announced->umask, announced->environment, error);
     return error_after(error, "; accepted: a pod that has the folder, too, or --results here");
 }
