@@ -226,14 +226,6 @@ static void accept_one(struct listener *listener, int fd)
     channel_greet(&stranger->connection->channel, greeting);
 }
 
-static void pause_listening(struct streams *streams)
-{
-    for (size_t i = 0; i < streams->listener_count; i++)
-        streams->world->ops->watch_off(streams->listeners[i].watch);
-    streams->listens_ns = streams_now(streams) + LISTEN_AGAIN_NS;
-    streams_wake(streams, streams->listens_ns);
-}
-
 static void on_connections(void *context)
 {
     struct listener *listener = context;
@@ -241,8 +233,12 @@ static void on_connections(void *context)
     int fd;
     while ((fd = ops->accept(listener->fd)) >= 0)
         accept_one(listener, fd);
-    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
-        pause_listening(listener->streams);
+    if (errno != EAGAIN && errno != EINTR && errno != ECONNABORTED) {
+        for (size_t i = 0; i < listener->streams->listener_count; i++)
+            listener->streams->world->ops->watch_off(listener->streams->listeners[i].watch);
+        listener->streams->listens_ns = streams_now(listener->streams) + LISTEN_AGAIN_NS;
+        streams_wake(listener->streams, listener->streams->listens_ns);
+    }
 }
 
 uint64_t listeners_tick(struct streams *streams, uint64_t now)

@@ -90,13 +90,6 @@ void peer_end(struct peer *peer, bool is_told, enum stream_event_type told)
         note_due(peer, told);
 }
 
-static void receive_bye(struct peer *peer)
-{
-    note_due(peer, STREAM_LEFT);
-    peer->has_left = true;
-    connection_beat(peer->connection);
-}
-
 static enum connection_verdict receive_from_peer(struct connection *connection, void *context,
                                                  const struct frame_head *head, const unsigned char *body,
                                                  struct error *error)
@@ -118,8 +111,11 @@ static enum connection_verdict receive_from_peer(struct connection *connection, 
         return FRAME_IS_NOT_TAKEN;
     if (is_counted)
         session_received(&peer->session, size);
-    if (head->type == FRAME_BYE)
-        receive_bye(peer);
+    if (head->type == FRAME_BYE) {
+        note_due(peer, STREAM_LEFT);
+        peer->has_left = true;
+        connection_beat(peer->connection);
+    }
     if (peer->is_parted && session_unacknowledged(&peer->session) == 0)
         peer_end(peer, false, STREAM_LEFT);
     else if (is_kept && peer->streams->is_full)
