@@ -185,11 +185,6 @@ static struct place *find_place(struct door *door)
     return NULL;
 }
 
-static bool has_room(struct door *door)
-{
-    return has_descriptors() && (door->kind == DOOR_OWN || find_place(door) != NULL);
-}
-
 static void pause_accepting(struct door *door, long us)
 {
     evconnlistener_disable(door->listener);
@@ -199,7 +194,7 @@ static void pause_accepting(struct door *door, long us)
 static void end_pause(struct door *door)
 {
     door->accepted = 0;
-    if (has_room(door))
+    if (has_descriptors() && (door->kind == DOOR_OWN || find_place(door) != NULL))
         evconnlistener_enable(door->listener);
     else
         door_set_timer(door->accept_soon, SHORT_PAUSE_US);
@@ -232,14 +227,6 @@ static void on_place_newest(evutil_socket_t unused, short what, void *context)
     door->newest = NULL;
 }
 
-static void place_soon(struct door *door, struct bufferevent *client)
-{
-    bufferevent_incref(client);
-    door->newest = client;
-    event_active(door->place_newest, EV_TIMEOUT, 0);
-    pause_accepting(door, ACCEPT_PAUSE_US);
-}
-
 static struct bufferevent *new_client(struct event_base *base, void *context)
 {
     struct door *door = context;
@@ -254,8 +241,12 @@ static struct bufferevent *new_client(struct event_base *base, void *context)
         pause_accepting(door, SHORT_PAUSE_US);
     else if (!door->share->is_whole && ++door->accepted >= ACCEPTS_MAX)
         pause_accepting(door, ACCEPT_PAUSE_US);
-    if (client != NULL && door->kind == DOOR_TCP)
-        place_soon(door, client);
+    if (client != NULL && door->kind == DOOR_TCP) {
+        bufferevent_incref(client);
+        door->newest = client;
+        event_active(door->place_newest, EV_TIMEOUT, 0);
+        pause_accepting(door, ACCEPT_PAUSE_US);
+    }
     return client;
 }
 
