@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional ones (sheet.h): 8-bit RGB coloured
- * by colour.h, row by row with libpng. Two-dimensional results declared black and white have one bit per pixel. Without
- * libpng the format is rejected with an explanation. */
+/* PNG pictures of two-dimensional results, and contact sheets of three-dimensional ones: their pictures, one per value
+ * of the first index, in an almost square grid with thin gaps. 8-bit RGB coloured by colour.h, row by row with libpng.
+ * Two-dimensional results declared black and white have one bit per pixel. Without libpng the format is rejected with
+ * an explanation. */
 #include "common/results/colour.h"
 #include "common/results/formats.h"
-#include "common/results/sheet.h"
+#include "common/results/rows.h"
+
+#include <math.h>
 
 #ifdef HDSS_HAVE_PNG
 #include <png.h>
@@ -13,7 +16,42 @@
 #include <string.h>
 #endif
 
-#define PNG_SIDE_MAX 0x7fffffffu
+#define PNG_SIDE_MAX    0x7fffffffu
+#define SHEET_GAP       2   /* pixels */
+#define SHEET_GAP_SHADE 172 /* grey, distinct from white and black pictures */
+
+/* A two-dimensional result has one picture. */
+struct sheet {
+    uint64_t pictures, picture_width, picture_height;
+    uint64_t across;        /* pictures per row */
+    uint64_t width, height; /* pixels of the sheet */
+    uint64_t row_height;    /* pixels of a row of pictures with the gap below */
+};
+
+static uint64_t pictures_across(const struct sheet *sheet)
+{
+    double cell_width = (double)sheet->picture_width + SHEET_GAP,
+           cell_height = (double)sheet->picture_height + SHEET_GAP;
+    double across = ceil(sqrt((double)sheet->pictures * cell_height / cell_width));
+    if (!(across < (double)sheet->pictures))
+        return sheet->pictures;
+    return across > 1 ? (uint64_t)across : 1;
+}
+
+static void sheet_init(struct sheet *sheet, const struct hdss_loop *loop)
+{
+    const uint64_t *sides = loop->shape + (loop->dims == 3);
+    *sheet = (struct sheet){.pictures = 1, .picture_width = sides[1], .picture_height = sides[0], .across = 1};
+    if (loop->dims == 3) {
+        sheet->pictures = loop->shape[0];
+        sheet->across = pictures_across(sheet);
+    }
+    uint64_t down = sheet->across > 0 ? (sheet->pictures + sheet->across - 1) / sheet->across : 0;
+    bool is_empty = down == 0 || sheet->picture_width == 0 || sheet->picture_height == 0;
+    sheet->width = is_empty ? sheet->picture_width : sheet->across * (sheet->picture_width + SHEET_GAP) - SHEET_GAP;
+    sheet->height = is_empty ? 0 : down * (sheet->picture_height + SHEET_GAP) - SHEET_GAP;
+    sheet->row_height = sheet->picture_height + (down > 1 ? SHEET_GAP : 0);
+}
 
 static int png_check(const char *path, const struct hdss_loop *loop, struct error *error)
 {
@@ -105,25 +143,46 @@ static int png_writer_choose_colours(struct painter *painter)
     return 0;
 }
 
-static int write_bits(struct painter *painter, FILE *out)
+static int paint_rows(struct painter *painter, FILE *out)
 {
+    const bool bits = is_bilevel(&painter->rows->loop);
     for (uint64_t y = 0; y < painter->rows->rows && !ferror(out); y++) {
         const void *row;
         if (rows_next(painter->rows, &row, painter->error) < 0)
             return -1;
-        png_write_row(painter->png, row);
+        if (!bits)
+            colours_paint(&painter->colours, row, painter->rows->columns, painter->rgb);
+        png_write_row(painter->png, bits ? row : painter->rgb);
     }
     return 0;
 }
 
-static int paint_rows(struct painter *painter, FILE *out)
+/* Position in the rows of a file; starts with 0 and rewound rows. */
+struct sheet_source {
+    const char *row;
+    uint64_t left; /* elements in the row */
+};
+
+/* Copies the next `count` elements across row boundaries. */
+static int sheet_take(struct sheet_source *source, struct rows *rows, uint64_t count, char *elements,
+                      struct error *error)
 {
-    for (uint64_t y = 0; y < painter->rows->rows && !ferror(out); y++) {
+    while (count > 0) {
         const void *row;
-        if (rows_next(painter->rows, &row, painter->error) < 0)
-            return -1;
-        colours_paint(&painter->colours, row, painter->rows->columns, painter->rgb);
-        png_write_row(painter->png, painter->rgb);
+        if (source->left == 0) {
+            if (rows_next(rows, &row, error) < 0)
+                return -1;
+            if (row == NULL || rows->columns == 0)
+                return error_set(error, "%.200s: ends too early", rows->path);
+            source->row = row;
+            source->left = rows->columns;
+        }
+        uint64_t some = count < source->left ? count : source->left;
+        memcpy(elements, source->row, some * rows->element);
+        elements += some * rows->element;
+        source->row += some * rows->element;
+        source->left -= some;
+        count -= some;
     }
     return 0;
 }
@@ -175,8 +234,7 @@ static int paint(struct painter *painter, FILE *out)
     if (bits)
         png_set_packing(painter->png);
     rows_rewind(painter->rows);
-    const struct hdss_loop *loop = &painter->rows->loop;
-    if ((is_bilevel(loop) ? write_bits : loop->dims == 3 ? paint_sheet : paint_rows)(painter, out) < 0)
+    if ((painter->rows->loop.dims == 3 ? paint_sheet : paint_rows)(painter, out) < 0)
         return -1;
     if (!ferror(out))
         png_write_end(painter->png, painter->info);
