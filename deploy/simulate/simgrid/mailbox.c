@@ -279,24 +279,6 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     return add_request(owners, count, &mailbox->alarm_request);
 }
 
-/* A completed request is set to 0, which net.c detects. */
-static void wait_for_any(struct mailbox *mailbox)
-{
-    MPI_Request requests[REQUESTS_MAX];
-    carrier_request *owners[REQUESTS_MAX];
-    int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
-    MPI_Status status;
-    for (int i = receives; i < count; i++)
-        requests[i] = carrier_request_of(*owners[i]);
-    MPI_Waitany(count, requests, &index, &status);
-    if (index < receives)
-        note_arrival(mailbox, (unsigned)index, &status);
-    else if (owners[index] == &mailbox->alarm_request)
-        hear_alarm(mailbox);
-    else
-        *owners[index] = 0;
-}
-
 bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                   bool (*poll)(void *context), void *context)
 {
@@ -311,7 +293,20 @@ bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, u
         set_alarm(mailbox, until_ns);
     if (simulated_may_fail(mailbox->run))
         await_alarm(mailbox);
-    wait_for_any(mailbox);
+    /* A completed request is set to 0, which net.c detects. */
+    MPI_Request requests[REQUESTS_MAX];
+    carrier_request *owners[REQUESTS_MAX];
+    int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
+    MPI_Status status;
+    for (int i = receives; i < count; i++)
+        requests[i] = carrier_request_of(*owners[i]);
+    MPI_Waitany(count, requests, &index, &status);
+    if (index < receives)
+        note_arrival(mailbox, (unsigned)index, &status);
+    else if (owners[index] == &mailbox->alarm_request)
+        hear_alarm(mailbox);
+    else
+        *owners[index] = 0;
     simulated_note_end(self);
     return true;
 }

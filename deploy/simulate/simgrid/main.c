@@ -1,19 +1,53 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-simgrid: started by `hdss simulate --backend simgrid` with the same command line. Only this program is linked
  * with SimGrid, so that hdss does not need it. */
+
 #include "common/os/modules.h"
 #include "common/util/error.h"
-#include "deploy/simulate/simgrid/backend.h"
+#include "deploy/simulate/backend.h"
 #include "deploy/simulate/simgrid/dca.h"
 #include "deploy/simulate/simgrid/run.h"
+#include "deploy/simulate/simulation.h"
+#include "deploy/simulate/virtual/cluster.h"
 
 #include <limits.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static int read_platform(void *context, const char *path, struct platform *platform, struct error *error)
 {
     return simgrid_read_file(context, path, platform, error);
+}
+
+/* Runs the simulation, prints the summary and writes the report. `file` is the platform's source, or has no hosts.
+ * Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
+static int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
+                                  struct error *error)
+{
+    struct simulation_run run;
+    struct virtual_result result;
+    struct simgrid_job *done = NULL;
+    const struct simgrid_config config = {
+        .run = &run.config,
+        .platform = &simulation->platform,
+        .placement = &simulation->placement,
+        .file = file->count > 0 ? file : NULL,
+        .costs = simulation->costs,
+        .folder = folder,
+    };
+    if (simulation_configure(simulation, &run, error) == 0)
+        done = simgrid_job_run(&config, &result, error);
+    if (done != NULL) {
+        simulation->at_hand.supermaster_busy_s = simgrid_job_busy_s(done, 0);
+        for (unsigned m = 0; m < simulation->masters; m++)
+            simulation->at_hand.master_busy_s =
+                fmax(simulation->at_hand.master_busy_s, simgrid_job_busy_s(done, 1 + m));
+    }
+    int status = done != NULL ? simulation_print_result(simulation, &run, &result, HDSS_VERSION, error) : -1;
+    simgrid_job_free(done);
+    simulation_run_fini(&run);
+    return status;
 }
 
 static int run_simgrid(struct simulation *simulation, struct simgrid_file *file, struct error *error)
@@ -26,7 +60,7 @@ static int run_simgrid(struct simulation *simulation, struct simgrid_file *file,
         return -1;
     if (simulation->dca)
         return simulation_run_simgrid_dca(simulation, file, HDSS_VERSION, error);
-    return simulation_run_simgrid(simulation, file, folder, HDSS_VERSION, error);
+    return simulation_run_simgrid(simulation, file, folder, error);
 }
 
 int main(int argc, char **argv)

@@ -170,26 +170,6 @@ bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struc
     return true;
 }
 
-/* A data message arrives some time after its announcement, if its sender lives long enough. */
-static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
-{
-    const struct part *part = &action->store.part;
-    unsigned from = action->store.from;
-    struct future future = {
-        .at_ns = cluster->now_ns + cluster->config.collect_ns,
-        .rank = rank,
-        .type = EVENT_STORED,
-        .from = from,
-        .part = *part,
-        .lost = cluster->nodes[from].killed && !faults_spare(cluster, part, from),
-    };
-    if (!part_is_unwanted(part)) {
-        future.data = cluster_copy(cluster, data, action->store.bytes);
-        future.size = action->store.bytes;
-    }
-    cluster_schedule(cluster, &future);
-}
-
 /* Only takes time. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
@@ -210,7 +190,22 @@ void store_part(struct virtual_cluster *cluster, unsigned rank, const struct act
         return;
     }
     if (action->type == ACTION_COLLECT && faults_any(cluster)) {
-        collect_later(cluster, rank, action, data);
+        /* A data message arrives some time after its announcement, if its sender lives long enough. */
+        const struct part *part = &action->store.part;
+        unsigned from = action->store.from;
+        struct future future = {
+            .at_ns = cluster->now_ns + cluster->config.collect_ns,
+            .rank = rank,
+            .type = EVENT_STORED,
+            .from = from,
+            .part = *part,
+            .lost = cluster->nodes[from].killed && !faults_spare(cluster, part, from),
+        };
+        if (!part_is_unwanted(part)) {
+            future.data = cluster_copy(cluster, data, action->store.bytes);
+            future.size = action->store.bytes;
+        }
+        cluster_schedule(cluster, &future);
         return;
     }
     const char *failure = store_take(cluster, rank, &action->store.part, data, action->store.bytes);
