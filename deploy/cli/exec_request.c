@@ -209,13 +209,6 @@ static int exec_take_nice(void *target, const char *value, struct error *error)
     return is_good && number >= -20 ? 0 : -1;
 }
 
-static int exec_take_spread(void *target, const char *value, struct error *error)
-{
-    (void)value, (void)error;
-    ((struct exec_request *)target)->spreads = true;
-    return 0;
-}
-
 static int exec_take_fill(void *target, const char *value, struct error *error)
 {
     (void)value, (void)error;
@@ -249,7 +242,8 @@ static const struct option_row argument_rows[] = {
      TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
     {"max-replace-args", 'N', "N", NULL, "the same", TAKES_INTEGER(struct exec_request, how.per_row, 1, PER_TASK_MAX)},
     {"xargs", 0, NULL, NULL, "as many arguments a task as a command line holds", exec_take_fill},
-    {"spread", 'm', NULL, NULL, "the same, but at least one task for each worker", exec_take_spread},
+    {"spread", 'm', NULL, NULL, "the same, but at least one task for each worker",
+     TAKES_FLAG(struct exec_request, spreads)},
     {"shuf", 0, NULL, NULL, "the tasks in a random order", TAKES_FLAG(struct exec_request, how.shuffles)},
     {"arg-sep", 0, "WORD", "a word", "the mark before arguments (default " ARGUMENT_MARK ")",
      TAKES_WORD(struct exec_request, argument_mark), .least = 1},

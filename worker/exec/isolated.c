@@ -162,30 +162,25 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
     return result;
 }
 
-/* Takes the block over, where there is a new one. */
-static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
-{
-    struct stat status;
-    if (atomic_load(&isolated->share->done) == isolated->taken || fstat(isolated->block, &status) < 0)
-        return 0;
-    unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, isolated->block, 0);
-    if (bytes == MAP_FAILED)
-        return 0;
-    int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
-    munmap(bytes, (size_t)status.st_size);
-    if (result < 0) {
-        output_revert(job->output);
-        return 0;
-    }
-    isolated->taken++;
-    return 1;
-}
-
 /* Copies the records that are new. */
 static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
-    if (job->output != NULL)
-        return take_child_block(isolated, job);
+    if (job->output != NULL) {
+        struct stat status;
+        if (atomic_load(&isolated->share->done) == isolated->taken || fstat(isolated->block, &status) < 0)
+            return 0;
+        unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, isolated->block, 0);
+        if (bytes == MAP_FAILED)
+            return 0;
+        int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
+        munmap(bytes, (size_t)status.st_size);
+        if (result < 0) {
+            output_revert(job->output);
+            return 0;
+        }
+        isolated->taken++;
+        return 1;
+    }
     uint64_t done = atomic_load(&isolated->share->done), count = done - isolated->taken;
     assert(done >= isolated->taken && done <= isolated->share->count && "a child does its iterations, in their order");
     memcpy(records, isolated->share->records + isolated->taken * job->record_bytes, count * job->record_bytes);
