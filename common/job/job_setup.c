@@ -176,7 +176,7 @@ static int check_verify(const struct job_setup *setup, struct error *error)
 
 /* True if a helper can run the kernel: its iterations wait for nothing in the worker, and threads use a closed form,
  * which gives the same chunks in both processes. The load of the cores is measured in the worker itself. */
-bool job_setup_can_be_isolated(const struct job_setup *setup)
+static bool job_setup_can_be_isolated(const struct job_setup *setup)
 {
     const struct run_spec *spec = &setup->job.spec;
     bool is_closed = setup->loop.sync == 0 && spec->thread_technique.technique->at != NULL;

@@ -48,9 +48,6 @@ static inline bool job_setup_computes(const struct job_setup *setup)
 /* True if a helper runs the kernel on each worker: with --isolate, and by default for user kernels if possible. */
 bool job_setup_is_isolated(const struct job_setup *setup);
 
-/* True if a helper can run the kernel. */
-bool job_setup_can_be_isolated(const struct job_setup *setup);
-
 /* Checks that the job can run in a set, whose workers are grouped and serve several jobs: threads need a helper. */
 int job_setup_check_for_set(const struct job_setup *setup, struct error *error);
 

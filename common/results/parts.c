@@ -27,7 +27,7 @@
 
 static const char magic[4] = {'H', 'D', 'S', 'B'};
 
-void part_head_put(const struct part_head *head, unsigned char out[PART_HEAD_BYTES])
+static void part_head_put(const struct part_head *head, unsigned char out[PART_HEAD_BYTES])
 {
     memcpy(out, magic, sizeof magic);
     wire_put32(out + 4, head->run);

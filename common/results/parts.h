@@ -26,7 +26,6 @@ struct part_head {
     uint64_t first, count, bytes, sum;
 };
 
-void part_head_put(const struct part_head *head, unsigned char out[PART_HEAD_BYTES]);
 /* False if the bytes are not a valid head. */
 bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTES]);
 

@@ -82,7 +82,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
 }
 
 /* has_slot() may still fail for such a worker, if memory runs out. */
-bool service_is_free(const struct service *service, unsigned w)
+static bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     return worker->holds == 0 && worker->recall < RECALL_LATE &&

@@ -422,7 +422,8 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
 
 /* --- second copies --- */
 
-double service_mean_iteration_ns(const struct service *service)
+/* Mean time of an iteration over all workers; 0: unknown. */
+static double service_mean_iteration_ns(const struct service *service)
 {
     double compute = 0, iterations = 0;
     for (unsigned w = 0; w < service->worker_count; w++) {

@@ -21,7 +21,7 @@ static const unsigned service_moves[] = {
 static const struct state_table service_states = {"service", SERVICE_ENDING + 1, service_state_names, service_moves,
                                                   event_write_name};
 
-void service_move(struct service *service, enum service_state state, const struct actions *actions)
+static void service_move(struct service *service, enum service_state state, const struct actions *actions)
 {
     state_move(&service_states, &service->state, state, actions->event);
 }

@@ -45,8 +45,6 @@ static inline uint64_t service_copy_due_ns(const struct grant *old, const struct
 /* Lets workers return parts of copies that are due for it. */
 void service_release_copies(struct service *service, uint64_t now_ns);
 
-void service_move(struct service *service, enum service_state state, const struct actions *actions);
-
 /* Serves a worker from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
@@ -76,8 +74,6 @@ static inline unsigned service_index_askable(const struct service *service)
 /* Mean time of an iteration over all workers; 0: unknown. */
 double service_index_mean_ns(const struct service *service);
 void service_index_check(const struct service *service);
-/* True if the worker has no chunk and a slot for one. */
-bool service_is_free(const struct service *service, unsigned w);
 
 /* Tells workers which worker computes the chunk after theirs, after the ASSIGNs of this step. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
@@ -161,8 +157,6 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
 /* When the answer of a worker that was last heard at `heard_ns` is late; NEVER for NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* Mean time of an iteration over all workers; 0: unknown. */
-double service_mean_iteration_ns(const struct service *service);
 /* The longest overdue chunk of another worker than `w`, and that worker; NULL if there is none. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
 /* After an END: when workers that have not left are declared lost. */

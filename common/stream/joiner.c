@@ -170,7 +170,8 @@ static void end_attempt(struct connection *connection, void *context, const char
 static const struct connection_user joiner_user = {
     .opened = send_hello, .receive = receive_answer, .ended = end_attempt};
 
-void joiner_try(struct streams *streams)
+/* Begins an attempt, or sets the time of the next one. */
+static void joiner_try(struct streams *streams)
 {
     struct joiner *joiner = streams->joiner;
     const struct stream_world_ops *ops = streams->world->ops;

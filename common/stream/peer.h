@@ -212,9 +212,6 @@ struct streams *joiner_begin(const struct streams_setup *setup, const struct str
 bool joiner_waits(const struct streams *streams);
 struct streams *joiner_end(struct streams *streams, struct stream_welcome *welcome, struct error *error);
 
-/* Begins an attempt, or sets the time of the next one. */
-void joiner_try(struct streams *streams);
-
 void joiner_lost(struct streams *streams);
 
 uint64_t joiner_tick(struct streams *streams, uint64_t now);

@@ -33,7 +33,9 @@ void backoff_wait(struct backoff *backoff)
         sched_yield();
         return;
     }
-    backoff_nap(backoff->nap_ns);
+    nanosleep(&(struct timespec){.tv_sec = (time_t)(backoff->nap_ns / 1000000000u),
+                                 .tv_nsec = (long)(backoff->nap_ns % 1000000000u)},
+              NULL);
     backoff->nap_ns = backoff->nap_ns < NAP_LONGEST_NS / 2 ? 2 * backoff->nap_ns : NAP_LONGEST_NS;
 }
 
@@ -45,9 +47,4 @@ uint64_t backoff_clock_ns(void)
 void backoff_yield(void)
 {
     sched_yield();
-}
-
-void backoff_nap(uint64_t ns)
-{
-    nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)}, NULL);
 }

@@ -22,4 +22,3 @@ void backoff_wait(struct backoff *backoff);
 
 uint64_t backoff_clock_ns(void);
 void backoff_yield(void);
-void backoff_nap(uint64_t ns);

@@ -45,9 +45,6 @@ struct dca {
     struct dca_figures figures;
 };
 
-/* Ends the run with root.error, for all ranks. */
-void dca_fail(struct dca *dca);
-
 /* Initialises the transport's view of this rank; call after runtime_group(). */
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
 /* Opens the transport; collective. */

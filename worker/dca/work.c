@@ -76,7 +76,8 @@ static void stop(struct dca *dca)
     share_stop(&dca->share);
 }
 
-void dca_fail(struct dca *dca)
+/* Ends the run with root.error, for all ranks. */
+static void dca_fail(struct dca *dca)
 {
     dca->failed = true;
 }

@@ -253,8 +253,6 @@ void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t 
 /* Digest of an iteration's correct record, and of any record. */
 uint64_t store_digest(uint64_t iteration);
 uint64_t store_digest_of(uint64_t iteration, uint64_t record);
-/* Writes the results of the part. Returns NULL, or an error. */
-const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes);
 
 /* Like store_write(), on a rank that stores, possibly by sending the results to the supermaster. */
 const char *store_take(struct virtual_cluster *cluster, unsigned rank, const struct part *part, const void *data,

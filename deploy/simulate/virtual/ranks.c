@@ -117,11 +117,6 @@ void ranks_lose(struct ranks *ranks, unsigned rank, uint64_t now_ns)
         virtual_lose(cluster, rank, now_ns);
 }
 
-bool ranks_is_lost(const struct ranks *ranks, unsigned rank)
-{
-    return ranks->ranks[rank].is_lost;
-}
-
 static struct shared_rank *shared_of(const struct virtual_cluster *cluster, unsigned rank)
 {
     return &cluster->ranks->ranks[rank];

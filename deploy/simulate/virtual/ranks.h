@@ -48,7 +48,6 @@ void ranks_tell_lost(struct ranks *ranks, struct virtual_cluster *cluster, uint6
 void ranks_remove(struct virtual_cluster *cluster);
 
 void ranks_lose(struct ranks *ranks, unsigned rank, uint64_t now_ns);
-bool ranks_is_lost(const struct ranks *ranks, unsigned rank);
 
 /* Cluster and time of the next event; NULL: none. */
 struct virtual_cluster *ranks_next(const struct ranks *ranks, uint64_t *at_ns);

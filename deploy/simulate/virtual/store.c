@@ -116,7 +116,9 @@ static void write_records(struct virtual_cluster *cluster, const struct part *pa
     }
 }
 
-const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data, uint64_t bytes)
+/* Writes the results of the part. Returns NULL, or an error. */
+static const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data,
+                               uint64_t bytes)
 {
     if (part_is_unwanted(part))
         return NULL;

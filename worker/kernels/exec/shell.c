@@ -63,7 +63,8 @@ const char *shell_path(const char *wish)
     return found != NULL ? found : wish;
 }
 
-bool shell_exports(const char *name)
+/* True if bash has exported a function of that name. */
+static bool shell_exports(const char *name)
 {
     char variable[300];
     const int length = snprintf(variable, sizeof variable, "BASH_FUNC_%s%%%%", name);

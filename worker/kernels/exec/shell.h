@@ -28,6 +28,3 @@ bool shell_is_fish(const char *path);
 /* True if only a shell can run the command `name`: a keyword or builtin without a program, such as `cd` and `[[`, or a
  * function that bash has exported. */
 bool shell_has(const char *name);
-
-/* True if bash has exported a function of that name. */
-bool shell_exports(const char *name);

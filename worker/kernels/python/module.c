@@ -87,7 +87,8 @@ static enum hdss_type type_of(const char *name)
     return (enum hdss_type)type;
 }
 
-const char *python_keep(PyObject *text)
+/* A copy of a text for the life of the process; NULL with an exception set, or if memory runs out. */
+static const char *python_keep(PyObject *text)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
     return utf8 != NULL ? strdup(utf8) : NULL;

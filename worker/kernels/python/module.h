@@ -21,8 +21,5 @@ int python_explain(char error[HDSS_ERROR_MAX]);
 /* Flushes what users print. Clears the current exception, so call python_explain() first. */
 void python_flush_prints(void);
 
-/* A copy of a text for the life of the process; NULL with an exception set, or if memory runs out. */
-const char *python_keep(PyObject *text);
-
 /* A text attribute, kept by python_keep(). */
 const char *python_text_of(PyObject *object, const char *attribute);
