@@ -39,9 +39,9 @@ struct host_pods {
     int64_t deserted_ms;             /* since when no agent is there; 0: some is; -1: the launch is to end for it */
 };
 
-/* True where each of the hosts gets a pod though nobody says so, as that is quicker and survives more (--pods in
- * hdss(1)): there are several, which the user or Slurm names, and neither the job nor an option of the launch takes one
- * launch for all. The loop of the job is described, if it can be. */
+/* True where each of the hosts gets a pod though nobody says so, as that is quicker and survives more (SEVERAL
+ * HOSTS in hdss-run(1)): there are several, which the user or Slurm names, and neither the job nor an option of the
+ * launch takes one launch for all. The loop of the job is described, if it can be. */
 bool host_pods_are_default(struct launch_plan *launch_plan);
 
 /* Takes the hosts of the plan for pods, deals the workers to them, and has the supermaster alone be launched. -1 with

@@ -15,14 +15,14 @@ import tap
 
 LINE_MAX = 140
 C_FILES = (".c", ".h")
-CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", ".7", "meson.build", "meson_options.txt")
+CODE_FILES = C_FILES + (".py", ".sh", ".md", ".json", ".1", ".5", ".7", "meson.build", "meson_options.txt")
 UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" * 3]) + r")\b")
 LICENCE = "SPDX-License-Identifier: " + "MIT"
 LICENCE_LINES = {
     C_FILES + (".c.in",): f"/* {LICENCE} */",
     (".cpp",): f"// {LICENCE}",
     (".f90",): f"! {LICENCE}",
-    (".1", ".3", ".7"): f'.\\" {LICENCE}',
+    (".1", ".3", ".5", ".7"): f'.\\" {LICENCE}',
     (".py", ".sh", ".bash", ".sbatch", ".pbs", ".lsf", ".map", ".cmake.in", "meson.build", "meson_options.txt", "Containerfile"): f"# {LICENCE}",
 }
 README, README_WORDS_MAX, README_LINE_MAX = "README.md", 1200, 120

@@ -38,7 +38,7 @@ class Axis(NamedTuple):
     none: str = ''           # a value of our own, for an option that is not given
 
 
-# A new axis is a row here, one in KEYS, and a line in hdss(1).
+# A new axis is a row here, one in KEYS, and a line in hdss-study(1).
 AXES = (
     Axis('kernel', 'kernel', None, None),
     Axis('technique', 'technique', 'technique', 'dfss'),

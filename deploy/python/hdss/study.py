@@ -8,7 +8,7 @@
     for cell in masters.cells():
         print(cell['axes']['technique'], cell['measures']['time']['median'])
 
-hdss(1) describes study files and the tables. Errors are HdssError, whose text says in one line what is wrong.
+hdss-study(1) describes study files and the tables. Errors are HdssError, whose text says in one line what is wrong.
 """
 from __future__ import annotations
 
