@@ -9,6 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* "hdss run" has the man page hdss-run. */
+static void print_manual(const char *program)
+{
+    fputs("\n`man ", stdout);
+    for (const char *at = program; *at != '\0'; at++)
+        putchar(*at == ' ' ? '-' : *at);
+    puts("` has the rest.");
+}
+
 int show_page(const char *program, const struct options *options, int result)
 {
     if (result == OPTIONS_VERSION) {
@@ -17,6 +26,7 @@ int show_page(const char *program, const struct options *options, int result)
         char *text = options_help(options);
         fputs(text != NULL ? text : "out of memory\n", stdout);
         free(text);
+        print_manual(program);
     }
     return commands_end_page(program);
 }

@@ -23,7 +23,7 @@ static int show_help(void)
     for (const struct command *command = commands; command->name != NULL; command++)
         printf("  %-10s %-10s  %s\n", command->name, command->words, command->summary);
     printf("\n"
-           "`hdss help COMMAND` shows the options of a command.\n"
+           "`hdss help COMMAND` shows the options of a command, `man hdss` the manuals.\n"
            "\n"
            "  -h, --help             show this page\n"
            "  -V, --version          show the version\n"

@@ -59,7 +59,7 @@ class Command(NamedTuple):
         parts = [f'Usage: {self.program} {usage}\n', _fill(self.about)]
         for title, options in (('Options', self.options), ('Help', COMMON)):
             parts.append(f'{title}:\n' + ''.join(_option_row(option) for option in options))
-        return '\n'.join(parts + [''.join(map(_fill, note.split('\n'))) for note in self.notes])
+        return '\n'.join(parts + [''.join(map(_fill, note.split('\n'))) for note in self.notes] + [f'`man hdss-{self.name}` has the rest.\n'])
 
     def parse(self, words: Sequence[str]) -> Tuple[Dict[str, Any], List[str]]:
         """Values of options by their names, and the operands. `help` or `version` among the values: nothing else counts."""

@@ -36,7 +36,7 @@ COMMAND = Command(
     ('FILE has lines KEY = VALUE ..., and comments behind #. Of these axes all combinations are run; kernel is a line for each kernel with its parameters:',
      '    ' + AXIS_NAMES,
      'and these stand beside them; topology (central, hierarchical, dca-rma, dca-two-sided, dca-node) says more of masters:', '    ' + OTHER_KEYS,
-     'The values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'hdss-study(1) describes them.', 'Example of a FILE:',
+     'The values of measure, each of which makes tables and pictures:', '    ' + MEASURE_NAMES, 'Example of a FILE:',
      '    kernel = mandelbrot width=1024 height=1024\n    technique = dtss dfss dgss\n    masters = 0 1 2\n    workers = 1 2 4\n    repetitions = 3',
      'Exit status: 0 done, 1 failed, 2 wrong use, 3 done and some of the runs failed, 4 stopped by a signal.'),
     any_file, '[OPTION]... FILE')

@@ -31,6 +31,8 @@ Help:
   -V, --version          show the version
 
 A note.
+
+`man hdss-look` has the rest.
 '''
 
 
