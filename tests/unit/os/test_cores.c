@@ -118,7 +118,7 @@ static unsigned limit(const char *root, const char *groups)
 
 START_TEST(groups_leave_some_cores)
 {
-    char root[PATH_MAX], command[PATH_MAX];
+    char root[PATH_MAX], command[PATH_MAX + 8];
     make_groups(root);
     ck_assert_uint_eq(limit(root, "0::/outer/inner\n"), UINT_MAX);
     write_file(root, "outer/inner/cpu.max", "max 100000\n");
