@@ -63,6 +63,7 @@ def test_a_second_signal_changes_nothing():
     workers = ranks_of(process, WORKER)
     pids = [*ranks_of(process, SUPERMASTER), *ranks_of(process, MASTER), *workers]
     wait_until(lambda: all(catches(pid, signal.SIGUSR1) for pid in pids), 'the signal handlers')
+    wait_until(lambda: os.path.exists('out.bin.journal'), 'the journal')  # the ranks have met; before, a signal ends the launch
     process.send_signal(signal.SIGUSR1)
     wait_until(lambda: any(not catches(pid, signal.SIGUSR1) for pid in workers), 'a worker to leave')
     process.send_signal(signal.SIGUSR1)
