@@ -100,12 +100,18 @@ static void tell_below(struct link *link, unsigned to, uint32_t job, const unsig
         send_end(link, to);
 }
 
-/* Forwards an announcement, or without `bytes` the end, to the ranks of this launch. */
-static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
+uint32_t link_returned_since(const struct link *link, unsigned rank)
+{
+    return link->returns.since != NULL && rank < link->runtime->ranks ? link->returns.since[rank] : 0;
+}
+
+/* Forwards an announcement, or without `bytes` the end, to the ranks of this launch, `is_for_all`: also to those that
+ * have returned. */
+static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_all)
 {
     const struct runtime *runtime = link->runtime;
     for (unsigned to = runtime->first_rank; to < runtime->ranks; to++)
-        if (is_below(runtime, to))
+        if (is_below(runtime, to) && (is_for_all || link_returned_since(link, to) == 0))
             tell_below(link, to, job, bytes, size);
 }
 
@@ -131,7 +137,7 @@ int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, s
         place = &(*place)->next;
     *place = kept;
     announcements->newest = job;
-    tell_launch_below(link, job, bytes, size);
+    tell_launch_below(link, job, bytes, size, is_for_pods);
     if (is_for_pods)
         tell_pods(link, job, bytes, size);
     return 0;
@@ -142,7 +148,7 @@ static void end_set(struct link *link, uint32_t job)
     link->announcements.end = job;
     link->announcements.end_ns = link->now_ns;
     link->runtime->has_end = true;
-    tell_launch_below(link, job, NULL, 0);
+    tell_launch_below(link, job, NULL, 0, true);
     tell_pods(link, job, NULL, 0);
 }
 
@@ -192,6 +198,14 @@ void announce_to_orphans(struct link *link, unsigned master)
     }
 }
 
+bool announced_for_all(const struct announcements *announcements, uint32_t job)
+{
+    const struct kept_job *kept = announcements->live;
+    while (kept != NULL && kept->job != job)
+        kept = kept->next;
+    return kept != NULL && kept->is_for_pods;
+}
+
 void announcements_forget(struct announcements *announcements, uint32_t job)
 {
     struct kept_job **place = &announcements->live;
@@ -239,7 +253,7 @@ static void take_announcement(struct link *link, struct assembly *assembly)
     *assembly = (struct assembly){0};
     if (whole.job > announcements->newest && announcements->end == 0) {
         announcements->newest = whole.job;
-        tell_launch_below(link, whole.job, whole.bytes, whole.all);
+        tell_launch_below(link, whole.job, whole.bytes, whole.all, true);
         announcements->source.announced(announcements->source.context, whole.job, whole.bytes, whole.all);
     }
     free(whole.bytes);

@@ -5,9 +5,11 @@
  * No wake-up is lost: the sleeper sets its flag, checks for messages once more, and sleeps; the sender sends, then
  * checks the flag. Both orders are sequentially consistent, so one of the two sees the other. A rank sets its flag only
  * after its socket exists, so ranks need not wait for each other's sockets. The sockets are in a folder of the node
- * (folder.c) and carry no data: a forged byte only makes a rank check for messages. */
+ * (folder.c) and carry no data: a forged byte only makes a rank check for messages. Ranks that share lanes have the
+ * flags there. */
 #include "common/mpi/doorbell.h"
 
+#include "common/mpi/lanes.h"
 #include "common/mpi/rank.h"
 #include "common/mpi/tree.h"
 #include "proto/message.h"
@@ -42,28 +44,38 @@ static size_t bells_bytes(const struct doorbell *doorbell)
     return sizeof *doorbell->shared + (size_t)doorbell->node_ranks * sizeof *doorbell->bells;
 }
 
-static int map_bells(struct doorbell *doorbell, bool make, bool *inside, struct error *error)
+static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, bool make, bool *inside,
+                     struct error *error)
 {
-    doorbell->shared = folder_map(doorbell->folder, bells_bytes(doorbell), make, inside, error);
+    doorbell->is_in_lanes = runtime->lanes != NULL;
+    doorbell->shared = doorbell->is_in_lanes ? lanes_share(runtime->lanes, bells_bytes(doorbell))
+                                             : folder_map(doorbell->folder, bells_bytes(doorbell), make, inside, error);
     if (doorbell->shared == NULL)
-        return -1;
+        return doorbell->is_in_lanes ? error_set(error, "no memory is left for the doorbells of the ranks") : -1;
     doorbell->bells = doorbell->shared->bell;
+    if (doorbell->is_in_lanes)
+        return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
         folder_unmap_name(doorbell->folder, *inside); /* without a name, killed ranks leave nothing behind */
     return 0;
+}
+
+static struct room describe_room(const struct doorbell *doorbell, bool memory_is_inside)
+{
+    struct room room = {.memory_is_inside = memory_is_inside};
+    memcpy(room.folder, doorbell->folder, sizeof room.folder);
+    return room;
 }
 
 /* The first rank creates the folder and the memory and tells the others. */
 static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
     struct room room = {0};
-    bool inside;
+    bool inside = false;
     doorbell->socket = folder_make(doorbell->folder, error);
-    int result = doorbell->socket < 0 ? -1 : map_bells(doorbell, true, &inside, error);
-    if (result == 0) {
-        memcpy(room.folder, doorbell->folder, sizeof room.folder);
-        room.memory_is_inside = inside;
-    }
+    int result = doorbell->socket < 0 ? -1 : map_bells(doorbell, runtime, true, &inside, error);
+    if (result == 0)
+        room = describe_room(doorbell, inside);
     if (tree_tell_node(runtime, &room, sizeof room) < 0)
         return error_set(error, "out of memory for the ranks of this node");
     return result;
@@ -81,7 +93,18 @@ static int enter_room(struct doorbell *doorbell, struct runtime *runtime, unsign
     memcpy(doorbell->folder, room.folder, sizeof doorbell->folder);
     bool inside = room.memory_is_inside;
     doorbell->socket = folder_bind(doorbell->folder, (unsigned)doorbell->own, error);
-    return doorbell->socket < 0 ? -1 : map_bells(doorbell, false, &inside, error);
+    return doorbell->socket < 0 ? -1 : map_bells(doorbell, runtime, false, &inside, error);
+}
+
+size_t doorbell_room_bytes(void)
+{
+    return sizeof(struct room);
+}
+
+void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank)
+{
+    const struct room room = describe_room(doorbell, false);
+    lanes_put_data(runtime->lanes, rank, &room, sizeof room);
 }
 
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
@@ -106,7 +129,7 @@ static void close_socket(struct doorbell *doorbell)
 void doorbell_fini(struct doorbell *doorbell)
 {
     close_socket(doorbell);
-    if (doorbell->shared != NULL)
+    if (doorbell->shared != NULL && !doorbell->is_in_lanes)
         munmap(doorbell->shared, bells_bytes(doorbell));
     free(doorbell->node_index);
 }
@@ -159,6 +182,15 @@ void doorbell_fence(struct doorbell *doorbell, unsigned rank)
 {
     atomic_store(&doorbell->bells[doorbell->node_index[rank]].fenced, 1);
     doorbell_ring(doorbell, rank);
+}
+
+void doorbell_renew(struct doorbell *doorbell, unsigned rank)
+{
+    struct bell *bell = &doorbell->bells[doorbell->node_index[rank]];
+    atomic_store(&bell->sleeping, 0);
+    atomic_store(&bell->left, 0);
+    atomic_store(&bell->reported, 0);
+    atomic_store(&bell->fenced, 0);
 }
 
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank)

@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct runtime;
@@ -30,6 +31,7 @@ struct bells {
 struct doorbell {
     struct bells *shared; /* mapped; NULL: not yet */
     struct bell *bells;   /* [ranks of the node], in `shared` */
+    bool is_in_lanes;     /* `shared` is memory of the lanes */
     int *node_index;      /* [ranks] index on this node, -1 elsewhere; owned */
     int own;
     int node_ranks;
@@ -40,6 +42,11 @@ struct doorbell {
 /* Collective on the node; waits only for the first rank. The error is empty if another rank reports it. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
+
+/* For the first rank of a launch without MPI: tells a rank that has returned, by its lane, what doorbell_init() told
+ * all. The lane has room for the bytes. */
+size_t doorbell_room_bytes(void);
+void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
 /* Wakes `rank` if it sleeps and is on this node. No system call if it is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
@@ -61,5 +68,7 @@ static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {
     return atomic_load_explicit(&doorbell->bells[doorbell->own].fenced, memory_order_relaxed) != 0;
 }
+/* Forgets what is noted about a rank whose process has ended: another one takes its place. */
+void doorbell_renew(struct doorbell *doorbell, unsigned rank);
 /* True for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

@@ -9,7 +9,7 @@
  *     step.c                         events and their consequences
  *     far_results.c, far.c           results of pods, and everything from streams
  *     receive.c                      receiving messages
- *     leave.c                        ranks that end
+ *     leave.c, returns.c             ranks that end, and workers that return
  *     loop.c, link.c (link.h)        turns; jobs that come and go */
 #pragma once
 
@@ -85,6 +85,14 @@ struct announcements {
     uint64_t end_ns; /* when that became known */
 };
 
+/* Lost workers of a set that the launcher starts again. */
+struct returns {
+    bool are_awaited; /* some may return */
+    bool are_over;    /* all were lost, and none returns any more */
+    uint64_t due_ns;  /* when to look for them */
+    uint32_t *since;  /* [ranks] first job that is announced to the rank since it returned; 0: it has not; owned */
+};
+
 enum driver_state { DRIVER_RUNS, DRIVER_EXITS };
 
 /* The machine of one job. */
@@ -128,6 +136,7 @@ struct link {
     bool expects_jobs;                  /* see link_expect_jobs() */
     bool has_asked_to_leave;            /* of a pod: it has no workers, or got a signal */
     struct announcements announcements; /* in a set */
+    struct returns returns;             /* of a set without masters */
     bool is_broken;                     /* the run ends */
     struct driver *drivers;             /* in the order of their jobs; owned */
     uint32_t newest;                    /* number of the latest job; 0: none yet */
@@ -208,6 +217,12 @@ void announce_end_to(struct link *link, unsigned to);
 /* Supermaster of a set: ends a finished job for a worker that lost its master just then and asks to be served. */
 void announcements_end_late(struct link *link, unsigned to, uint32_t job);
 
+/* The first job that is announced to a rank since it has returned; 0: it has not. */
+uint32_t link_returned_since(const struct link *link, unsigned rank);
+
+/* True if the job takes in pods, and workers that have returned. */
+bool announced_for_all(const struct announcements *announcements, uint32_t job);
+
 void announcements_forget(struct announcements *announcements, uint32_t job);
 void announcements_fini(struct announcements *announcements);
 
@@ -285,6 +300,9 @@ void driver_step_on(struct driver *driver);
 /* Passes all stored parts. */
 void driver_deliver_stored(struct driver *driver);
 
+/* False for a rank that is lost to the job, as it has returned later, or may take no part as one that has. */
+bool driver_knows(const struct driver *driver, unsigned rank);
+
 /* The driver of a job, or NULL. */
 struct driver *link_find_driver(const struct link *link, uint32_t job);
 
@@ -318,6 +336,11 @@ bool link_receive_boundary(struct link *link);
 
 /* Handles ended peers; ends this rank if others declared it lost, or the supermaster is gone. */
 void link_look_at_peers(struct link *link);
+
+/* --- returns.c --- */
+
+/* Does the next step for workers that may return, if it is due. */
+void link_look_for_returns(struct link *link);
 
 /* --- asks.c --- */
 

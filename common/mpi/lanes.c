@@ -16,7 +16,11 @@
  * Each rank has a bit for each other rank: set while it looks at the lane of that rank. A sender puts a message into
  * the lane, then sets its bit at the receiver unless it is set. The receiver clears a bit only if it looks at many
  * lanes, and looks at the lane once more afterwards. A sender killed before it has set its bit leaves a message that
- * nobody looks at: see lanes_look_at(). */
+ * nobody looks at: see lanes_look_at().
+ *
+ * If a rank has been lost, the first one may have the launcher start another process with its number (SLOT_FREE), which
+ * begins all its counts anew. Only the lanes between these two are emptied, so the new process exchanges messages with
+ * the first rank alone, and looks at no other lane. Bits stay: they say who looks at a lane, whatever is in it. */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -71,6 +75,7 @@ struct board {
     _Atomic uint32_t has_met;
     _Atomic uint32_t aborted; /* status + 1; 0: not aborted */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
+    _Atomic uint32_t slot[LANES_RANKS_MAX]; /* enum lanes_slot */
     struct {
         _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks whose lanes this one looks at */
     } told[LANES_RANKS_MAX];
@@ -81,11 +86,12 @@ struct lanes {
     unsigned words;         /* used words of `heard` */
     struct board *board;    /* mapped */
     struct ends *ends;      /* [ranks] owned; NULL at the launcher */
-    uint64_t others[WORDS]; /* all ranks but this one */
+    uint64_t others[WORDS]; /* all ranks but this one; for one that has returned, the first */
     uint64_t heard[WORDS];  /* ranks whose lanes this one looks at */
     size_t cells;           /* of the last message; 0: given back */
     unsigned turn;          /* sender of the last message */
     size_t shared;          /* bytes given out by lanes_share() */
+    bool has_returned;      /* this process was started in the place of a lost one */
     unsigned char message[MESSAGE_MAX];
 };
 
@@ -213,6 +219,16 @@ static bool is_memory(int memory, unsigned ranks)
            (size_t)status.st_size == memory_bytes(ranks);
 }
 
+/* Of the lanes to a process that has returned, only that of the first rank is empty: it looks at no other. */
+static void note_return(struct lanes *lanes)
+{
+    lanes->has_returned = lanes_slot(lanes, lanes->rank) == SLOT_FILLED;
+    if (lanes->has_returned) {
+        memset(lanes->others, 0, sizeof lanes->others);
+        lanes->others[0] = 1;
+    }
+}
+
 bool lanes_enter(struct lanes **lanes, struct error *error)
 {
     const char *text = getenv(LAUNCHED_WITHOUT_MPI);
@@ -229,6 +245,8 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         lanes_free(*lanes);
         *lanes = NULL;
     }
+    if (*lanes != NULL)
+        note_return(*lanes);
     if (*lanes == NULL)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
@@ -268,7 +286,8 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
+    if (!lanes->has_returned) /* others have gone on without such a rank before */
+        atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
     _exit(status);
 }
@@ -290,6 +309,16 @@ bool lanes_have_all_passed(const struct lanes *lanes)
     while (rank < lanes->ranks && atomic_load(&lanes->board->passed[rank]) >= own)
         rank++;
     return rank == lanes->ranks;
+}
+
+enum lanes_slot lanes_slot(const struct lanes *lanes, unsigned rank)
+{
+    return (enum lanes_slot)atomic_load(&lanes->board->slot[rank]);
+}
+
+void lanes_set_slot(struct lanes *lanes, unsigned rank, enum lanes_slot slot)
+{
+    atomic_store(&lanes->board->slot[rank], (uint32_t)slot);
 }
 
 void *lanes_share(struct lanes *lanes, size_t bytes)
@@ -431,25 +460,65 @@ void lanes_look_at(struct lanes *lanes, unsigned from)
     set_bit(lanes, lanes->rank, from);
 }
 
+size_t lanes_data_room(const struct lanes *lanes, unsigned to)
+{
+    const struct lane *lane = data_lane(lanes, lanes->rank, to);
+    const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
+                                 atomic_load_explicit(&lane->taken, memory_order_acquire));
+    return used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 if the reader's count is inconsistent */
+}
+
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
 {
     struct lane *lane = data_lane(lanes, lanes->rank, to);
     const uint64_t put = atomic_load_explicit(&lane->put, memory_order_relaxed);
-    const size_t used = (size_t)(put - atomic_load_explicit(&lane->taken, memory_order_acquire));
-    const size_t left = used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 if the reader's count is inconsistent */
-    const size_t count = size < left ? size : left;
+    const size_t left = lanes_data_room(lanes, to), count = size < left ? size : left;
     copy_in(lane->bytes, DATA_ROOM, put, bytes, count);
     atomic_store_explicit(&lane->put, put + count, memory_order_release);
     return count;
+}
+
+size_t lanes_data_waiting(const struct lanes *lanes, unsigned from)
+{
+    const struct lane *lane = data_lane(lanes, from, lanes->rank);
+    const size_t there = (size_t)(atomic_load_explicit(&lane->put, memory_order_acquire) -
+                                  atomic_load_explicit(&lane->taken, memory_order_relaxed));
+    return there < DATA_ROOM ? there : DATA_ROOM;
 }
 
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size)
 {
     struct lane *lane = data_lane(lanes, from, lanes->rank);
     const uint64_t taken = atomic_load_explicit(&lane->taken, memory_order_relaxed);
-    const size_t there = (size_t)(atomic_load_explicit(&lane->put, memory_order_acquire) - taken);
-    const size_t most = there < DATA_ROOM ? there : DATA_ROOM, count = size < most ? size : most;
+    const size_t most = lanes_data_waiting(lanes, from), count = size < most ? size : most;
     copy_out(lane->bytes, DATA_ROOM, taken, bytes, count);
     atomic_store_explicit(&lane->taken, taken + count, memory_order_release);
     return count;
+}
+
+/* At one end of the lane there is no process, and this one is at the other. */
+static void empty_messages(struct messages_lane *lane)
+{
+    for (uint64_t cell = 0; cell < CELLS; cell++)
+        atomic_store_explicit(size_at(lane, cell), 0, memory_order_relaxed);
+    atomic_store(&lane->taken, 0);
+}
+
+static void empty_data(struct lane *lane)
+{
+    atomic_store(&lane->put, 0);
+    atomic_store(&lane->taken, 0);
+}
+
+void lanes_vacate(struct lanes *lanes, unsigned rank)
+{
+    assert(rank != lanes->rank && lanes_slot(lanes, rank) == SLOT_TAKEN);
+    if (lanes->turn == rank)
+        lanes->cells = 0; /* there is nothing to give back */
+    lanes->ends[rank] = (struct ends){0};
+    empty_messages(messages_lane(lanes, rank, lanes->rank));
+    empty_messages(messages_lane(lanes, lanes->rank, rank));
+    empty_data(data_lane(lanes, rank, lanes->rank));
+    empty_data(data_lane(lanes, lanes->rank, rank));
+    lanes_set_slot(lanes, rank, SLOT_FREE);
 }

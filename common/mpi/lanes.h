@@ -34,6 +34,17 @@ bool lanes_have_met(const struct lanes *lanes);
 /* The status with which a rank aborted the launch, or -1. */
 int lanes_aborted(const struct lanes *lanes);
 
+/* The slot of a rank: which process is behind its lanes. */
+enum lanes_slot {
+    SLOT_TAKEN,  /* one that has met the others, or had when it ended */
+    SLOT_FREE,   /* none: its lanes are empty, and the launcher may start one */
+    SLOT_FILLED, /* one that the launcher has started instead, and that has not met the others yet */
+    SLOT_CLOSED, /* none, and none follows */
+};
+
+enum lanes_slot lanes_slot(const struct lanes *lanes, unsigned rank);
+void lanes_set_slot(struct lanes *lanes, unsigned rank, enum lanes_slot slot);
+
 /* --- For a rank. */
 
 /* Maps the memory that the launcher described. False, with NULL, if there is none; NULL with an error on failure. */
@@ -47,7 +58,10 @@ unsigned lanes_ranks(const struct lanes *lanes);
 
 void lanes_note_met(struct lanes *lanes);
 
-/* Makes the launcher end all ranks and exit with the status. */
+/* For the first rank: empties the lanes between it and a rank whose process has ended, and frees the slot of that. */
+void lanes_vacate(struct lanes *lanes, unsigned rank);
+
+/* Makes the launcher end all ranks and exit with the status; a rank that has returned ends alone. */
 _Noreturn void lanes_abort(struct lanes *lanes, int status);
 
 /* A barrier: announces this rank; true once all ranks have. All must see it complete before the next one. */
@@ -74,3 +88,7 @@ void lanes_look_at(struct lanes *lanes, unsigned from);
 /* Data besides messages, and bytes exchanged before messages are. Return how many fitted or were there. */
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size);
 size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t size);
+
+/* How many bytes of data fit, and how many are there. */
+size_t lanes_data_room(const struct lanes *lanes, unsigned to);
+size_t lanes_data_waiting(const struct lanes *lanes, unsigned from);

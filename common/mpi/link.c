@@ -100,6 +100,7 @@ void link_close(struct link *link)
     deferred_fini(&link->deferred);
     deferred_fini(&link->early);
     announcements_fini(&link->announcements);
+    free(link->returns.since);
     free(link);
     heartbeat_release(&runtime->heartbeat); /* until runtime_wait(), because the output may still have to be finished */
 }
@@ -147,7 +148,8 @@ static void tell_losses(struct driver *driver)
     const struct runtime *runtime = driver->link->runtime;
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++) {
         struct event lost = {.type = EVENT_RANK_LOST, .from = i};
-        if (driver->state == DRIVER_RUNS && i != runtime->rank && peers_state(&runtime->peers, i) == PEER_LOST)
+        const bool is_lost = peers_state(&runtime->peers, i) == PEER_LOST || !driver_knows(driver, i);
+        if (driver->state == DRIVER_RUNS && i != runtime->rank && is_lost)
             driver_step(driver, &lost);
     }
 }

@@ -145,6 +145,8 @@ static bool link_look_at_time(struct link *link)
 {
     link->ops->look(&link->wait, link->now_ns);
     link_look_at_peers(link);
+    if (link->returns.are_awaited)
+        link_look_for_returns(link);
     const bool drains = link->wait.drain;
     if (drains) {
         link->wait.drain = false;
@@ -171,6 +173,8 @@ static void link_idle(struct link *link)
         until_ns = due_ns < until_ns ? due_ns : until_ns;
         until_ns = driver->next_tick_ns < until_ns ? driver->next_tick_ns : until_ns;
     }
+    if (link->returns.are_awaited && link->returns.due_ns < until_ns)
+        until_ns = link->returns.due_ns;
     const uint64_t ask_ns = asks_due_ns(link);
     until_ns = ask_ns < until_ns ? ask_ns : until_ns;
     if (link->stride.owner != NULL) {

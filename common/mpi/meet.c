@@ -155,6 +155,42 @@ static int take_seats(struct runtime *runtime, const struct seating *seating)
     return result;
 }
 
+size_t runtime_meet_bytes(const struct runtime *runtime)
+{
+    return seating_bytes(runtime);
+}
+
+/* What seat_all() has told, with the present hellos. */
+static void seat_again(const struct runtime *runtime, struct seating *seating)
+{
+    *seating = (struct seating){.cores = runtime->cores, .can_run_heartbeats = runtime->can_run_heartbeats};
+    for (unsigned i = 0; i < runtime->ranks; i++) {
+        seating->seats[i] = (struct seat){.cores = runtime->node_cores, .is_blind = runtime->is_blind};
+        hello_encode(&runtime->hellos[i], seating->seats[i].hello);
+    }
+}
+
+int runtime_meet_again(struct runtime *runtime, unsigned rank)
+{
+    struct arrival arrival;
+    struct hello hello;
+    if (lanes_data_waiting(runtime->lanes, rank) < sizeof arrival)
+        return 0;
+    lanes_take_data(runtime->lanes, rank, &arrival, sizeof arrival);
+    if (arrival.rank != rank || hello_decode(&hello, arrival.hello, HELLO_BYTES) != DECODE_OK ||
+        hello.role != runtime->hellos[rank].role)
+        return -1;
+    hello.node = runtime->hellos[rank].node;
+    struct seating *seating = malloc(seating_bytes(runtime));
+    if (seating == NULL)
+        return -1;
+    runtime->hellos[rank] = hello;
+    seat_again(runtime, seating);
+    lanes_put_data(runtime->lanes, rank, seating, seating_bytes(runtime));
+    free(seating);
+    return 1;
+}
+
 int runtime_meet(struct runtime *runtime, const struct introduction *introduction)
 {
     struct arrival own, *arrivals = runtime->rank == 0 ? calloc(runtime->ranks, sizeof *arrivals) : NULL;

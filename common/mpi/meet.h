@@ -6,3 +6,9 @@
 
 /* Collective. -1: invalid hello, or out of memory. */
 int runtime_meet(struct runtime *runtime, const struct introduction *introduction);
+
+/* For the first rank of a launch without MPI, later: takes the arrival of a worker that has returned, once all of it is
+ * in its lane, and answers; the lane has room for the bytes. 1: done, 0: not yet, -1: it cannot be a worker of this
+ * launch, or memory is out. */
+size_t runtime_meet_bytes(const struct runtime *runtime);
+int runtime_meet_again(struct runtime *runtime, unsigned rank);

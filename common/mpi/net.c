@@ -613,6 +613,16 @@ void net_cancel_inbound(struct net *net, unsigned from)
     net->inbound_count = kept;
 }
 
+bool net_knows(const struct net *net, unsigned rank)
+{
+    bool knows = net_awaits_data(net, rank);
+    for (unsigned i = 0; i < net->send_count; i++)
+        knows |= net->sends[send_place(net, i)]->to == rank;
+    for (unsigned i = 0; i < net->inbound_count; i++)
+        knows |= net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.from == rank;
+    return knows;
+}
+
 bool net_awaits_data(const struct net *net, unsigned from)
 {
     bool awaits = false;

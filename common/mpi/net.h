@@ -176,6 +176,9 @@ void net_cancel_inbound(struct net *net, unsigned from);
 /* True if data from a rank are still to arrive. */
 bool net_awaits_data(const struct net *net, unsigned from);
 
+/* True if anything is still sent to a rank or to arrive from it. */
+bool net_knows(const struct net *net, unsigned rank);
+
 /* Abandons an unfinished data message from a lost rank and returns its job. 0: none; -1: out of memory. */
 int net_cancel(struct net *net, unsigned from, struct net_user **user, struct part *part);
 

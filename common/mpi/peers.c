@@ -5,7 +5,7 @@
  * in a simulation the list of failures. The protocol reports others: an END dismisses workers, and a machine may
  * declare a peer lost that sends something invalid. Each reports an event here; what is sent, accepted and reported to
  * the machine follows from the state alone, so an end reported by two detectors counts once. States never go back: a
- * peer that was declared lost stays lost.
+ * peer that was declared lost stays lost, unless another process returns in its place.
  *
  * Invariants: `ended` and `fenced` count the peers in those states; a peer is closed or lost at most once. */
 #include "common/mpi/peers.h"
@@ -22,7 +22,7 @@ static const char *const state_names[PEER_STATES] = {
 };
 
 static const char *const event_names[PEER_EVENTS] = {
-    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is emptied", "is fenced", "is lost",
+    "is to be watched", "is sent away", "leaves", "dies", "is closed", "is emptied", "is fenced", "is lost", "returns",
 };
 
 enum { UNWATCHED, WATCHED, DISMISSED, GONE, DIED, LEFT, CLOSED, EMPTIED, FENCED, LOST, ILLEGAL };
@@ -41,6 +41,7 @@ static const unsigned char moves[PEER_EVENTS][PEER_STATES] = {
     [PEER_EMPTY]   = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, EMPTIED, ILLEGAL, ILLEGAL, ILLEGAL},
     [PEER_FENCE]   = {FENCED,    FENCED,    FENCED,    FENCED,  FENCED,  FENCED,  FENCED,  FENCED,  ILLEGAL, ILLEGAL},
     [PEER_LOSE]    = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, LOST,    ILLEGAL, LOST,    ILLEGAL},
+    [PEER_RETURN]  = {ILLEGAL,   ILLEGAL,   ILLEGAL,   ILLEGAL, ILLEGAL, ILLEGAL, ILLEGAL, ILLEGAL, ILLEGAL, UNWATCHED},
 };
 /* clang-format on */
 
@@ -85,7 +86,7 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
         abort();
     }
     const enum peer_state to = (enum peer_state)moves[event][from];
-    assert(to >= from);
+    assert(to >= from || event == PEER_RETURN);
     peers->state[rank] = (unsigned char)to;
     peers->ended += is_to_be_closed(to);
     peers->ended -= is_to_be_closed(from);

@@ -30,8 +30,9 @@ enum peer_event {
     PEER_EMPTY,   /* the loop cancels data that it was to send */
     PEER_FENCE,   /* the machine declares it lost; its process may still exist */
     PEER_LOSE,    /* the machine is told of its loss */
+    PEER_RETURN,  /* a lost rank is another process now, and as good as a new one */
 };
-#define PEER_EVENTS (PEER_LOSE + 1)
+#define PEER_EVENTS (PEER_RETURN + 1)
 
 struct peers {
     unsigned char *state; /* [ranks] enum peer_state; owned; NULL: no peer is watched */

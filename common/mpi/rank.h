@@ -16,6 +16,13 @@
 
 #include <stdbool.h>
 
+/* What becomes of a rank that was lost. */
+enum comeback {
+    COMEBACK_NONE,    /* it stays lost */
+    COMEBACK_AWAITED, /* ask again */
+    COMEBACK_DONE,    /* it has met this rank, and is to be watched */
+};
+
 struct node_name {
     unsigned first_rank;
     char name[PLACE_NAME_MAX];
@@ -53,6 +60,8 @@ struct runtime {
     struct net *net;                      /* the link's while machines are driven, else NULL; borrowed */
     const struct link *link;              /* the link's while machines are driven, else NULL; borrowed */
     bool (*link_needs)(const struct link *link, unsigned rank); /* of link.c while machines are driven, else NULL */
+    /* Does the next step for a lost worker to return as another process. NULL: none returns. */
+    enum comeback (*take_back)(struct runtime *runtime, unsigned rank);
     bool cores_are_free;
     bool is_blind;           /* a pid does not mean the same process for all ranks of the node */
     bool can_run_heartbeats; /* each worker can send heartbeats while it computes */

@@ -281,6 +281,61 @@ static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver
         runtime->cores_are_free = false;
 }
 
+/* --- Workers that return. If a worker of a set is lost, the launcher of a launch without MPI may start its program
+ * once more. The new process does what each rank does at the start: it exchanges bytes with the first rank, which is
+ * here already. It takes part in the jobs that are announced later. */
+
+/* What the first rank tells a rank at the start, except the job's words beyond its head. */
+static size_t start_bytes(const struct runtime *runtime)
+{
+    return runtime_meet_bytes(runtime) + sizeof(struct job_head) + runtime->words_bytes + doorbell_room_bytes();
+}
+
+/* Frees the slot of a worker once its process has ended. The launcher takes this SIGCHLD as one that a child has
+ * caused. Nothing waits for room later, so all that the new process is told must fit into its lane. */
+static enum comeback offer_slot(struct runtime *runtime, unsigned rank)
+{
+    if (!watch_has_ended(&runtime->watch, rank))
+        return COMEBACK_AWAITED;
+    lanes_vacate(runtime->lanes, rank);
+    doorbell_renew(&runtime->doorbell, rank);
+    if (lanes_data_room(runtime->lanes, rank) < start_bytes(runtime))
+        lanes_set_slot(runtime->lanes, rank, SLOT_CLOSED);
+    else
+        kill(getppid(), SIGCHLD);
+    return COMEBACK_AWAITED;
+}
+
+static void show_job(const struct runtime *runtime, unsigned rank)
+{
+    struct job_head head = {.status = EXIT_STATUS_DONE, .bytes = (uint32_t)runtime->words_bytes};
+    memcpy(head.words, runtime->words, head.bytes < sizeof head.words ? head.bytes : sizeof head.words);
+    lanes_put_data(runtime->lanes, rank, &head, sizeof head);
+    if (head.bytes > sizeof head.words)
+        lanes_put_data(runtime->lanes, rank, runtime->words, head.bytes);
+}
+
+static enum comeback take_back(struct runtime *runtime, unsigned rank)
+{
+    const enum lanes_slot slot = lanes_slot(runtime->lanes, rank);
+    if (slot == SLOT_TAKEN)
+        return offer_slot(runtime, rank);
+    if (slot == SLOT_CLOSED)
+        return COMEBACK_NONE;
+    const int met = runtime_meet_again(runtime, rank);
+    if (met == 0)
+        return COMEBACK_AWAITED;
+    lanes_set_slot(runtime->lanes, rank, met > 0 ? SLOT_TAKEN : SLOT_CLOSED);
+    if (met < 0) { /* the launcher ends it */
+        kill(getppid(), SIGCHLD);
+        return COMEBACK_NONE;
+    }
+    show_job(runtime, rank);
+    doorbell_show_room(&runtime->doorbell, runtime, rank);
+    watch_renew(&runtime->watch, rank);
+    return COMEBACK_DONE;
+}
+
 /* The rank, in MPI's numbering, that sends the job to the others. */
 static unsigned find_giver(const struct runtime *runtime)
 {
@@ -314,6 +369,7 @@ char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *a
     if (head.bytes > sizeof head.words)
         tree_share(runtime, root, runtime->words, head.bytes);
     runtime->words_bytes = head.bytes;
+    runtime->take_back = giver && runtime->lanes != NULL ? take_back : NULL;
     if (head.is_near)
         share_cores_with_supermaster(runtime, root);
     if (list_words(runtime, head.bytes, count) < 0 || (head.first_rank > 0 && renumber(runtime, head.first_rank) < 0))

@@ -92,6 +92,12 @@ struct driver *link_find_driver(const struct link *link, uint32_t job)
     return driver;
 }
 
+bool driver_knows(const struct driver *driver, unsigned rank)
+{
+    const uint32_t since = link_returned_since(driver->link, rank), job = driver->user.job;
+    return since == 0 || (job >= since && announced_for_all(&driver->link->announcements, job));
+}
+
 bool link_runs(const struct link *link)
 {
     const struct driver *driver = link->drivers;
@@ -150,15 +156,28 @@ static void leave_without_workers(struct link *link)
     link_ask_to_leave(link, true);
 }
 
+/* A lost worker may return in a set on one machine whose supermaster serves all. If all are lost, the set ends and is
+ * started again instead. */
+static void await_return(struct link *link, unsigned rank)
+{
+    const struct runtime *runtime = link->runtime;
+    const bool may_return = runtime->take_back != NULL && runtime->role == ROLE_SUPERMASTER && link->expects_jobs &&
+                            topology_is_central(&runtime->topology) && runtime_has_rank(runtime, rank);
+    link->returns.are_over |= !link_has_worker(link);
+    link->returns.are_awaited = (link->returns.are_awaited || may_return) && !link->returns.are_over;
+}
+
 static void deliver_loss(struct link *link, unsigned rank)
 {
     assert(peers_state(&link->runtime->peers, rank) == PEER_LOST);
     announce_to_orphans(link, rank);
     for (struct driver *driver = link->drivers; driver != NULL; driver = driver->next) {
         struct event lost = {.type = EVENT_RANK_LOST, .from = rank};
-        driver_step(driver, &lost);
+        if (driver_knows(driver, rank))
+            driver_step(driver, &lost);
     }
     cancel_data(link, rank);
+    await_return(link, rank);
     leave_without_workers(link);
 }
 

@@ -49,11 +49,10 @@ static bool may_concern(const struct runtime *runtime, unsigned rank)
     return runtime->role == ROLE_SUPERMASTER || detect_concerns(runtime, rank);
 }
 
-static void add_peer(struct watch *watch, unsigned rank)
+static void open_peer(const struct watch *watch, struct watched *peer, unsigned rank)
 {
-    struct watched *peer = &watch->peers[watch->count];
     *peer = (struct watched){rank, (int)watch->runtime->hellos[rank].pid, -1, WATCH_BY_ASKING, 0};
-    if (watch->count++ >= PIDFDS_MAX)
+    if (peer - watch->peers >= PIDFDS_MAX)
         return;
     peer->process = watch->runtime->ops->open_process(peer->pid);
     if (peer->process >= 0)
@@ -70,7 +69,7 @@ int watch_init(struct watch *watch, struct runtime *runtime)
         return -1;
     for (unsigned i = runtime->first_rank; !runtime->is_blind && i < runtime->ranks; i++)
         if (may_concern(runtime, i))
-            add_peer(watch, i);
+            open_peer(watch, &watch->peers[watch->count++], i);
     return 0;
 }
 
@@ -86,13 +85,19 @@ void watch_fini(struct watch *watch)
     watch->peers = NULL;
 }
 
-void watch_begin(struct watch *watch, unsigned rank)
+static unsigned find_watched(const struct watch *watch, unsigned rank)
 {
     unsigned i = 0;
     while (i < watch->count && watch->peers[i].rank != rank)
         i++;
+    return i;
+}
+
+void watch_begin(struct watch *watch, unsigned rank)
+{
+    const unsigned i = find_watched(watch, rank);
     if (i == watch->count && may_concern(watch->runtime, rank) && !watch->runtime->is_blind)
-        add_peer(watch, rank);
+        open_peer(watch, &watch->peers[watch->count++], rank);
     if (i == watch->count)
         return;
     struct watched *peer = &watch->peers[i];
@@ -137,6 +142,21 @@ static bool has_ended(const struct watch *watch, const struct watched *peer)
     if (peer->process >= 0)
         return poll(&file, 1, 0) == 1;
     return peer->means == WATCH_TOO_LATE || is_missing(watch, peer);
+}
+
+bool watch_has_ended(const struct watch *watch, unsigned rank)
+{
+    const unsigned i = find_watched(watch, rank);
+    return i < watch->count && has_ended(watch, &watch->peers[i]);
+}
+
+void watch_renew(struct watch *watch, unsigned rank)
+{
+    struct watched *peer = &watch->peers[find_watched(watch, rank)];
+    assert(peer < watch->peers + watch->count && "the end of the process before was watched");
+    if (peer->process >= 0)
+        close(peer->process);
+    open_peer(watch, peer, rank);
 }
 
 bool watch_has_lost(const struct watch *watch, unsigned *rank)

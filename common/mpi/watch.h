@@ -37,6 +37,11 @@ void watch_fini(struct watch *watch);
 /* Reports the end of `rank` from now on, if it can be watched here. Once per rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
+/* True if the process of a peer is known to have ended. */
+bool watch_has_ended(const struct watch *watch, unsigned rank);
+/* The rank is another process now, the hello of which has come: watch_begin() is called next. */
+void watch_renew(struct watch *watch, unsigned rank);
+
 /* Reports ends that the system signals. */
 void watch_look(struct watch *watch);
 /* For another thread: makes its epoll set readable, once per peer, when one ends. */

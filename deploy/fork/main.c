@@ -6,8 +6,9 @@
  * like an mpirun that tolerates dead ranks. SIGUSR1 and SIGUSR2 are forwarded to the ranks, which drain; stop and
  * continue are forwarded as well. SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for
  * the second time. The first one from elsewhere, such as a batch system, drains the ranks. The exit status is that of
- * the first rank. After all ranks have joined, others may die: the first rank detects it. After the end of the first
- * rank the others have LEAVE_MS to end. */
+ * the first rank. After all ranks have joined, others may die: the first rank detects it. If that frees the slot of one
+ * (common/mpi/lanes.h), as the supermaster of a set does, its program is started again, RETURNS_MAX times at most.
+ * After the end of the first rank the others have LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/os/modules.h"
@@ -29,6 +30,8 @@
 
 /* Time for ranks to end after the first one, or after a request. */
 #define LEAVE_MS 2000
+/* How often each rank is started again. */
+#define RETURNS_MAX 3
 
 #define USAGE "-n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 1 to %d ranks in all"
 
@@ -40,10 +43,12 @@ struct context {
 struct launch_of_ranks {
     struct lanes *lanes; /* owned */
     int memory;
-    int gate[2]; /* pipe from which each rank reads the number of ranks before it begins */
+    int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: it is known */
     unsigned ranks;
     unsigned started, running; /* processes; those beyond `ranks` end at once */
     pid_t *pids;               /* [started] owned; 0: ended */
+    char ***words;             /* [started] their programs; owned, the words are part of the command line */
+    unsigned char *returns;    /* [started] how often each was started again; owned */
     int status;                /* of the launch; -1: the first rank is running */
     int64_t kill_ms;           /* when remaining ranks are killed; 0: never */
     sigset_t before;           /* original signal mask */
@@ -159,38 +164,47 @@ static void pass_signals(struct launch_of_ranks *launch)
 
 static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned rank, char **words, pid_t parent)
 {
-    unsigned ranks = 0;
+    unsigned ranks = launch->ranks;
     give_signals_back(&launch->before);
     setpgid(0, 0);
     signal(SIGTTOU, SIG_IGN); /* allows output to the terminal from the background */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
-    close(launch->gate[1]);
-    if (read(launch->gate[0], &ranks, sizeof ranks) != sizeof ranks || rank >= ranks)
-        _exit(EXIT_STATUS_FAILED);
-    close(launch->gate[0]);
+    if (launch->gate[0] >= 0) {
+        close(launch->gate[1]);
+        if (read(launch->gate[0], &ranks, sizeof ranks) != sizeof ranks || rank >= ranks)
+            _exit(EXIT_STATUS_FAILED);
+        close(launch->gate[0]);
+    }
     lanes_name(launch->memory, rank, ranks);
     execvp(words[0], words);
     fprintf(stderr, "hdss-fork: cannot run %s: %s\n", words[0], strerror(errno));
     _exit(EXIT_STATUS_USAGE);
 }
 
+static bool fork_rank(struct launch_of_ranks *launch, unsigned rank, char **words)
+{
+    const pid_t self = getpid(), pid = fork();
+    if (pid == 0)
+        become_rank(launch, rank, words, self);
+    if (pid < 0)
+        return false;
+    setpgid(pid, pid); /* whichever of the two is first */
+    launch->pids[rank] = pid;
+    launch->words[rank] = words;
+    launch->running++;
+    return true;
+}
+
 /* Starts the ranks of one program. Returns their number, which is lower if no more processes are available. */
 static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
-    const pid_t self = getpid();
     unsigned started = 0;
-    for (; started < context->count; started++, ++*rank) {
-        const pid_t pid = fork();
-        if (pid == 0)
-            become_rank(launch, *rank, context->words, self);
-        if (pid < 0)
-            break;
-        setpgid(pid, pid); /* whichever of the two is first */
-        launch->pids[*rank] = pid;
+    while (started < context->count && fork_rank(launch, *rank, context->words)) {
         launch->started++;
-        launch->running++;
+        started++;
+        ++*rank;
     }
     return started;
 }
@@ -264,6 +278,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
     launch->running--;
     if (rank >= launch->ranks)
         return;
+    if (lanes_slot(launch->lanes, rank) == SLOT_FILLED)
+        lanes_set_slot(launch->lanes, rank, SLOT_CLOSED);
     const int aborted = lanes_aborted(launch->lanes);
     const bool is_in_vain = aborted >= 0 || !lanes_have_met(launch->lanes);
     if (launch->status < 0 && (rank == 0 || is_in_vain))
@@ -285,6 +301,34 @@ static void reap_ranks(struct launch_of_ranks *launch)
     }
 }
 
+/* Starts the program of a lost rank again, or tells the first rank that it stays lost. */
+static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
+{
+    const bool is_ending = launch->kill_ms != 0 || launch->status >= 0;
+    const bool may_return = !is_ending && launch->returns[rank] < RETURNS_MAX;
+    lanes_set_slot(launch->lanes, rank, may_return ? SLOT_FILLED : SLOT_CLOSED);
+    if (may_return && fork_rank(launch, rank, launch->words[rank]))
+        fprintf(stderr, "hdss-fork: rank %u was lost: it is started again, %u of %u times\n", rank,
+                ++launch->returns[rank], RETURNS_MAX);
+    else if (!is_ending) {
+        lanes_set_slot(launch->lanes, rank, SLOT_CLOSED);
+        fprintf(stderr, "hdss-fork: rank %u was lost, and is not started again%s\n", rank,
+                may_return ? ": there cannot be another process" : "");
+    }
+}
+
+/* Fills slots that the first rank has freed. A process that it does not accept, or does not wait for, is killed. */
+static void look_at_slots(struct launch_of_ranks *launch)
+{
+    for (unsigned rank = 1; rank < launch->ranks; rank++) {
+        const enum lanes_slot slot = lanes_slot(launch->lanes, rank);
+        if (slot == SLOT_FREE && launch->pids[rank] == 0)
+            fill_slot(launch, rank);
+        else if (launch->pids[rank] > 0 && (slot == SLOT_CLOSED || (slot == SLOT_FILLED && launch->status >= 0)))
+            kill(launch->pids[rank], SIGKILL);
+    }
+}
+
 /* Waits for a signal, at most until the ranks are to be killed. */
 static void wait_for_signal(const struct launch_of_ranks *launch)
 {
@@ -300,6 +344,7 @@ static int attend_ranks(struct launch_of_ranks *launch)
         wait_for_signal(launch);
         pass_signals(launch);
         reap_ranks(launch);
+        look_at_slots(launch);
         if (launch->kill_ms != 0 && clock_ms() >= launch->kill_ms) {
             send_to_ranks(launch, SIGKILL);
             launch->kill_ms = clock_ms() + LEAVE_MS;
@@ -344,15 +389,28 @@ static unsigned sum_ranks(const struct context *contexts, unsigned count)
     return ranks;
 }
 
+static void free_launch(struct launch_of_ranks *launch)
+{
+    lanes_free(launch->lanes);
+    free(launch->pids);
+    free(launch->words);
+    free(launch->returns);
+}
+
 static int launch_all(const struct context *contexts, unsigned count, unsigned ranks)
 {
-    struct launch_of_ranks launch = {.ranks = ranks, .status = -1, .pids = calloc(ranks, sizeof *launch.pids)};
+    struct launch_of_ranks launch = {.ranks = ranks,
+                                     .status = -1,
+                                     .pids = calloc(ranks, sizeof *launch.pids),
+                                     .words = calloc(ranks, sizeof *launch.words),
+                                     .returns = calloc(ranks, sizeof *launch.returns)};
+    const bool has_memory = launch.pids != NULL && launch.words != NULL && launch.returns != NULL;
     struct error error = {"out of memory"};
     void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* shared memory counts as a file for the size limit */
-    launch.memory = launch.pids != NULL ? lanes_make(&launch.lanes, ranks, &error) : -1;
+    launch.memory = has_memory ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
         fprintf(stderr, "hdss-fork: %s\n", error.text);
-        free(launch.pids);
+        free_launch(&launch);
         return EXIT_STATUS_FAILED;
     }
     signal(SIGXFSZ, before);
@@ -365,10 +423,10 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
     }
     close(launch.gate[0]);
     close(launch.gate[1]);
-    close(launch.memory);
+    launch.gate[0] = launch.gate[1] = -1;
     const int status = attend_ranks(&launch);
-    lanes_free(launch.lanes);
-    free(launch.pids);
+    close(launch.memory);
+    free_launch(&launch);
     return status;
 }
 

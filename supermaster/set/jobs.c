@@ -575,14 +575,20 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
+/* True if workers are there, such as some that have returned. Of those of masters this rank does not know. */
+static bool has_workers(const struct set *set)
+{
+    return topology_is_central(&set->launch) && link_has_worker(set->link);
+}
+
 /* The job's status for the queue if the job ended because the set ends: it then waits for the next set. If all workers
- * are lost and no pod can join, the set cannot run the other jobs and ends. A job without a journal fails with it,
- * because it might be the cause and would do the same to the next set. A job that drains without having been cancelled
- * was told so by a rank that got a signal. */
+ * are lost, none has returned and no pod can join, the set cannot run the other jobs and ends. A job without a journal
+ * fails with it, because it might be the cause and would do the same to the next set. A job that drains without having
+ * been cancelled was told so by a rank that got a signal. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
-    if (led_job_is_deserted(job->led, &keeps_journal) && !set->options.listens) {
+    if (led_job_is_deserted(job->led, &keeps_journal) && !set->options.listens && !has_workers(set)) {
         set_desert(set);
         return keeps_journal ? EXIT_STATUS_DRAINED : status;
     }
@@ -593,11 +599,14 @@ static int status_for_queue(struct set *set, const struct set_job *job, int stat
     return status;
 }
 
-/* True if the job lost a rank that it needs, and restarts from its journal with the remaining ranks. */
+/* True if the job lost a rank that it needs, or all workers that there were when it began, and restarts from its
+ * journal with the present ranks. */
 static bool begins_again(const struct set *set, const struct set_job *job, int status)
 {
-    return status == EXIT_STATUS_FAILED && led_job_is_interrupted(job->led) && !job->queued->is_cancelled &&
-           set->queue.mode != QUEUE_STOPPED;
+    bool keeps_journal;
+    const bool is_deserted = led_job_is_deserted(job->led, &keeps_journal) && keeps_journal && has_workers(set);
+    return status == EXIT_STATUS_FAILED && (led_job_is_interrupted(job->led) || is_deserted) &&
+           !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED;
 }
 
 /* Writes the job's output and its end in the queue's journal before its own journal is removed: if the set is killed in

@@ -96,6 +96,26 @@ def test_a_loop_with_dependencies_begins_again_without_a_lost_rank():
         down(process)
 
 
+def test_a_loop_with_dependencies_goes_without_a_worker_that_has_returned():
+    """The others know only of the process that was lost."""
+    build_wave()
+    expected = swinging(POINTS, MOMENTS)
+    process = up('--workers', '3')
+    try:
+        begin_waves('1')
+        killed = ranks_of(process, WORKER)[0]
+        os.kill(killed, signal.SIGKILL)
+        wait_until(lambda: len(set(ranks_of(process, WORKER)) - {killed}) == 3, 'another worker')
+        check_waves('1', expected)
+        well(['submit', '--wait', 'synthetic', 'iterations=100'])
+        assert '1 lost worker' not in well(['output', '2'])
+        well(['submit', *WAVES])
+        check_waves('3', expected)
+        assert '1 lost worker' in well(['output', '3'])
+    finally:
+        down(process)
+
+
 def test_a_loop_with_dependencies_goes_on_from_its_recovery_points():
     build_wave()
     expected = swinging(POINTS, MOMENTS)
@@ -229,6 +249,7 @@ if __name__ == '__main__':
     sys.exit(main([
         test_a_loop_with_dependencies_runs_alone,
         test_a_loop_with_dependencies_begins_again_without_a_lost_rank,
+        test_a_loop_with_dependencies_goes_without_a_worker_that_has_returned,
         test_a_loop_with_dependencies_goes_on_from_its_recovery_points,
         test_options_of_a_job,
         test_options_of_a_job_with_masters,

@@ -15,6 +15,28 @@ KILLS = int(os.environ.get('HDSS_TEST_KILLS', '3'))
 UNHURRIED = ['--isolate', 'off', '--technique', 'ss', '--power', 'equal', *unhurried()]
 
 
+def kill_workers(process):
+    """All at the same time, as the supermaster sees it: none is started again meanwhile."""
+    supermaster, workers = ranks_of(process, SUPERMASTER)[0], ranks_of(process, WORKER)
+    os.kill(supermaster, signal.SIGSTOP)
+    for pid in workers:
+        os.kill(pid, signal.SIGKILL)
+    os.kill(supermaster, signal.SIGCONT)
+    return workers
+
+
+def kill_a_worker(process, count=2):
+    """And waits for the one that is started instead."""
+    before = ranks_of(process, WORKER)
+    os.kill(before[-1], signal.SIGKILL)
+    wait_until(lambda: len(set(ranks_of(process, WORKER)) - {before[-1]}) == count, 'another worker')
+
+
+def has_both():
+    """True where a job that begins now has both workers."""
+    return 'lost worker' not in well(['submit', '--wait', *SLEEPING, 'iterations=20'])
+
+
 def test_a_set_that_is_killed_goes_on():
     here()
     process = start([HDSS, 'up', '--workers', '2', '--restarts', '0', '--foreground'])
@@ -77,8 +99,7 @@ def test_a_set_that_is_lost_is_started_again():
     wait_until(lambda: ranks_of(process, SUPERMASTER) not in ([], [first]), 'another supermaster')
     hurry()
     wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
+    kill_workers(process)
     lost = finish(process)
     said = [line for line in lost.err if line.startswith('hdss: ')]
     assert lost.status == 1 and said == [
@@ -154,20 +175,59 @@ def test_a_set_that_has_lost_all_workers_is_started_again_three_times():
     well(['submit', *UNHURRIED, '--output', 'kept.npy'])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
     for number in range(3):
-        struck = ranks_of(process, WORKER)
-        for pid in struck:
-            os.kill(pid, signal.SIGKILL)
+        struck = kill_workers(process)
         wait_until(lambda: len(set(ranks_of(process, WORKER)) - set(struck)) == 2 and run([HDSS, 'show', '1']).status == 0, 'other workers')
         if number == 0:
             hurry()
             wait_until(lambda: run([HDSS, 'wait', '1']).status == 0, 'the end of the job')
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
+    kill_workers(process)
     ended = finish(process)
     said = [line for line in ended.err if line.startswith('hdss: ')]
     assert ended.status == 1 and len(said) == 4 and said[0] == 'hdss: the set has failed: starting again with its jobs, 1 of 3 times', ended
     assert said[-1].endswith('which is all that --restarts allows; `hdss up --resume` goes on with its jobs'), ended
     assert ended.err.count('supermaster: all workers are lost: the set ends') == 4, ended
+
+
+def test_a_killed_worker_is_started_again_three_times():
+    """For the jobs that begin later."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    for _ in range(3):
+        kill_a_worker(process)
+        wait_until(has_both, 'a job with both workers')
+    kill_a_worker(process, count=1)
+    wait_until(lambda: not has_both(), 'a job with one worker')
+    well(['down'])
+    ended = finish(process)
+    said = [line for line in ended.err if line.startswith('hdss-fork: ')]
+    assert ended.status == 0 and said == [
+        *(f'hdss-fork: rank 2 was lost: it is started again, {number} of 3 times' for number in (1, 2, 3)),
+        'hdss-fork: rank 2 was lost, and is not started again'], ended
+
+
+def test_a_job_goes_on_with_workers_that_were_started_again():
+    """Once all of those that it began with are lost; without a journal it fails alone."""
+    here()
+    process = start([HDSS, 'up', '--workers', '2', '--foreground'])
+    assert process.stdout.readline() == 'main is up\n'
+    well(['submit', *UNHURRIED, '--output', 'kept.npy'])
+    well(['submit', *UNHURRIED])
+    wait_until(lambda: all(job(one)['done'] > 0 for one in '12'), 'jobs that run')
+    first = ranks_of(process, WORKER)
+    for pid in first:
+        os.kill(pid, signal.SIGKILL)
+        wait_until(lambda: len(set(ranks_of(process, WORKER)) - {pid}) == 2 and has_both(), 'a job with both workers')
+    assert run([HDSS, 'wait', '2']).status == 1
+    hurry()
+    waited = run([HDSS, 'wait', '1'])
+    assert waited.status == 0 and waited.out == 'main/1: done, 40,000 of 40,000 (100.0 %)\n', waited
+    alone = run([HDSS, 'run', '--workers', '2', '--output', 'alone.npy', *UNHURRIED])
+    with open('alone.npy', 'rb') as right, open('kept.npy', 'rb') as got:
+        assert alone.status == 0 and right.read() == got.read(), alone
+    well(['down'])
+    ended = finish(process)
+    assert ended.status == 0 and not any('starting again with its jobs' in line for line in ended.err), ended
 
 
 def test_a_stopped_supermaster_whose_workers_are_lost_is_ended():
@@ -190,8 +250,7 @@ def test_a_job_without_a_journal_fails_with_its_workers():
     assert process.stdout.readline() == 'main is up\n'
     well(['submit', *UNHURRIED])
     wait_until(lambda: job('1')['done'] > 0, 'a job that runs')
-    for pid in ranks_of(process, WORKER):
-        os.kill(pid, signal.SIGKILL)
+    kill_workers(process)
     assert finish(process).status == 1
     up('--resume')
     try:

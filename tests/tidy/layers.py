@@ -90,7 +90,7 @@ ORDER = {"common/mpi": """
     ops_mpi alone start
     far_send drop deferred asks send announce early
     arbiter apply step
-    far_results far receive leave loop link""".split()}
+    far_results far receive leave returns loop link""".split()}
 # A function, or a table, that other files see.
 DEFINITION = re.compile(r"^(?!static\b|typedef\b)[A-Za-z_][\w *]*?\b(\w+)(?:\([^;{]*\)\n\{| = \{)", re.MULTILINE)
 # Not a member (x.word, x->word).

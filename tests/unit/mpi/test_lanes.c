@@ -28,7 +28,8 @@
 #define MARK "a message of sixty bytes, which fill a cell with their size."
 
 static struct lanes *launcher, *rank[RANKS];
-static unsigned char *shared; /* the memory of all */
+static int descriptor;        /* of the memory of all */
+static unsigned char *shared; /* that memory */
 static size_t shared_bytes;
 
 static struct lanes *enter(int memory, unsigned number)
@@ -47,16 +48,15 @@ static struct lanes *enter(int memory, unsigned number)
 static void setup(void)
 {
     struct error error;
-    const int memory = lanes_make(&launcher, RANKS, &error);
-    ck_assert_int_ge(memory, 0);
+    descriptor = lanes_make(&launcher, RANKS, &error);
+    ck_assert_int_ge(descriptor, 0);
     for (unsigned i = 0; i < RANKS; i++)
-        rank[i] = enter(memory, i);
+        rank[i] = enter(descriptor, i);
     struct stat status;
-    ck_assert_int_eq(fstat(memory, &status), 0);
+    ck_assert_int_eq(fstat(descriptor, &status), 0);
     shared_bytes = (size_t)status.st_size;
-    shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+    shared = mmap(NULL, shared_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     ck_assert(shared != MAP_FAILED);
-    close(memory);
 }
 
 static void teardown(void)
@@ -65,6 +65,7 @@ static void teardown(void)
         lanes_free(rank[i]);
     lanes_free(launcher);
     munmap(shared, shared_bytes);
+    close(descriptor);
 }
 
 /* The first cell of the lane, which is found by a message. */
@@ -140,15 +141,23 @@ START_TEST(messages_come_in_their_order)
 }
 END_TEST
 
+/* Returns how many messages of full size the lane takes. */
+static unsigned fill(unsigned from, unsigned to)
+{
+    unsigned char bytes[MESSAGE_MAX] = {0};
+    unsigned sent = 0;
+    for (; lanes_have_room(rank[from], to, sizeof bytes); sent++)
+        lanes_send(rank[from], to, bytes, sizeof bytes);
+    return sent;
+}
+
 START_TEST(a_lane_is_full_until_it_is_read)
 {
     unsigned char bytes[MESSAGE_MAX] = {0};
     const unsigned char *came;
-    unsigned from, sent = 0;
+    unsigned from;
     size_t size;
-    for (; lanes_have_room(rank[0], 2, sizeof bytes); sent++)
-        lanes_send(rank[0], 2, bytes, sizeof bytes);
-    ck_assert_uint_ge(sent, 4);
+    ck_assert_uint_ge(fill(0, 2), 4);
     ck_assert(lanes_have_room(rank[0], 1, sizeof bytes) && lanes_have_room(rank[1], 2, sizeof bytes));
     ck_assert(!lanes_poll(rank[1], &from, &came, &size));
     ck_assert(lanes_poll(rank[2], &from, &came, &size));
@@ -347,6 +356,69 @@ START_TEST(the_launcher_hears_how_it_goes)
 }
 END_TEST
 
+/* In the lanes are messages, of which some have been taken, nonsense, and data. */
+START_TEST(another_process_finds_the_lanes_of_a_lost_rank_empty)
+{
+    unsigned char bytes[MESSAGE_MAX] = {7};
+    const unsigned char *came;
+    unsigned from;
+    size_t size;
+    const unsigned room = fill(0, 2);
+    ck_assert(lanes_poll(rank[2], &from, &came, &size) && lanes_poll(rank[2], &from, &came, &size));
+    write_message(first_cell(2, 0) + CELL, UINT32_MAX, "what follows");
+    ck_assert(lanes_poll(rank[0], &from, &came, &size) && from == 2 && size == 0);
+    fill(2, 0);
+    lanes_send(rank[1], 0, bytes, 300);
+    lanes_send(rank[1], 2, bytes, 400);
+    lanes_put_data(rank[0], 2, bytes, 100);
+    lanes_put_data(rank[2], 0, bytes, 100);
+    ck_assert_uint_eq(lanes_take_data(rank[2], 0, bytes, 40) + lanes_take_data(rank[0], 2, bytes, 40), 80);
+    lanes_vacate(rank[0], 2);
+    ck_assert_int_eq(lanes_slot(launcher, 2), SLOT_FREE);
+    ck_assert_int_eq(lanes_slot(launcher, 1), SLOT_TAKEN);
+    lanes_set_slot(launcher, 2, SLOT_FILLED);
+    lanes_free(rank[2]);
+    rank[2] = enter(descriptor, 2);
+    ck_assert_uint_eq(lanes_data_waiting(rank[0], 2), 0);
+    ck_assert_uint_eq(lanes_data_waiting(rank[2], 0), 0);
+    ck_assert(!lanes_poll(rank[2], &from, &came, &size));
+    ck_assert(lanes_poll(rank[0], &from, &came, &size) && from == 1 && size == 300);
+    ck_assert(!lanes_poll(rank[0], &from, &came, &size));
+    ck_assert_uint_eq(lanes_put_data(rank[2], 0, "hello", 5), 5);
+    ck_assert_uint_eq(lanes_data_waiting(rank[0], 2), 5);
+    ck_assert_uint_eq(fill(0, 2), room);
+    ck_assert_uint_eq(fill(2, 0), room);
+    for (unsigned i = 0; i < room; i++) {
+        ck_assert(lanes_poll(rank[0], &from, &came, &size) && from == 2 && size == MESSAGE_MAX);
+        ck_assert(lanes_poll(rank[2], &from, &came, &size) && from == 0 && size == MESSAGE_MAX);
+    }
+    ck_assert(!lanes_poll(rank[0], &from, &came, &size) && !lanes_poll(rank[2], &from, &came, &size));
+    lanes_set_slot(rank[0], 2, SLOT_CLOSED);
+    ck_assert_int_eq(lanes_slot(launcher, 2), SLOT_CLOSED);
+}
+END_TEST
+
+/* One that cannot go on ends alone: the others have gone on without it before. */
+START_TEST(a_rank_that_has_returned_ends_no_other)
+{
+    struct lanes *returned;
+    struct error error;
+    const int memory = lanes_make(&launcher, RANKS, &error);
+    lanes_set_slot(launcher, 1, SLOT_FILLED);
+    const pid_t child = fork();
+    if (child == 0) {
+        returned = enter(memory, 1);
+        lanes_abort(returned, 3);
+    }
+    int status;
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 3);
+    ck_assert_int_eq(lanes_aborted(launcher), -1);
+    close(memory);
+    lanes_free(launcher);
+}
+END_TEST
+
 START_TEST(only_memory_of_a_launch_is_entered)
 {
     static const char *const wrong[] = {"", "7", "a:0:2", "0:2:2", "0:0:2x", "-1:0:2", "0:0:4000000000", "99:0:2"};
@@ -379,9 +451,11 @@ int main(void)
     tcase_add_test(with_ranks, senders_are_heard_in_turn);
     tcase_add_test(with_ranks, all_pass_a_barrier_together);
     tcase_add_test(with_ranks, the_launcher_hears_how_it_goes);
+    tcase_add_test(with_ranks, another_process_finds_the_lanes_of_a_lost_rank_empty);
     suite_add_tcase(suite, with_ranks);
     tcase_add_test(without, many_senders_are_all_heard);
     tcase_add_test(without, a_launch_may_have_fewer_ranks);
+    tcase_add_test(without, a_rank_that_has_returned_ends_no_other);
     tcase_add_test(without, only_memory_of_a_launch_is_entered);
     suite_add_tcase(suite, without);
     return suite_run(suite);

@@ -40,6 +40,7 @@ START_TEST(less_is_exchanged_with_a_peer_from_state_to_state)
         {PEER_EMPTY, PEER_EMPTIED, false, true},
         {PEER_FENCE, PEER_FENCED, false, false},
         {PEER_LOSE, PEER_LOST, false, false},
+        {PEER_RETURN, PEER_UNWATCHED, true, true},
     };
     ck_assert(peers_can_send(&peers, 2) && peers_can_receive(&peers, 2));
     for (size_t i = 0; i < sizeof life / sizeof *life; i++) {
@@ -121,10 +122,8 @@ END_TEST
 static const struct {
     enum peer_event before, event;
 } illegal[] = {
-    {PEER_WATCH, PEER_CLOSE},
-    {PEER_DISMISS, PEER_CLOSE},
-    {PEER_FENCE, PEER_FENCE},
-    {PEER_WATCH, PEER_LOSE},
+    {PEER_WATCH, PEER_CLOSE}, {PEER_DISMISS, PEER_CLOSE}, {PEER_FENCE, PEER_FENCE},
+    {PEER_WATCH, PEER_LOSE},  {PEER_FENCE, PEER_RETURN},
 };
 
 START_TEST(peers_that_have_come_are_watched_as_others_are)
