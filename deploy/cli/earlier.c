@@ -38,11 +38,12 @@ static int earlier_take_line(struct earlier *earlier, const char *line, size_t l
     struct earlier_task *grown = grow(earlier->tasks_done, earlier->count, &earlier->capacity, sizeof *grown);
     if (grown == NULL)
         return earlier_no_memory(earlier, error);
-    const bool again = earlier->again_failed && task_row_failed(&row);
+    const bool has_failed = task_row_failed(&row), again = earlier->again_failed && has_failed;
     earlier->tasks_done = grown;
     earlier->tasks_done[earlier->count++] =
         (struct earlier_task){.number = row.number,
                               .line = number,
+                              .has_failed = has_failed,
                               .digest = again ? 0 : digest_command(earlier->kind, row.command.at, row.command.length)};
     return 0;
 }
@@ -64,6 +65,14 @@ static void sort_tasks(struct earlier *earlier)
         if (i + 1 == earlier->count || earlier->tasks_done[i + 1].number != earlier->tasks_done[i].number)
             earlier->tasks_done[kept++] = earlier->tasks_done[i];
     earlier->count = kept;
+}
+
+size_t earlier_failed(const struct earlier *earlier)
+{
+    size_t failed = 0;
+    for (size_t i = 0; i < earlier->count; i++)
+        failed += earlier->tasks_done[i].has_failed;
+    return failed;
 }
 
 /* The digest of the command of a task that is done, else 0. */

@@ -16,6 +16,7 @@ struct earlier_task {
     uint64_t number; /* of the task, from 1 on */
     uint64_t line;
     uint64_t digest; /* of its command; 0: it is to be run */
+    bool has_failed;
 };
 
 struct earlier {
@@ -40,6 +41,9 @@ void earlier_fini(struct earlier *earlier);
 /* Prepares for comparing: the rows go to the file `path`, and their commands are made as `source` says. -1 with one
  * line. */
 int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_source *source, struct error *error);
+
+/* How many of its tasks failed. */
+size_t earlier_failed(const struct earlier *earlier);
 
 /* True if the task, which counts from 1, is not to be run. */
 bool earlier_has(const struct earlier *earlier, uint64_t number);

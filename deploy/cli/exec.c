@@ -793,6 +793,26 @@ static void note_background(const struct exec_request *request)
         say_note("hdss exec", "the command ends in '&': what it leaves running is ended with its task");
 }
 
+/* No task is left to be run. Returns the exit status. */
+static int tell_nothing_to_do(const struct exec_run *run, struct error *error)
+{
+    const size_t failed = earlier_failed(&run->earlier);
+    if (run->number == 0 && run->request.file_word != NULL) {
+        error_set(error, "there are no arguments, and %.200s is a word of the command; type ::: before it",
+                  run->request.file_word);
+        return EXIT_STATUS_USAGE;
+    }
+    if (failed > 0)
+        say(stderr, "hdss exec: all tasks have ended, and %zu of them failed; --resume=failed runs %s again", failed,
+            failed == 1 ? "it" : "them");
+    else
+        fputs(run->number > 0 ? "hdss exec: all tasks are done, so there is nothing to do\n"
+                              : "hdss exec: there are no arguments, so there is nothing to do; accepted: ::: ARG..., "
+                                ":::: FILE..., or a list on standard input\n",
+              stderr);
+    return EXIT_STATUS_DONE;
+}
+
 /* Returns the exit status; the error is empty where the run itself has said what is wrong. */
 static int exec_tasks(struct exec_run *run, struct error *error)
 {
@@ -801,14 +821,8 @@ static int exec_tasks(struct exec_run *run, struct error *error)
         sources_begin(run->request.sources, error) < 0 || exec_check_order(run, error) < 0 ||
         make_place(run, error) < 0 || begin_earlier(run, error) < 0 || begin_list(run, error) < 0)
         return EXIT_STATUS_USAGE;
-    if (run->is_complete && run->list.rows == 0) {
-        fputs(run->number > 0 ? "hdss exec: all tasks are done, so there is nothing to do\n"
-                              : "hdss exec: there are no arguments, so there is nothing to do; accepted: ::: ARG..., "
-                                ":::: FILE..., or a "
-                                "list on standard input\n",
-              stderr);
-        return EXIT_STATUS_DONE;
-    }
+    if (run->is_complete && run->list.rows == 0)
+        return tell_nothing_to_do(run, error);
     if (run->request.dry_run)
         return show_commands(run, error) == 0 ? EXIT_STATUS_DONE : EXIT_STATUS_USAGE;
     if (run->request.output == NULL && begin_follow(run, error) < 0)

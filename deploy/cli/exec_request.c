@@ -549,10 +549,13 @@ static int exec_read_words(struct exec_request *request, int count, char *const 
         end++;
     if (request->spreads)
         request->how.slots = request->workers > 0 ? request->workers : cores_usable();
-    for (int i = 1; end == count && i < count; i++)
+    for (int i = 1; end == count && i < count; i++) {
         if (strcmp(words[i], "::") == 0)
             return error_set(error, "'::' marks nothing; accepted: %s before arguments, %s before files of them",
                              request->argument_mark, request->file_mark);
+        if (request->file_word == NULL && access(words[i], F_OK) == 0)
+            request->file_word = words[i];
+    }
     request->sources = sources_new(&request->how);
     if (request->sources == NULL)
         return error_set(error, "out of memory for the arguments");

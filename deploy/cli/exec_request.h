@@ -23,6 +23,7 @@ struct exec_shown {
 struct exec_request {
     struct argv words;          /* options that go on to `hdss run` */
     char *command;              /* its words joined; empty: each row is a command line; owned */
+    const char *file_word;      /* a word of the command that is a file, if no arguments follow; NULL: none */
     struct sources *sources;    /* owned */
     struct sources_options how; /* of the sources */
     struct argv files;          /* of -a */

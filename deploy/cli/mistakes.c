@@ -337,8 +337,11 @@ static int explain_kernel(const char *word, struct error *error)
         return error_set(error, "'%.60s' stands behind '--', where there are no options", word);
     if (strchr(word, ' ') != NULL)
         return error_set(error, "'%.60s' is one word, with blanks in it; type it without the quotes", word);
-    if (ends_in(word, ".py"))
-        return error_set(error, "%.60s is a file of functions; type: hdss run python:%.*s.FUNCTION", word, stem, name);
+    if (ends_in(word, ".py")) {
+        const char *colon = strrchr(name, ':'), *module = colon != NULL ? colon + 1 : name;
+        return error_set(error, "%.60s is a file of functions; type: hdss run python:%.*s.FUNCTION", word,
+                         stem - (int)(module - name), module);
+    }
     if (strcmp(word, "python") == 0 || strcmp(word, "python3") == 0)
         return error_set(error, "a function in Python is written python:MODULE.FUNCTION");
     if (is_source(word) && strncmp(word, "python:", 7) != 0)

@@ -268,7 +268,10 @@ def test_what_a_log_has_is_not_run_again():
         assert [line.split('\t')[0] for line in file] == ['Seq', '1', '2', '3', '2', '4']
     run = execute('--resume', *words, stdin='a\nb\nc\nx\n')
     assert run.status == 2 and run.out == '' and run.err[0].startswith("hdss exec: log, line 6: task 4 was `echo 'd'; test 'd' != b`, and is now `echo 'x'"), run
-    assert 'nothing to do' in execute('--resume', *words, stdin='a\nb\nc\nd\n').raw_err
+    run = execute('--resume', *words, stdin='a\nb\nc\nd\n')
+    assert run.status == 0 and 'all tasks have ended, and 1 of them failed; --resume=failed runs it again' in run.raw_err, run
+    assert execute('--joblog', 'good', 'true', ':::', 'a').status == 0
+    assert 'nothing to do' in execute('--resume', '--joblog', 'good', 'true', ':::', 'a').raw_err
 
 
 def test_output_goes_to_devices():
@@ -422,6 +425,7 @@ WRONG = [
     (['--technique', 'gss', '--delay', '1', 'echo', ':::', 'a', 'b'], '', 2, 'ss'),
     (['--results', '/dev/null', 'echo', ':::', 'a'], '', 1, '/dev/null'),
     (['echo'], '', 0, 'there are no arguments, so there is nothing to do'),
+    (['echo', '/etc/passwd', '/etc/group'], '', 2, 'there are no arguments, and /etc/passwd is a word of the command; type ::: before it'),
     (['echo'], 'a\0b\n', 2, 'a NUL byte; accepted: -0'),
     (['nosuchprogram', ':::', 'a', 'b'], '', 2, 'nosuchprogram: no such program in PATH'),
     (['./nosuch', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),

@@ -54,6 +54,7 @@ KERNELS = (
     ('python', 'a function in Python is written python:MODULE.FUNCTION'),
     ('mine.py', 'mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('python:nosuch_.squares', 'kernel python:nosuch_.squares: *'),
+    ('python:mine.py', 'python:mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('./mine.py', './mine.py is a file of functions; type: hdss run python:mine.FUNCTION'),
     ('loop.c', 'loop.c is a source; compile it to a shared object and type: hdss run ./loop.so'),
     ('python:nosuch.f', 'kernel python:nosuch.f: there is no module nosuch; it is looked for in the current folder and in PYTHONPATH'),

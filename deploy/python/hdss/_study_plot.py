@@ -9,6 +9,7 @@ import importlib
 import io
 import math
 import os
+import sys
 import textwrap
 import threading
 import warnings
@@ -45,7 +46,7 @@ def missing() -> str:
         importlib.import_module('logging').getLogger('matplotlib').setLevel('ERROR')  # where it keeps what it knows of fonts is nobody's concern
         importlib.import_module('matplotlib.figure')
     except ImportError:
-        return 'matplotlib, which draws, is not there for the Python of HDSS: install it (python3-matplotlib on Debian and Ubuntu)'
+        return f'matplotlib, which draws, is not there for {sys.executable}, the Python of HDSS: install it (python3-matplotlib for that of Debian and Ubuntu)'
     except (ValueError, OSError) as error:  # what its settings say, as a MPLBACKEND that there is not
         return f'matplotlib, which draws, cannot be loaded: {str(error).splitlines()[0]:.200}'
     return ''

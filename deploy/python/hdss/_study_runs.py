@@ -6,6 +6,7 @@ into it. A simulation takes one core and disturbs no other, so that as many go o
 of the study."""
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
@@ -227,7 +228,8 @@ class Runs:
 
     def _send(self, number: int) -> None:
         for process in self.going.values():
-            os.kill(process, number)
+            with contextlib.suppress(ProcessLookupError):  # it has just been waited for
+                os.kill(process, number)
 
     def _stop(self, number: int, frame: Optional[FrameType]) -> None:
         """Ctrl-Z, which reaches no run by itself: each is a session of its own."""
