@@ -35,7 +35,7 @@ def test_hdss_run_finds_the_launcher_of_mpich():
     reference = undisturbed(*SLOW)
     for words in (['--workers', '3'], ['--masters', '2', '--workers', '3'], ['--workers', '2', '--threads', '2']):
         with hurried():
-            result = run([HDSS, 'run', '-v', *words, *WORDS, '--overwrite', *SLOW])
+            result = run([HDSS, 'run', '-v', '--carrier', 'mpi', *words, *WORDS, '--overwrite', *SLOW])
         check(result, reference)
         assert result.raw_err.startswith('mpiexec') and len(result.err) == 1, result
     with hurried():
