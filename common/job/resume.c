@@ -196,6 +196,19 @@ static bool is_worth_something(const struct journal_content *content)
     return ranges_total(&content->done) > 0;
 }
 
+static int refuse_old(const char *path, uint64_t percent, struct error *error)
+{
+    if (percent == 100)
+        return error_set(error,
+                         "%.200s: a run has left it; accepted: --resume=failed to try again what failed, --resume to "
+                         "complete its files, --overwrite to begin anew",
+                         path);
+    return error_set(error,
+                     "%.200s: a run that ended early left it, %" PRIu64
+                     " %% done; accepted: --resume to go on with it, --overwrite to begin anew",
+                     path, percent);
+}
+
 /* A new run does not destroy a run that could be resumed, except with --overwrite. */
 static int check_old(struct resume *resume, const char *path, const struct job_setup *setup, struct error *error)
 {
@@ -208,10 +221,7 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     case JOURNAL_READABLE:
         resume->has_begun |= !file.content.is_over;
         if (!overwrites && !file.content.is_over && is_worth_something(&file.content))
-            result = error_set(error,
-                               "%.200s: a run that ended early left it, %" PRIu64
-                               " %% done; accepted: --resume to go on with it, --overwrite to begin anew",
-                               path, percent(&file.content));
+            result = refuse_old(path, percent(&file.content), error);
         break;
     case JOURNAL_UNUSABLE:
         if (!overwrites)

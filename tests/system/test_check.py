@@ -168,7 +168,7 @@ def test_earlier_runs():
     write('tasks.txt', 'true\nfalse\ntrue\n')
     assert run_job(0, 2, ['exec', 'tasks=tasks.txt']).status == 3
     refused('exec', 'tasks=tasks.txt',
-            said='tasks.txt.out.journal: a run that ended early left it, 100 % done; accepted: --resume to go on with it, --overwrite to begin anew')
+            said='tasks.txt.out.journal: a run has left it; accepted: --resume=failed to try again what failed, --resume to complete its files, --overwrite to begin anew')
     assert shown('--overwrite', 'exec', 'tasks=tasks.txt') == ['3 tasks:', '    true', '    false', '    true']
     assert shown('--resume', 'exec', 'tasks=tasks.txt') == ['3 tasks, 3 of them done']
     assert shown('--resume', 'failed', 'exec', 'tasks=tasks.txt') == ['3 tasks, 2 of them done; the others:', '    false']

@@ -219,7 +219,7 @@ START_TEST(nothing_done_is_nothing_to_refuse)
     end_with(EXIT_STATUS_FAILED); /* complete, but its end failed: it stays */
     PLAN("--output", "out.npy");
     ck_assert_int_eq(root_check(&root, true), -1);
-    ck_assert_ptr_nonnull(strstr(root.error.text, "100 % done"));
+    ck_assert_ptr_nonnull(strstr(root.error.text, "--resume to complete its files"));
     resume_end(&root.resume);
     PLAN("--output", "out.npy", "--overwrite");
     look_back_and_create();
