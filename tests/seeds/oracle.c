@@ -49,13 +49,13 @@ static bool may_be_wrong(const struct virtual_config *config, const struct virtu
     return config->lies != NULL && !all_was_verified;
 }
 
-/* Workers that are known to have died of an iteration in earlier runs. */
-static unsigned earlier_deaths(const struct virtual_config *config, uint64_t iteration)
+/* What is known of an iteration from earlier runs: workers and child processes that died of it. */
+static struct poison earlier_deaths(const struct virtual_config *config, uint64_t iteration)
 {
     struct poison found = {0};
     if (config->deaths != NULL)
         poison_look(config->deaths, &(struct range){iteration, 1}, &found);
-    return found.deaths;
+    return found;
 }
 
 /* True for a row that depends on others and may be given up with the last one, in one chunk no longer than the
@@ -90,8 +90,10 @@ static const char *check_failed(const struct virtual_config *config, const struc
         bool given_up = ranges_contains(failed, i), was_done = config->done != NULL && ranges_contains(config->done, i);
         if (!given_up && !was_done && always(config, i, false))
             return "an iteration that never works is said to be done";
+        const struct poison earlier = earlier_deaths(config, i);
         if (given_up && always(config, i, true) && !goes_with_last(config, i) && !waits_for_failed(config, result, i) &&
-            result->supermaster->losses.workers_lost + earlier_deaths(config, i) < DEATHS_MAX)
+            result->supermaster->losses.workers_lost + earlier.deaths < DEATHS_MAX &&
+            !deaths_are_too_many(&earlier, config->spec.retries, config->columns > 0))
             return "iterations were given up that would have worked";
     }
     return NULL;
