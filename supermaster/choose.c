@@ -150,7 +150,7 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         .iterations = feedback->iterations,
         .compute_s = seconds_of(feedback->compute_ns),
         .wait_s = seconds_of(feedback->wait_ns),
-        .deviation_s = seconds_of(feedback->deviation_ns),
+        .deviation_s = (double)feedback->deviation_ns / 1e9,
         .samples = feedback->samples,
     };
     if (supermaster->technique.is_ready && supermaster->technique.seat[w] != NO_SEAT) {
