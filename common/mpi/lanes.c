@@ -499,7 +499,7 @@ size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t s
 /* At one end of the lane there is no process, and this one is at the other. */
 static void empty_messages(struct messages_lane *lane)
 {
-    for (uint64_t cell = 0; cell < CELLS; cell++)
+    for (uint64_t cell = 0; cell < LANE_CELLS; cell++)
         atomic_store_explicit(size_at(lane, cell), 0, memory_order_relaxed);
     atomic_store(&lane->taken, 0);
 }

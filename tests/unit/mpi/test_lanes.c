@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,8 +25,9 @@
 #define BYTES    (5u << 20)
 
 /* The first message fills the first cell of its lane. */
-#define CELL 64
-#define MARK "a message of sixty bytes, which fill a cell with their size."
+#define CELL       64
+#define LANE_CELLS 512
+#define MARK       "a message of sixty bytes, which fill a cell with their size."
 
 static struct lanes *launcher, *rank[RANKS];
 static int descriptor;        /* of the memory of all */
@@ -151,6 +153,20 @@ static unsigned fill(unsigned from, unsigned to)
     return sent;
 }
 
+/* One message after the other, each of one cell, once through the lane: nothing else is found. */
+static void check_each_cell(unsigned from, unsigned to)
+{
+    const unsigned char *came;
+    unsigned sender;
+    size_t size;
+    for (unsigned i = 0; i < LANE_CELLS; i++) {
+        ck_assert(lanes_have_room(rank[from], to, 4));
+        lanes_send(rank[from], to, (const unsigned char *)"word", 4);
+        ck_assert(lanes_poll(rank[to], &sender, &came, &size) && sender == from && size == 4);
+        ck_assert(!lanes_poll(rank[to], &sender, &came, &size));
+    }
+}
+
 START_TEST(a_lane_is_full_until_it_is_read)
 {
     unsigned char bytes[MESSAGE_MAX] = {0};
@@ -195,8 +211,11 @@ START_TEST(what_nobody_has_told_of_is_found)
     const unsigned char *bytes;
     unsigned from;
     size_t size;
-    unsigned char *const from_1 = first_cell(1, 0), *const from_2 = first_cell(2, 0);
-    write_message(from_1 + 2 * RANKS * (from_2 - from_1), 4, "last"); /* the lanes are in the order of their readers */
+    /* A reader's lanes, one from each rank, lie side by side: the lane from 1 to 2 lies the lanes of two readers behind
+     * the lane from 1 to 0. */
+    unsigned char *const from_1 = first_cell(1, 0);
+    const ptrdiff_t lane_bytes = first_cell(2, 0) - from_1;
+    write_message(from_1 + 2 * RANKS * lane_bytes, 4, "last");
     ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
     lanes_look_at(rank[2], 0);
     ck_assert(!lanes_poll(rank[2], &from, &bytes, &size));
@@ -386,6 +405,8 @@ START_TEST(another_process_finds_the_lanes_of_a_lost_rank_empty)
     ck_assert(!lanes_poll(rank[0], &from, &came, &size));
     ck_assert_uint_eq(lanes_put_data(rank[2], 0, "hello", 5), 5);
     ck_assert_uint_eq(lanes_data_waiting(rank[0], 2), 5);
+    check_each_cell(0, 2);
+    check_each_cell(2, 0);
     ck_assert_uint_eq(fill(0, 2), room);
     ck_assert_uint_eq(fill(2, 0), room);
     for (unsigned i = 0; i < room; i++) {
