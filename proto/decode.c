@@ -84,7 +84,7 @@ static bool is_in_proportion(const struct speed *speed)
     double most = speed->mean_ns * SPEED_RATIO_MAX;
     if (timed && speed->mean_ns < SPEED_MEAN_MIN_NS)
         return false;
-    for (unsigned i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
         if ((double)speed->cells[i].mean_ns > most || (!timed && speed->cells[i].count > 0))
             return false;
     return speed->deviation_ns <= most && (timed || speed->swr == 0);
@@ -105,7 +105,7 @@ static enum decode_result check_speed(const struct message *message)
             return DECODE_OUT_OF_RANGE;
     if (speed.swr > 1)
         return DECODE_OUT_OF_RANGE;
-    for (unsigned i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
         if (speed.cells[i].count == 0 && speed.cells[i].mean_ns > 0)
             return DECODE_NOT_ZERO;
     return is_in_proportion(&speed) ? DECODE_OK : DECODE_OUT_OF_RANGE;

@@ -38,7 +38,7 @@
 #define STATS_MAX          60
 #define ASKS_MAX           16
 #define LEVELS_MAX         12
-#define CELLS              16
+#define SPEED_CELLS        16
 
 /* Lower bound for the mean in a SPEED if any iteration was timed by itself. */
 #define SPEED_MEAN_MIN_NS 1e-3

@@ -139,7 +139,7 @@ struct message speed_message(const struct speed *speed, unsigned char body[SPEED
     wire_put_double(body + SPEED_AT_REALS, speed->mean_ns);
     wire_put_double(body + SPEED_AT_REALS + 8, speed->deviation_ns);
     wire_put_double(body + SPEED_AT_REALS + 16, speed->swr);
-    for (size_t i = 0; i < CELLS; i++) {
+    for (size_t i = 0; i < SPEED_CELLS; i++) {
         wire_put_float(body + SPEED_AT_CELLS + 8 * i, speed->cells[i].mean_ns);
         wire_put32(body + SPEED_AT_CELLS + 8 * i + 4, speed->cells[i].count);
     }
@@ -159,7 +159,7 @@ void speed_get(const struct message *message, struct speed *speed)
         .deviation_ns = wire_get_double(body + SPEED_AT_REALS + 8),
         .swr = wire_get_double(body + SPEED_AT_REALS + 16),
     };
-    for (size_t i = 0; i < CELLS; i++)
+    for (size_t i = 0; i < SPEED_CELLS; i++)
         speed->cells[i] = (struct speed_cell){wire_get_float(body + SPEED_AT_CELLS + 8 * i),
                                               wire_get32(body + SPEED_AT_CELLS + 8 * i + 4)};
     for (size_t i = 0; i < speed->levels; i++)

@@ -43,7 +43,7 @@ struct load_record {
     uint16_t load;   /* at least LOAD_ONE */
 };
 
-/* Timings in one of CELLS equal parts of the loop. */
+/* Timings in one of SPEED_CELLS equal parts of the loop. */
 struct speed_cell {
     float mean_ns; /* of iterations timed by themselves; 0: none */
     uint32_t count;
@@ -54,7 +54,7 @@ struct speed {
     uint64_t round_trip_ns;       /* shortest of its echoes; 0: none sent */
     double mean_ns, deviation_ns; /* of the iterations timed by themselves */
     double swr;                   /* shortest over longest of the first five; 0 with fewer than two */
-    struct speed_cell cells[CELLS];
+    struct speed_cell cells[SPEED_CELLS];
     unsigned levels;
     uint64_t elapsed_ns[LEVELS_MAX]; /* [k]: time of the first 2^k probe iterations */
 };

@@ -21,7 +21,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-static_assert(PROFILE_CELLS == CELLS, "a profile has as many parts as a probe has cells");
+static_assert(PROFILE_CELLS == SPEED_CELLS, "a profile has as many parts as a probe has cells");
 
 int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room)
 {
@@ -55,7 +55,7 @@ void supermaster_chooser_fini(struct supermaster *supermaster)
 static void take_profile(const struct measured *measured, struct profile *profile)
 {
     struct profile_samples samples = {.overall_mean = 1, .overall_deviation = measured->cov};
-    for (unsigned i = 0; i < CELLS; i++) {
+    for (unsigned i = 0; i < SPEED_CELLS; i++) {
         samples.mean[i] = measured->cells[i].mean;
         samples.count[i] = measured->cells[i].count;
     }

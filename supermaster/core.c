@@ -34,9 +34,9 @@ static void check_worker_status(const struct supermaster *supermaster)
         by_status[losses->worker[w]]++;
     }
     for (unsigned m = 0; m < topology->masters; m++) {
-        masters_left += losses->master_left[m] != MASTER_SERVES;
-        masters_lost += losses->master_left[m] == MASTER_IS_LOST;
-        if (losses->master_left[m] == MASTER_SERVES)
+        masters_left += losses->master[m] != MASTER_SERVES;
+        masters_lost += losses->master[m] == MASTER_IS_LOST;
+        if (losses->master[m] == MASTER_SERVES)
             continue;
         assert(supermaster->refilling.parked[m] == 0 && supermaster->refilling.busy[m] == 0 &&
                "who has left waits for nothing");
@@ -113,7 +113,7 @@ static void check_recalls_between_masters(const struct supermaster *supermaster)
     for (unsigned m = 0; m < supermaster->config.topology->masters; m++) {
         waiting += recalls->waiting[m] > 0;
         open += recalls->state[m] >= RECALL_SENT;
-        if (supermaster->losses.master_left[m])
+        if (supermaster->losses.master[m] != MASTER_SERVES)
             assert(recalls->state[m] == RECALL_FUTILE && recalls->waiting[m] == 0 && "who has left is not asked");
         if (supermaster->state == SUPERMASTER_SERVING)
             assert((recalls->waiting[m] == 0 || supermaster->refilling.parked[m] > 0) &&
@@ -193,7 +193,7 @@ static void send_end(struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     const struct end end = make_end(supermaster);
     for (unsigned m = 0; m < topology->masters; m++)
-        if (!supermaster->losses.master_left[m] && (!supermaster->losses.dismissed[m] || end.now))
+        if (supermaster->losses.master[m] == MASTER_SERVES && (!supermaster->losses.dismissed[m] || end.now))
             actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_END, .end = end});
     service_end(&supermaster->service, &end, supermaster->step.now_ns, supermaster->step.actions);

@@ -220,7 +220,7 @@ static void put_node_aside(struct supermaster *supermaster, unsigned node)
         if (topology->worker_node[w] == node)
             service_put_aside(&supermaster->service, w, supermaster->step.now_ns, supermaster->step.actions);
     for (unsigned m = 0; m < topology->masters; m++) {
-        if (nodes->master_node[m] != node || supermaster->losses.master_left[m])
+        if (nodes->master_node[m] != node || supermaster->losses.master[m] != MASTER_SERVES)
             continue;
         nodes->refills_kept[m] = supermaster->refilling.parked[m];
         supermaster->refilling.parked[m] = 0;
@@ -269,7 +269,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
         if (topology->worker_node[w] == node && supermaster->service.workers[w].present)
             service_take_back(&supermaster->service, w);
     for (unsigned m = 0; m < topology->masters; m++)
-        if (nodes->master_node[m] == node && !supermaster->losses.master_left[m]) {
+        if (nodes->master_node[m] == node && supermaster->losses.master[m] == MASTER_SERVES) {
             supermaster->refilling.parked[m] += nodes->refills_kept[m];
             nodes->refills_kept[m] = 0;
         }
@@ -347,7 +347,7 @@ int supermaster_losses_make_room(struct supermaster *supermaster, const struct r
     const size_t before = room->masters.before, now = room->masters.now;
     const bool complete =
         grow_to(&losses->worker, room->workers.before, room->workers.now, sizeof *losses->worker) == 0 &&
-        grow_to(&losses->master_left, before, now, sizeof *losses->master_left) == 0 &&
+        grow_to(&losses->master, before, now, sizeof *losses->master) == 0 &&
         grow_to(&losses->dismissed, before, now, sizeof *losses->dismissed) == 0 &&
         grow_to(&losses->was_given, before, now, sizeof *losses->was_given) == 0 &&
         grow_to(&losses->heard_ns, before, now, sizeof *losses->heard_ns) == 0;
@@ -357,7 +357,7 @@ int supermaster_losses_make_room(struct supermaster *supermaster, const struct r
 void supermaster_losses_fini(struct supermaster *supermaster)
 {
     free(supermaster->losses.worker);
-    free(supermaster->losses.master_left);
+    free(supermaster->losses.master);
     free(supermaster->losses.dismissed);
     free(supermaster->losses.was_given);
     free(supermaster->losses.heard_ns);
@@ -535,8 +535,8 @@ static void release_master(struct supermaster *supermaster, unsigned m)
 
 void supermaster_master_left(struct supermaster *supermaster, unsigned m)
 {
-    assert(!supermaster->losses.master_left[m] && "a master leaves once");
-    supermaster->losses.master_left[m] = MASTER_HAS_LEFT;
+    assert(supermaster->losses.master[m] == MASTER_SERVES && "a master leaves once");
+    supermaster->losses.master[m] = MASTER_HAS_LEFT;
     supermaster->losses.masters_left++;
     supermaster_recheck(supermaster);
     supermaster->refilling.busy[m] = 0;
@@ -550,10 +550,10 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
     struct losses *losses = &supermaster->losses;
-    if (losses->master_left[m])
+    if (losses->master[m] != MASTER_SERVES)
         return;
     supermaster_master_left(supermaster, m);
-    losses->master_left[m] = MASTER_IS_LOST;
+    losses->master[m] = MASTER_IS_LOST;
     losses->masters_lost++;
     losses->orphans_due_ns = supermaster->step.now_ns + LEAVE_NS;
     note_loss(supermaster, topology->master_rank[m], 0, false);
@@ -696,7 +696,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     if (!supermaster_has_no_worker(supermaster) || supermaster->service.parts_on_way > 0)
         return false;
     for (unsigned m = 0; m < topology->masters; m++)
-        if (!supermaster->losses.master_left[m] && topology_count(topology, m) > 0)
+        if (supermaster->losses.master[m] == MASTER_SERVES && topology_count(topology, m) > 0)
             return false;
     return true;
 }

@@ -312,8 +312,8 @@ static void dismiss(struct supermaster *supermaster, unsigned m)
 static void look_at_master(struct supermaster *supermaster, unsigned m)
 {
     struct losses *losses = &supermaster->losses;
-    if (losses->master_left[m] || losses->dismissed[m] || ranges_length(&supermaster->ledger.granted[m]) == 0 ||
-        !others_are_idle(supermaster, m))
+    if (losses->master[m] != MASTER_SERVES || losses->dismissed[m] ||
+        ranges_length(&supermaster->ledger.granted[m]) == 0 || !others_are_idle(supermaster, m))
         return;
     uint64_t due = due_ns(supermaster, m);
     if (due <= supermaster->step.now_ns)
@@ -375,7 +375,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
         return false;
     if (before == topology->masters)
         return service_take_neighbour(&supermaster->service, neighbour, supermaster->step.actions);
-    if (!supermaster->losses.master_left[before])
+    if (supermaster->losses.master[before] == MASTER_SERVES)
         actions_send(supermaster->step.actions, topology->master_rank[before],
                      &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
     return true;
@@ -555,7 +555,7 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
-    if (supermaster->losses.master_left[m])
+    if (supermaster->losses.master[m] != MASTER_SERVES)
         return; /* a worker reported its end before the runtime did: late reports are ignored and computed again */
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;

@@ -22,13 +22,13 @@ static void tell_master(const struct supermaster *supermaster, unsigned m, struc
     *figures = (struct rank_figures){
         .rank = topology->master_rank[m],
         .is_master = true,
-        .state = losses->master_left[m] == MASTER_IS_LOST  ? RANK_LOST
-                 : losses->master_left[m] != MASTER_SERVES ? RANK_LEFT
-                                                           : RANK_SERVES,
+        .state = losses->master[m] == MASTER_IS_LOST  ? RANK_LOST
+                 : losses->master[m] != MASTER_SERVES ? RANK_LEFT
+                                                      : RANK_SERVES,
         .node = RANK_NONE,
         .master = RANK_NONE,
         .workers = topology_count(topology, m),
-        .busy = losses->master_left[m] ? 0 : supermaster->refilling.busy[m],
+        .busy = losses->master[m] != MASTER_SERVES ? 0 : supermaster->refilling.busy[m],
         .has_counts = true,
         .done = supermaster->refilling.reported[m],
     };
@@ -53,7 +53,7 @@ static enum rank_state state_of_worker(const struct supermaster *supermaster, un
     if (served->present)
         return state_of_served(served);
     const unsigned m = supermaster->config.topology->master_of[w];
-    return supermaster->losses.master_left[m] ? RANK_LEFT : RANK_NOT_TOLD;
+    return supermaster->losses.master[m] != MASTER_SERVES ? RANK_LEFT : RANK_NOT_TOLD;
 }
 
 static void tell_counts(const struct supermaster *supermaster, unsigned w, struct rank_figures *figures)
@@ -223,7 +223,7 @@ static struct report_pods count_pods(const struct supermaster *supermaster)
     const struct topology *topology = supermaster->config.topology;
     struct report_pods pods = {.joined = topology->masters - topology->launched};
     for (unsigned m = topology->launched; m < topology->masters; m++) {
-        const bool lost = supermaster->losses.master_left[m] == MASTER_IS_LOST;
+        const bool lost = supermaster->losses.master[m] == MASTER_IS_LOST;
         pods.lost += lost;
         pods.left += !lost && supermaster->losses.dismissed[m];
     }

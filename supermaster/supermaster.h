@@ -69,7 +69,7 @@ struct measured {
     struct {
         double mean;    /* mean over this part of the loop; 0: none timed */
         uint64_t count; /* iterations timed here, at most as many as by one worker, because all time the same ones */
-    } cells[CELLS];
+    } cells[SPEED_CELLS];
 };
 
 /* Sums over the SPEEDs received, from which `measured` is computed. */
@@ -81,7 +81,7 @@ struct gathered {
     struct {
         double sum;
         uint64_t count;
-    } cells[CELLS];
+    } cells[SPEED_CELLS];
 };
 
 /* Seat of a worker that the technique does not count: it has left, or was not present when the technique began. */
@@ -148,8 +148,8 @@ struct supermaster_loss {
 
 /* The losses of a run and their consequences. */
 struct losses {
-    unsigned char *worker;      /* [workers] enum worker_status; owned */
-    unsigned char *master_left; /* [masters] enum master_end; owned */
+    unsigned char *worker; /* [workers] enum worker_status; owned */
+    unsigned char *master; /* [masters] enum master_end; owned */
     unsigned masters_left, masters_lost, workers_lost, workers_left;
     unsigned of_launch;      /* lost ranks of the original launch */
     unsigned workers_late;   /* lost workers that only failed to leave in time */

@@ -27,7 +27,7 @@ static void gather_cells(struct supermaster *supermaster, const struct speed *sp
     struct gathered *gathered = &supermaster->speeds.gathered;
     struct measured *measured = &supermaster->speeds.measured;
     uint64_t timed = 0;
-    for (unsigned i = 0; i < CELLS; i++) {
+    for (unsigned i = 0; i < SPEED_CELLS; i++) {
         const struct speed_cell *cell = &speed->cells[i];
         timed += cell->count;
         gathered->cells[i].sum += cell->mean_ns / speed->mean_ns * cell->count;
@@ -164,7 +164,7 @@ static void finish_measured(struct supermaster *supermaster)
     measured->round_trip_s = gathered->round_trip_s / came;
     measured->swr = gathered->swr_workers > 0 ? gathered->swr / gathered->swr_workers : 0;
     measured->cov = gathered->freedom > 0 ? sqrt(gathered->squares / (double)gathered->freedom) : 0;
-    for (unsigned i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
         if (gathered->cells[i].count > 0)
             measured->cells[i].mean = gathered->cells[i].sum / (double)gathered->cells[i].count;
     compare_speeds(supermaster);
@@ -507,7 +507,7 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
 {
     const struct topology *topology = supermaster->config.topology;
     const unsigned m = topology_master(topology, rank);
-    if (m >= topology->masters || supermaster->losses.master_left[m])
+    if (m >= topology->masters || supermaster->losses.master[m] != MASTER_SERVES)
         return;
     const bool ends = supermaster->state >= SUPERMASTER_ENDING;
     if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)

@@ -59,7 +59,7 @@ void probe_add(struct probe *probe, uint64_t count, uint64_t elapsed_ns)
 static size_t cell_of(const struct probe *probe, uint64_t k)
 {
     uint64_t i = part_of(place(k), probe->count);
-    return probe->count > 0 ? (size_t)((unsigned __int128)i * CELLS / probe->count) : 0;
+    return probe->count > 0 ? (size_t)((unsigned __int128)i * SPEED_CELLS / probe->count) : 0;
 }
 
 void probe_add_single(struct probe *probe, uint64_t k, double elapsed_ns)
@@ -100,7 +100,7 @@ void probe_finish(const struct probe *probe, struct speed *speed)
         .swr = shortest_over_longest(probe),
         .levels = probe->levels,
     };
-    for (size_t i = 0; i < CELLS; i++)
+    for (size_t i = 0; i < SPEED_CELLS; i++)
         if (probe->cells[i].count > 0)
             speed->cells[i] =
                 (struct speed_cell){(float)(probe->cells[i].sum_ns / probe->cells[i].count), probe->cells[i].count};
@@ -112,7 +112,7 @@ void speed_share(struct speed *speed, double share)
 {
     speed->mean_ns = speed->mean_ns > 0 ? fmax(speed->mean_ns / share, SPEED_MEAN_MIN_NS) : 0;
     speed->deviation_ns /= share;
-    for (unsigned i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
         speed->cells[i].mean_ns /= (float)share;
     for (unsigned i = 0; i < speed->levels; i++) {
         double elapsed_ns = (double)speed->elapsed_ns[i] / share;

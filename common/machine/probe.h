@@ -41,7 +41,7 @@ struct probe {
     struct {
         double sum_ns;
         uint32_t count;
-    } cells[CELLS];
+    } cells[SPEED_CELLS];
 };
 
 void probe_init(struct probe *probe, uint64_t first, uint64_t count, unsigned least);

@@ -88,7 +88,7 @@ struct announcements {
 /* Lost workers of a set that the launcher starts again. */
 struct returns {
     bool are_awaited; /* some may return */
-    bool are_over;    /* all were lost, and none returns any more */
+    bool are_over;    /* all workers were lost at once: none returns any more */
     uint64_t due_ns;  /* when to look for them */
     uint32_t *since;  /* [ranks] first job that is announced to the rank since it returned; 0: it has not; owned */
 };
@@ -300,7 +300,8 @@ void driver_step_on(struct driver *driver);
 /* Passes all stored parts. */
 void driver_deliver_stored(struct driver *driver);
 
-/* False for a rank that is lost to the job, as it has returned later, or may take no part as one that has. */
+/* False if the rank is a worker that was lost and started again, and the job does without it: the job began before
+ * that, or it takes in no workers later. */
 bool driver_knows(const struct driver *driver, unsigned rank);
 
 /* The driver of a job, or NULL. */

@@ -275,8 +275,7 @@ void service_release_copies(struct service *service, uint64_t now_ns)
             if (grant->chunk == 0 || grant->copy_owner != OWNER_UNDECIDED || grant->may_return)
                 continue;
             const struct grant *other = grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
-            const uint64_t due_ns = grant->since_ns >= other->since_ns ? service_copy_due_ns(other, grant)
-                                                                       : service_copy_due_ns(grant, other);
+            const uint64_t due_ns = service_copy_due_ns(grant, other);
             grant->may_return = due_ns <= now_ns;
             if (grant->may_return) {
                 service_note_change(service, w);

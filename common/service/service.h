@@ -242,7 +242,7 @@ struct service_recall {
     unsigned open;               /* unanswered RECALLs */
     uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be */
     uint64_t due_ns;             /* when to check for late answers; NEVER: none is outstanding */
-    uint64_t copies_due_ns;      /* when a copy becomes old enough for it; NEVER: there is none */
+    uint64_t copies_due_ns;      /* when a part of a copy may be recalled next; NEVER: there is no copy */
     unsigned waiting_elsewhere;  /* idle workers of other services for which work is recalled here too */
     uint64_t fruitful;           /* RECALLs that brought work back */
     uint64_t iterations;         /* iterations recalled and handed out here */

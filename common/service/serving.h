@@ -34,12 +34,14 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* When a part of the copy may be recalled: when its worker has had it for half as long as the other one had the chunk
- * before. That one may be in a long iteration. A worker that is as fast has probably reached that iteration then, and
- * does not return it; earlier it would, and a third worker would begin it anew. */
-static inline uint64_t service_copy_due_ns(const struct grant *old, const struct grant *copy)
+/* When a part of the copy, the later of two grants, may be recalled: when its worker has had it for half as long as the
+ * other one had the chunk before. That one may be in a long iteration. A worker that is as fast has probably reached
+ * that iteration then, and does not return it; earlier it would, and a third worker would begin it anew. */
+static inline uint64_t service_copy_due_ns(const struct grant *one, const struct grant *other)
 {
-    return copy->since_ns + (copy->since_ns - old->since_ns) / 2;
+    const uint64_t old_ns = one->since_ns < other->since_ns ? one->since_ns : other->since_ns;
+    const uint64_t copy_ns = one->since_ns < other->since_ns ? other->since_ns : one->since_ns;
+    return copy_ns + (copy_ns - old_ns) / 2;
 }
 
 /* Lets workers return parts of copies that are due for it. */

@@ -167,7 +167,7 @@ START_TEST(probes_tell_of_workers_iterations_and_messages)
             ck_assert_double_eq_tol(measured->mean_s[w] * true_speeds[w], 20e-6, 0.15 * 20e-6);
         ck_assert_double_eq_tol(measured->mean_s[0] / measured->mean_s[2], 4, 0.01);
         ck_assert_double_eq_tol(measured->cov, 1 / sqrt(12), 0.05);
-        for (unsigned i = 0; i < CELLS; i++) {
+        for (unsigned i = 0; i < SPEED_CELLS; i++) {
             ck_assert_double_eq_tol(measured->cells[i].mean, 1, 0.35);
             timed += measured->cells[i].count;
         }
@@ -197,7 +197,7 @@ START_TEST(a_trend_shows_in_the_profile)
     config.spec.power = RUN_POWER_MEASURE;
     struct virtual_cluster *cluster = cluster_new(&config);
     const struct measured *measured = &virtual_run(cluster).supermaster->speeds.measured;
-    for (unsigned i = 0; i < CELLS; i++)
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
         ck_assert_double_eq_tol(measured->cells[i].mean, (1.5 + i) / 9, 0.05);
     virtual_free(cluster);
 }

@@ -150,7 +150,7 @@ START_TEST(a_probe_tells_mean_spread_and_profile)
         squares += pow(rising(probe_iteration(&probe, k)) - sum / 32, 2);
     ck_assert_double_eq_tol(speed.mean_ns, sum / 32, 1e-6);
     ck_assert_double_eq_tol(speed.deviation_ns, sqrt(squares / 31), 1e-6);
-    for (unsigned i = 0; i < CELLS; i++) {
+    for (unsigned i = 0; i < SPEED_CELLS; i++) {
         ck_assert_uint_eq(speed.cells[i].count, 2);
         /* iterations 100 i and 100 i + 50 of the 1600 */
         ck_assert_double_eq_tol(speed.cells[i].mean_ns, rising(1000 + 100 * i + 25), 0.1);
@@ -239,8 +239,8 @@ START_TEST(short_iterations_are_timed_again_one_by_one)
     ck_assert_double_eq_tol(speed.mean_ns, 18.75, 1e-9);
     ck_assert_double_gt(speed.swr, 0); /* that would mean that it is not known */
     ck_assert_double_lt(speed.swr, 1e-6);
-    for (unsigned i = 0; i < CELLS; i++)
-        ck_assert_uint_eq(speed.cells[i].count, PROBE_SINGLES / CELLS);
+    for (unsigned i = 0; i < SPEED_CELLS; i++)
+        ck_assert_uint_eq(speed.cells[i].count, PROBE_SINGLES / SPEED_CELLS);
     ck_assert_uint_eq(probe_wants_singles(&probe), PROBE_SINGLES);
     for (uint64_t k = 0; k < PROBE_SINGLES; k++)
         probe_add_single(&probe, k, 0);
@@ -278,7 +278,7 @@ START_TEST(a_loop_of_a_few_iterations_is_probed)
         probe_finish(&probe, &speed);
         ck_assert_uint_le(probe.done, count);
         ck_assert_uint_ge(probe.done, count < PROBE_SWR ? count : PROBE_SWR);
-        for (unsigned i = 0; i < CELLS; i++)
+        for (unsigned i = 0; i < SPEED_CELLS; i++)
             timed += speed.cells[i].count;
         ck_assert_uint_eq(timed, probe.done);
         if (count > 1)

@@ -73,7 +73,7 @@ static struct message full_speed(void)
         .deviation_ns = DBL_MIN,
         .swr = 1,
     };
-    for (uint32_t i = 0; i < CELLS; i++)
+    for (uint32_t i = 0; i < SPEED_CELLS; i++)
         speed.cells[i] = (struct speed_cell){FLT_MAX / (float)(i + 1), UINT32_MAX - i};
     for (unsigned i = 0; i < LEVELS_MAX; i++)
         speed.elapsed_ns[i] = UINT64_MAX - i;
@@ -255,7 +255,7 @@ static void assert_same_speed(const struct message *got_message, const struct me
     ck_assert_uint_eq(got.levels, want.levels);
     ck_assert_uint_eq(got.round_trip_ns, want.round_trip_ns);
     ck_assert(got.mean_ns == want.mean_ns && got.deviation_ns == want.deviation_ns && got.swr == want.swr);
-    for (unsigned i = 0; i < CELLS; i++) {
+    for (unsigned i = 0; i < SPEED_CELLS; i++) {
         ck_assert(got.cells[i].mean_ns == want.cells[i].mean_ns);
         ck_assert_uint_eq(got.cells[i].count, want.cells[i].count);
     }

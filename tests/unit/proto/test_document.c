@@ -256,7 +256,7 @@ static const struct {
     {"`REPORT_MAX`", REPORT_MAX},
     {"`STATS_MAX`", STATS_MAX},
     {"`FEEDBACK_MAX`", FEEDBACK_MAX},
-    {"`CELLS`", CELLS},
+    {"`SPEED_CELLS`", SPEED_CELLS},
     {"`ASKS_MAX`", ASKS_MAX},
     {"`LEVELS_MAX`", LEVELS_MAX},
     {"`TEXT_MAX`", TEXT_MAX},
