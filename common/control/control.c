@@ -224,6 +224,18 @@ static json_t *job_of_event(void *context, uint64_t id)
 
 /* --- lists, made job by job --- */
 
+static void free_task(struct task *task)
+{
+    if (task->body != NULL)
+        evbuffer_free(task->body);
+    json_decref(task->submissions);
+    if (task->items != NULL)
+        items_fini(task->items);
+    free(task->items);
+    free(task->ids);
+    free(task);
+}
+
 static void add_to_answer(struct task *task, json_t *object)
 {
     if ((task->count++ > 0 && evbuffer_add(task->body, ",", 1) < 0) || !add_json(task->body, object))
@@ -239,18 +251,23 @@ static bool end_list(struct task *task, const uint64_t *next)
     return false;
 }
 
+/* The first running job after `at`; 0: none. Does not iterate over waiting jobs. */
+static uint64_t next_running(struct control *control, uint64_t at)
+{
+    struct metrics_counts counts;
+    uint64_t running[METRICS_JOBS_MAX], first = 0;
+    const size_t count = control_source_count(control->source, &control->session, &counts, running);
+    for (size_t i = 0; i < count; i++)
+        if (running[i] > at && (first == 0 || running[i] < first))
+            first = running[i];
+    return first;
+}
+
 /* The first job after `at` that may be wanted; 0: none. */
 static uint64_t next_job(struct control *control, uint64_t at, enum control_wanted wanted)
 {
-    if (wanted == CONTROL_THAT_RUN && is_set(control)) {
-        struct metrics_counts counts;
-        uint64_t running[METRICS_JOBS_MAX], first = 0;
-        const size_t count = control_source_count(control->source, &control->session, &counts, running);
-        for (size_t i = 0; i < count; i++)
-            if (running[i] > at && (first == 0 || running[i] < first))
-                first = running[i];
-        return first;
-    }
+    if (wanted == CONTROL_THAT_RUN && is_set(control))
+        return next_running(control, at);
     if (is_set(control))
         return control->source->next(control->source->context, at);
     return at < CONTROL_ONLY_JOB ? CONTROL_ONLY_JOB : 0;
@@ -362,6 +379,17 @@ static bool keeps(const struct task *task)
     return task->id_count > 0 || task->has_added;
 }
 
+/* Cancels jobs that are not on disk; their client receives an error. */
+static void undo(struct control *control, struct task *task, const struct error *error)
+{
+    for (size_t i = 0; i < task->id_count; i++)
+        control->source->cancel(control->source->context, task->ids[i], false);
+    evbuffer_drain(task->body, evbuffer_get_length(task->body));
+    add_json(task->body, error_json(error->text));
+    evbuffer_add(task->body, "\n", 1);
+    task->status = STATUS_BROKEN;
+}
+
 /* Commits to disk, then sends the complete answers. */
 static void send_made(struct control *control)
 {
@@ -372,23 +400,10 @@ static void send_made(struct control *control)
     const bool is_kept = !is_due || control->source->commit(control->source->context, &error) == 0;
     for (struct task *task = control->made, *next; task != NULL; task = next) {
         next = task->next;
-        if (!is_kept && keeps(task)) {
-            for (size_t i = 0; i < task->id_count; i++)
-                control->source->cancel(control->source->context, task->ids[i], false);
-            evbuffer_drain(task->body, evbuffer_get_length(task->body));
-            add_json(task->body, error_json(error.text));
-            evbuffer_add(task->body, "\n", 1);
-            task->status = STATUS_BROKEN;
-        }
+        if (!is_kept && keeps(task))
+            undo(control, task, &error);
         send_body(task->request, task->status, JSON_TYPE, task->body);
-        if (task->body != NULL)
-            evbuffer_free(task->body);
-        json_decref(task->submissions);
-        if (task->items != NULL)
-            items_fini(task->items);
-        free(task->items);
-        free(task->ids);
-        free(task);
+        free_task(task);
     }
     control->made = NULL;
     control->made_end = &control->made;

@@ -135,6 +135,20 @@ static bool serve_subscriber(const struct events *events, struct subscriber *sub
     return true;
 }
 
+static void serve_all(struct events *events)
+{
+    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    for (unsigned i = 0; i < events->subscriber_count;) {
+        struct subscriber *subscriber = &events->subscribers[i];
+        if (serve_subscriber(events, subscriber, now_ns)) {
+            i++;
+            continue;
+        }
+        door_let_go(subscriber->request);
+        *subscriber = events->subscribers[--events->subscriber_count];
+    }
+}
+
 static void on_tick(evutil_socket_t unused, short what, void *context)
 {
     struct events *events = context;
@@ -151,16 +165,7 @@ static void on_tick(evutil_socket_t unused, short what, void *context)
         tell_next_job(events);
     }
     complete_event(events);
-    const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-    for (unsigned i = 0; i < events->subscriber_count;) {
-        struct subscriber *subscriber = &events->subscribers[i];
-        if (serve_subscriber(events, subscriber, now_ns)) {
-            i++;
-            continue;
-        }
-        door_let_go(subscriber->request);
-        *subscriber = events->subscribers[--events->subscriber_count];
-    }
+    serve_all(events);
     const uint64_t took_ns = clock_ns(CLOCK_MONOTONIC) - events->made_ns;
     if (events->subscriber_count > 0)
         door_set_timer(events->tick, took_ns < INTERVAL_NS ? (long)((INTERVAL_NS - took_ns) / 1000) : 0);

@@ -52,31 +52,43 @@ static int add_row(struct items *items, size_t *room, const json_t *row, struct 
     return 0;
 }
 
+static int read_rows(struct items *items, const json_t *value, struct error *error)
+{
+    const size_t count = json_array_size(value);
+    size_t room = 0;
+    if (!json_is_array(value))
+        return error_set(error, "'rows' is no list of rows");
+    items->has_rows = true;
+    for (; items->rows < count; items->rows++)
+        if (add_row(items, &room, json_array_get(value, (size_t)items->rows), error) < 0)
+            return -1;
+    return 0;
+}
+
+static int read_iterations(struct items *items, const json_t *value, struct error *error)
+{
+    const json_int_t number = json_integer_value(value);
+    if (!json_is_integer(value) || number < 0 || number > ITEMS_AT_ONCE_MAX)
+        return error_set(error, "'iterations' is no integer from 0 to %lld", (long long)ITEMS_AT_ONCE_MAX);
+    items->has_iterations = true;
+    items->iterations = (uint64_t)number;
+    return 0;
+}
+
+static int read_end(struct items *items, const json_t *value, struct error *error)
+{
+    items->ends = json_is_true(value);
+    return json_is_boolean(value) ? 0 : error_set(error, "'end' is neither true nor false");
+}
+
 static int read_field(struct items *items, const char *name, const json_t *value, struct error *error)
 {
-    if (strcmp(name, "rows") == 0) {
-        const size_t count = json_array_size(value);
-        size_t room = 0;
-        if (!json_is_array(value))
-            return error_set(error, "'rows' is no list of rows");
-        items->has_rows = true;
-        for (; items->rows < count; items->rows++)
-            if (add_row(items, &room, json_array_get(value, (size_t)items->rows), error) < 0)
-                return -1;
-        return 0;
-    }
-    if (strcmp(name, "iterations") == 0) {
-        const json_int_t number = json_integer_value(value);
-        if (!json_is_integer(value) || number < 0 || number > ITEMS_AT_ONCE_MAX)
-            return error_set(error, "'iterations' is no integer from 0 to %lld", (long long)ITEMS_AT_ONCE_MAX);
-        items->has_iterations = true;
-        items->iterations = (uint64_t)number;
-        return 0;
-    }
-    if (strcmp(name, "end") == 0) {
-        items->ends = json_is_true(value);
-        return json_is_boolean(value) ? 0 : error_set(error, "'end' is neither true nor false");
-    }
+    if (strcmp(name, "rows") == 0)
+        return read_rows(items, value, error);
+    if (strcmp(name, "iterations") == 0)
+        return read_iterations(items, value, error);
+    if (strcmp(name, "end") == 0)
+        return read_end(items, value, error);
     return error_set(error, "the field '%.100s' is unknown; accepted: rows, iterations, end", name);
 }
 

@@ -80,6 +80,16 @@ static void *run_writer(void *context)
     return NULL;
 }
 
+static int start_writer(struct metrics_file *file, struct error *error)
+{
+    sigset_t all, before;
+    sigfillset(&all); /* signals are handled by the main thread */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    file->has_writer = pthread_create(&file->writer, NULL, run_writer, file) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return file->has_writer ? 0 : error_set(error, "cannot start a thread that writes %.200s", file->path);
+}
+
 /* Passes the current text to the thread; out of memory: keeps the previous one. */
 static void hand_over(struct metrics_file *file, bool is_last)
 {
@@ -123,28 +133,26 @@ static int write_first(const struct metrics_file *file, struct error *error)
     return result;
 }
 
-static int open_file(struct metrics_file *file, struct error *error)
+static int make_absolute(struct metrics_file *file, struct error *error)
 {
-    const struct timeval every = {.tv_sec = file->setup.every_ms / 1000,
-                                  .tv_usec = (suseconds_t)(file->setup.every_ms % 1000) * 1000};
     const char *given = file->setup.path;
     char folder[PATH_MAX] = "";
     if (given[0] != '/' && getcwd(folder, sizeof folder) == NULL)
         return error_set(error, "cannot tell the working directory: %s", strerror(errno));
     const int length = snprintf(file->path, sizeof file->path, "%s%s%s", folder, given[0] != '/' ? "/" : "", given);
-    if (length >= (int)sizeof file->path)
-        return error_set(error, "%.200s: the path is too long", given);
-    if (file_check_writable(file->path, error) < 0 || write_first(file, error) < 0)
+    return length < (int)sizeof file->path ? 0 : error_set(error, "%.200s: the path is too long", given);
+}
+
+static int open_file(struct metrics_file *file, struct error *error)
+{
+    const struct timeval every = {.tv_sec = file->setup.every_ms / 1000,
+                                  .tv_usec = (suseconds_t)(file->setup.every_ms % 1000) * 1000};
+    if (make_absolute(file, error) < 0 || file_check_writable(file->path, error) < 0 || write_first(file, error) < 0)
         return -1;
     file->timer = event_new(file->setup.base, -1, EV_PERSIST, on_time, file);
     if (file->timer == NULL || event_add(file->timer, &every) < 0)
         return error_set(error, "out of memory for a timer");
-    sigset_t all, before;
-    sigfillset(&all); /* signals are handled by the main thread */
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    file->has_writer = pthread_create(&file->writer, NULL, run_writer, file) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return file->has_writer ? 0 : error_set(error, "cannot start a thread that writes %.200s", file->path);
+    return start_writer(file, error);
 }
 
 /* Waits until the thread has written the last text. */

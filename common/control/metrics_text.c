@@ -236,6 +236,22 @@ static void add_id(struct writer *writer, const struct control_job *job)
     add_label(writer, ",", "job_id", id);
 }
 
+static void add_job_info(struct writer *writer, const struct metrics *metrics)
+{
+    begin_family(writer, "hdss_job", FAMILY_INFO, "", "A job that runs.");
+    for (size_t i = 0; i < metrics->job_count; i++) {
+        const struct control_job *job = &metrics->jobs[i];
+        begin_sample(writer, "hdss_job", FAMILY_INFO);
+        add_id(writer, job);
+        add_label(writer, ",", "name", job->name);
+        add_label(writer, ",", "kernel", job->kernel);
+        add_label(writer, ",", "technique", job->technique);
+        add_label(writer, ",", "topology", job->topology);
+        add_label(writer, ",", "state", control_state_name(job->state));
+        end_sample(writer, 1);
+    }
+}
+
 static void add_job_family(struct writer *writer, const struct metrics *metrics, const struct job_family *family)
 {
     begin_family(writer, family->name, family->type, family->unit, family->help);
@@ -254,18 +270,7 @@ char *metrics_text(const struct metrics *metrics, enum metrics_format format)
     struct writer writer = {.format = format, .session = metrics->session->name};
     text_init(&writer.text);
     add_session(&writer, metrics);
-    begin_family(&writer, "hdss_job", FAMILY_INFO, "", "A job that runs.");
-    for (size_t i = 0; i < metrics->job_count; i++) {
-        const struct control_job *job = &metrics->jobs[i];
-        begin_sample(&writer, "hdss_job", FAMILY_INFO);
-        add_id(&writer, job);
-        add_label(&writer, ",", "name", job->name);
-        add_label(&writer, ",", "kernel", job->kernel);
-        add_label(&writer, ",", "technique", job->technique);
-        add_label(&writer, ",", "topology", job->topology);
-        add_label(&writer, ",", "state", control_state_name(job->state));
-        end_sample(&writer, 1);
-    }
+    add_job_info(&writer, metrics);
     for (size_t i = 0; i < sizeof job_families / sizeof *job_families; i++)
         add_job_family(&writer, metrics, &job_families[i]);
     if (format == METRICS_OPEN)

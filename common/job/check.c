@@ -14,6 +14,18 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+static int check_kernel(const struct job_setup *setup, enum checker checker, struct error *error)
+{
+    const struct hdss_kernel *kernel = setup->kernel;
+    char text[HDSS_ERROR_MAX] = "";
+    int result = 0;
+    if (checker == CHECKED_BEFORE_LAUNCH)
+        result = setup->loader->look(kernel, setup->values, &setup->loop, text);
+    else if (kernel->check != NULL)
+        result = returned(kernel->check(setup->values, &setup->loop, text), "check", text);
+    return result == 0 ? 0 : error_set(error, "%s: %s", kernel->name, text);
+}
+
 static int check_report(const char *option, const char *path, struct error *error)
 {
     struct error inner;
@@ -42,17 +54,8 @@ int job_setup_check(const struct job_setup *setup, enum checker checker, bool ke
                     struct error *error)
 {
     const struct job *job = &setup->job;
-    if (resume_look(resume, setup, keeps, error) < 0)
+    if (resume_look(resume, setup, keeps, error) < 0 || check_kernel(setup, checker, error) < 0)
         return -1;
-    const struct hdss_kernel *kernel = setup->kernel;
-    char text[HDSS_ERROR_MAX] = "";
-    int result = 0;
-    if (checker == CHECKED_BEFORE_LAUNCH)
-        result = setup->loader->look(kernel, setup->values, &setup->loop, text);
-    else if (kernel->check != NULL)
-        result = returned(kernel->check(setup->values, &setup->loop, text), "check", text);
-    if (result != 0)
-        return error_set(error, "%s: %s", kernel->name, text);
     if (setup->collect && resume_check_output(resume, setup, error) < 0)
         return -1;
     if (job_check_check_journal(resume, error) < 0 || check_report("--report", job->report, error) < 0)

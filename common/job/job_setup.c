@@ -34,6 +34,22 @@ static int cut_loop(struct job_setup *setup, struct error *error)
     return 0;
 }
 
+static int check_output(struct job_setup *setup, struct error *error)
+{
+    bool variable = setup->loop.streams > 0;
+    setup->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&setup->loop);
+    setup->collect = setup->job.output[0] != '\0';
+    if (!variable && setup->job.join_given)
+        return error_set(error, "--join is for variable output, as of exec; this %s yields records",
+                         setup->kernel->name);
+    if (!setup->collect)
+        return 0;
+    if (!variable && setup->record_bytes > RECORD_BYTES_MAX)
+        return error_set(error, "one iteration of this %s yields %" PRIu64 " bytes; accepted is up to %d",
+                         setup->kernel->name, setup->record_bytes, RECORD_BYTES_MAX);
+    return results_check(setup->job.output, &setup->loop, error);
+}
+
 int job_setup_inputs(const struct job_setup *setup, uint64_t *inputs, struct error *error)
 {
     *inputs = setup->loop.inputs;
@@ -125,6 +141,17 @@ static int take_growth(struct job_setup *setup, struct error *error)
                      "--technique: %s cuts by the number of iterations, which is not known yet as the loop of this %s "
                      "grows; accepted: " RUN_TECHNIQUE_SINGLE ", or a list that is complete",
                      spec->technique.technique->name, setup->kernel->name);
+}
+
+/* Iterations that wait or have effects are few, long and uneven: by default they are assigned one at a time. If they
+ * cannot be probed, `auto` chooses from finished iterations. */
+static void take_defaults_of_kernel(struct job_setup *setup)
+{
+    struct run_spec *spec = &setup->job.spec;
+    bool singly = (setup->loop.has_effects || waits_for_something(setup)) && !job_setup_is_dependent(setup);
+    spec->chosen_late = setup->loop.has_effects && spec->technique_auto;
+    if (singly && (!setup->job.technique_given || spec->chosen_late))
+        run_spec_hand_out_singly(spec);
 }
 
 /* Iterations with effects are not probed. */
@@ -384,13 +411,7 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
 {
     if (cut_loop(setup, error) < 0)
         return -1;
-    /* Iterations that wait or have effects are few, long and uneven: by default they are assigned one at a time. If
-     * they cannot be probed, `auto` chooses from finished iterations. */
-    struct run_spec *spec = &setup->job.spec;
-    bool singly = (setup->loop.has_effects || waits_for_something(setup)) && !job_setup_is_dependent(setup);
-    spec->chosen_late = setup->loop.has_effects && spec->technique_auto;
-    if (singly && (!setup->job.technique_given || spec->chosen_late))
-        run_spec_hand_out_singly(spec);
+    take_defaults_of_kernel(setup);
     if (take_growth(setup, error) < 0)
         return -1;
     if (check_verify(setup, error) < 0 || check_effects(setup, error) < 0 ||
@@ -403,18 +424,7 @@ static int job_setup_settle(struct job_setup *setup, struct error *error)
         return -1;
     if (job_check_files(&setup->job, error) < 0)
         return -1;
-    bool variable = setup->loop.streams > 0;
-    setup->record_bytes = variable ? RECORD_VARIABLE : hdss_record_size(&setup->loop);
-    setup->collect = setup->job.output[0] != '\0';
-    if (!variable && setup->job.join_given)
-        return error_set(error, "--join is for variable output, as of exec; this %s yields records",
-                         setup->kernel->name);
-    if (!setup->collect)
-        return 0;
-    if (!variable && setup->record_bytes > RECORD_BYTES_MAX)
-        return error_set(error, "one iteration of this %s yields %" PRIu64 " bytes; accepted is up to %d",
-                         setup->kernel->name, setup->record_bytes, RECORD_BYTES_MAX);
-    return results_check(setup->job.output, &setup->loop, error);
+    return check_output(setup, error);
 }
 
 /* A loop that users extend by a number of iterations needs a kernel that can run iterations beyond its description,

@@ -207,6 +207,15 @@ static void drop_point(struct journal *journal, unsigned i)
     memmove(&journal->points[i], &journal->points[i + 1], (--journal->point_count - i) * sizeof *journal->points);
 }
 
+/* Drops recovery points that are superseded: the next point is not beyond the iterations that are done. */
+static void drop_old_points(struct journal *journal)
+{
+    const struct range *done = ranges_length(&journal->done) > 0 ? ranges_at(&journal->done, 0) : NULL;
+    const bool from_beginning = done != NULL && done->first == journal->loop.first;
+    while (journal->point_count > 1 && from_beginning && journal->points[1].at <= done->first + done->count)
+        drop_point(journal, 0);
+}
+
 /* True if the point is beyond the stored ones and there is room. */
 static bool wants_point(const struct journal *journal, const struct journal_point *point)
 {
@@ -259,6 +268,30 @@ int journal_begin(struct journal *journal, const char *path, const struct journa
     return result;
 }
 
+/* Truncates a record that is incomplete or perhaps not on the disk: nothing may follow it. */
+static int journal_take_back(struct journal *journal, struct error *error)
+{
+    journal_fail(journal, "cannot write", error);
+    if (ftruncate(journal->fd, (off_t)journal->size) == 0)
+        return -1;
+    close(journal->fd);
+    journal->fd = -1;
+    return -1;
+}
+
+/* Adds the ranges, for which journal_append() has reserved room. If memory is missing to split entries of deaths, these
+ * stay: readers ignore deaths of done iterations. */
+static void journal_note(struct journal *journal, const struct range *ranges, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        int result = ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
+        assert(result == 0 && "room for the ranges was reserved");
+        if (journal->deaths.count > 0)
+            result = poison_forget(&journal->deaths, ranges[i].first, ranges[i].count);
+        (void)result;
+    }
+}
+
 static bool has_grown(const struct journal *journal)
 {
     uint64_t needed = journal->head_bytes + records_size(journal);
@@ -275,14 +308,8 @@ static int prepare_record(struct journal *journal, size_t size, struct error *er
 static int write_record(struct journal *journal, size_t size, uint32_t crc, struct error *error)
 {
     if (file_write_at(journal->fd, journal->bytes, size, journal->size) < 0 ||
-        (journal->sync && fdatasync(journal->fd) < 0)) {
-        journal_fail(journal, "cannot write", error);
-        if (ftruncate(journal->fd, (off_t)journal->size) == 0)
-            return -1;
-        close(journal->fd);
-        journal->fd = -1;
-        return -1;
-    }
+        (journal->sync && fdatasync(journal->fd) < 0))
+        return journal_take_back(journal, error);
     journal->size += size;
     journal->crc = crc;
     return 0;
@@ -301,15 +328,7 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     assert(size <= journal->capacity && "the record has room");
     if (write_record(journal, size, journal_record_put(ranges, count, digest, journal->crc, journal->bytes), error) < 0)
         return -1;
-    /* Adds the ranges, for which journal_append() has reserved room. If memory is missing to split entries of deaths,
-     * these stay: readers ignore deaths of done iterations. */
-    for (size_t i = 0; i < count; i++) {
-        int result = ranges_add(&journal->done, ranges[i].first, ranges[i].count, NULL);
-        assert(result == 0 && "room for the ranges was reserved");
-        if (journal->deaths.count > 0)
-            result = poison_forget(&journal->deaths, ranges[i].first, ranges[i].count);
-        (void)result;
-    }
+    journal_note(journal, ranges, count);
     journal->digest += digest;
     if (has_grown(journal))
         replace(journal, NULL); /* failure keeps the long journal */
@@ -361,11 +380,7 @@ int journal_append_deaths(struct journal *journal, const struct poison *deaths, 
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error)
 {
     const size_t size = journal_point_size(point->bytes);
-    /* Drops recovery points that are superseded: the next point is not beyond the iterations that are done. */
-    const struct range *done = ranges_length(&journal->done) > 0 ? ranges_at(&journal->done, 0) : NULL;
-    const bool from_beginning = done != NULL && done->first == journal->loop.first;
-    while (journal->point_count > 1 && from_beginning && journal->points[1].at <= done->first + done->count)
-        drop_point(journal, 0);
+    drop_old_points(journal);
     if (!wants_point(journal, point))
         return 0;
     if (prepare_record(journal, size, error) < 0)

@@ -182,6 +182,15 @@ static int compare_growths(const struct resume *resume, const struct job_setup *
     return 0;
 }
 
+static void print_new(const struct resume *resume, const struct job_setup *setup, FILE *err, const char *name)
+{
+    const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
+    const char *list = resume_list(setup);
+    if (more > 0)
+        say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
+            setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
+}
+
 /* --- before the run --- */
 
 static uint64_t percent(const struct journal_content *content)
@@ -234,6 +243,19 @@ static int check_old(struct resume *resume, const char *path, const struct job_s
     return result;
 }
 
+/* The earlier run with variable output is complete: its output is in the final files, or still in parts (not joined, or
+ * killed). The present run may want the other form, or more iterations. */
+static int look_at_parts(struct resume *resume, const struct job_setup *setup, bool has_more, struct error *error)
+{
+    const int found = results_look(setup->job.output, &setup->loop, error);
+    const bool are_there = found == 0;
+    if (found < 0)
+        return -1;
+    resume->goes_on = !are_there && (has_more || !setup->job.joins);
+    resume->is_over = !has_more && are_there != setup->job.joins;
+    return 0;
+}
+
 /* Checks a run whose journal has an end. If its output is missing the run begins anew. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
@@ -253,15 +275,8 @@ static int look_at_end(struct resume *resume, const struct job_setup *setup, str
                          " when its run was complete; accepted: --overwrite to make it anew",
                          setup->job.output, bytes, resume->earlier.content.final_bytes);
     const bool is_longer = setup->count > before, has_more = is_longer || setup->loop.grows;
-    if (setup->collect && setup->loop.streams > 0) {
-        const int found = results_look(setup->job.output, &setup->loop, error);
-        const bool are_there = found == 0;
-        if (found < 0)
-            return -1;
-        resume->goes_on = !are_there && (has_more || !setup->job.joins);
-        resume->is_over = !has_more && are_there != setup->job.joins;
-        return 0;
-    }
+    if (setup->collect && setup->loop.streams > 0)
+        return look_at_parts(resume, setup, has_more, error);
     if (has_more)
         return error_set(error,
                          "--resume: the run of %.150s is complete with %" PRIu64
@@ -428,6 +443,13 @@ static int check_absent(const struct resume *resume, const struct job_setup *set
         done, setup->loop.are_tasks ? "tasks" : "iterations", resume->path, setup->job.output);
 }
 
+/* An empty file, or a device, has nothing to lose. */
+static bool holds_something(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0;
+}
+
 /* Results of an earlier run are replaced only on request. */
 static int check_free(const struct resume *resume, const struct job_setup *setup, struct error *error)
 {
@@ -436,9 +458,7 @@ static int check_free(const struct resume *resume, const struct job_setup *setup
     for (unsigned i = 0; i < results_files(&setup->loop); i++) {
         char file[PATH_MAX];
         const char *path = results_file(setup->job.output, &setup->loop, i, file);
-        /* True for a non-empty file; devices contain nothing to lose. */
-        struct stat found;
-        if (stat(path, &found) == 0 && S_ISREG(found.st_mode) && found.st_size > 0)
+        if (holds_something(path))
             return error_set(error, "%.200s is there already; accepted: --overwrite to replace it, or another name",
                              path);
     }
@@ -504,11 +524,7 @@ int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err,
         return -1;
     if (job_setup_is_dependent(setup) && take_point(resume, setup, error) < 0)
         return -1;
-    const uint64_t before = journal_loop(&resume->earlier.content.head).count, more = setup->count - before;
-    const char *list = resume_list(setup);
-    if (more > 0)
-        say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
-            setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
+    print_new(resume, setup, err, name);
     if (dropped > 0)
         say(err, "%s: %s: its last %zu bytes are torn or corrupted: what they said is done is done again", name,
             resume->path, dropped);

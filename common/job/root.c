@@ -357,14 +357,9 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
-int root_print_report(struct root *root, struct report *report, uint64_t first_assign_ns, int status)
+/* `hdss run` prints the summary if possible, because a launcher may drop the last output of a rank. */
+static void root_print_summary(struct root *root, const struct report *report)
 {
-    complete_report(root, report, first_assign_ns);
-    if (status == EXIT_STATUS_FAILED)
-        report->outcome = REPORT_FAILED;
-    else if (status == EXIT_STATUS_TASKS)
-        report->outcome = REPORT_TASKS_FAILED;
-    /* `hdss run` prints the summary if possible, because a launcher may drop the last output of a rank. */
     const struct job *job = &root->setup.job;
     FILE *to = job_reports_to_output(job) ? root->err : root->out;
     char *text = job->summary == JOB_SUMMARY_TEXT   ? summary_text(report, root->terminal.width, root->terminal.utf8)
@@ -378,6 +373,16 @@ int root_print_report(struct root *root, struct report *report, uint64_t first_a
         fputs(text, to);
     fflush(to);
     free(text);
+}
+
+int root_print_report(struct root *root, struct report *report, uint64_t first_assign_ns, int status)
+{
+    complete_report(root, report, first_assign_ns);
+    if (status == EXIT_STATUS_FAILED)
+        report->outcome = REPORT_FAILED;
+    else if (status == EXIT_STATUS_TASKS)
+        report->outcome = REPORT_TASKS_FAILED;
+    root_print_summary(root, report);
     if (root_write_report(root, report) == 0)
         return status;
     root_print_failure(root, root->error.text, root->rank);

@@ -55,6 +55,21 @@ static void take_job(void *context, uint32_t number, const unsigned char *bytes,
     job->driver = link_add(rank->link, &of_job);
 }
 
+static void end_jobs(struct set_rank *rank)
+{
+    for (struct set_job **place = &rank->jobs; *place != NULL;) {
+        struct set_job *job = *place;
+        if (job->driver == NULL || driver_goes_on(job->driver)) {
+            place = &job->next;
+            continue;
+        }
+        const int status = link_remove(rank->link, job->driver);
+        rank->role->end(job->part, status);
+        *place = job->next;
+        free(job);
+    }
+}
+
 /* Reads the set's options and groups the ranks. NULL: the error is printed. */
 static const struct topology *group(struct runtime *runtime, unsigned words, char *const *word,
                                     struct serve_options *options)
@@ -84,17 +99,7 @@ int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, con
     link_keep_for(rank.link, options.chunk_time_ns);
     while (!link_is_over(rank.link)) {
         link_turn(rank.link);
-        for (struct set_job **place = &rank.jobs; *place != NULL;) {
-            struct set_job *job = *place;
-            if (job->driver == NULL || driver_goes_on(job->driver)) {
-                place = &job->next;
-                continue;
-            }
-            const int status = link_remove(rank.link, job->driver);
-            rank.role->end(job->part, status);
-            *place = job->next;
-            free(job);
-        }
+        end_jobs(&rank);
     }
     const bool is_broken = rank.jobs != NULL;
     link_close(rank.link);

@@ -92,6 +92,25 @@ static void read_part(struct timings *timings, const char *name, unsigned rank)
     free(text);
 }
 
+static void tidy_up(struct timings *timings)
+{
+    size_t kept = 0;
+    uint64_t end = 0;
+    if (timings->length > 0)
+        qsort(timings->items, timings->length, sizeof *timings->items, timings_by_first);
+    for (size_t i = 0; i < timings->length; i++) {
+        struct timing timing = timings->items[i];
+        uint64_t over = timing.first < end ? end - timing.first : 0;
+        if (over >= timing.count)
+            continue;
+        timing.first += over;
+        timing.count -= over;
+        end = timing.first + timing.count;
+        timings->items[kept++] = timing;
+    }
+    timings->length = kept;
+}
+
 int timings_join(const char *path, const unsigned *ranks, unsigned count, struct error *error)
 {
     struct timings all = {0};
@@ -100,21 +119,7 @@ int timings_join(const char *path, const unsigned *ranks, unsigned count, struct
         name_part(name, path, ranks[i]);
         read_part(&all, name, ranks[i]);
     }
-    size_t kept = 0;
-    uint64_t end = 0;
-    if (all.length > 0)
-        qsort(all.items, all.length, sizeof *all.items, timings_by_first);
-    for (size_t i = 0; i < all.length; i++) {
-        struct timing timing = all.items[i];
-        uint64_t over = timing.first < end ? end - timing.first : 0;
-        if (over >= timing.count)
-            continue;
-        timing.first += over;
-        timing.count -= over;
-        end = timing.first + timing.count;
-        all.items[kept++] = timing;
-    }
-    all.length = kept;
+    tidy_up(&all);
     int result = timings_write_file(&all, path, true, error);
     timings_fini(&all);
     for (unsigned i = 0; i < count && result == 0; i++) {

@@ -27,6 +27,11 @@ static double share_done(const struct progress *progress)
     return progress->total > 0 ? (double)progress->done / (double)progress->total : 1;
 }
 
+static void make_name(struct piece *piece, const struct progress *progress)
+{
+    snprintf(piece->text, sizeof piece->text, "%.24s", progress->name != NULL ? progress->name : "");
+}
+
 static void make_bar(struct piece *piece, const struct progress *progress, unsigned columns, bool utf8)
 {
     char bar[3 * HUMAN_BAR_MAX + 1];
@@ -60,6 +65,13 @@ double progress_rate(const struct progress *progress)
     return (double)(progress->done - progress->resumed) / progress->elapsed_s;
 }
 
+static void make_rate(struct piece *piece, const struct progress *progress)
+{
+    char text[HUMAN_MAX];
+    if (progress_rate(progress) > 0)
+        strcpy(piece->text, human_rate(text, progress_rate(progress)));
+}
+
 double progress_left_s(const struct progress *progress)
 {
     return progress_rate(progress) > 0 ? (double)(progress->total - progress->done) / progress_rate(progress) : -1;
@@ -85,6 +97,11 @@ static void make_time(struct piece *piece, const struct progress *progress)
         snprintf(piece->text, sizeof piece->text, "%.0f s left", ceil(left_s));
 }
 
+static void make_busy(struct piece *piece, const struct progress *progress)
+{
+    snprintf(piece->text, sizeof piece->text, "%u of %u busy", progress->busy, progress->workers);
+}
+
 static unsigned columns_of(const struct piece pieces[PIECES])
 {
     unsigned columns = 0;
@@ -92,6 +109,18 @@ static unsigned columns_of(const struct piece pieces[PIECES])
         if (pieces[i].columns > 0)
             columns += pieces[i].columns + (columns > 0 ? GAP : 0);
     return columns;
+}
+
+static void make_pieces(struct piece pieces[PIECES], const struct progress *progress)
+{
+    make_name(&pieces[NAME], progress);
+    make_percent(&pieces[PERCENT], progress);
+    make_count(&pieces[COUNT], progress);
+    make_rate(&pieces[RATE], progress);
+    make_time(&pieces[TIME], progress);
+    make_busy(&pieces[BUSY], progress);
+    for (int i = 0; i < PIECES; i++)
+        pieces[i].columns = (unsigned)strlen(pieces[i].text);
 }
 
 /* Width of the bar after all pieces but the name; constant while the texts keep their lengths. */
@@ -104,22 +133,18 @@ static unsigned bar_columns(const struct piece pieces[PIECES], unsigned width)
     return columns < BAR_MIN ? BAR_MIN : columns;
 }
 
+static void leave_out(struct piece pieces[PIECES], unsigned width)
+{
+    for (int i = 0; i < PIECES && columns_of(pieces) > width; i++)
+        pieces[dispensable[i]].columns = 0;
+}
+
 const char *progress_line(const struct progress *progress, unsigned width, bool utf8, char line[PROGRESS_LINE_MAX])
 {
     struct piece pieces[PIECES] = {0};
-    snprintf(pieces[NAME].text, sizeof pieces[NAME].text, "%.24s", progress->name != NULL ? progress->name : "");
-    make_percent(&pieces[PERCENT], progress);
-    make_count(&pieces[COUNT], progress);
-    char text[HUMAN_MAX];
-    if (progress_rate(progress) > 0)
-        strcpy(pieces[RATE].text, human_rate(text, progress_rate(progress)));
-    make_time(&pieces[TIME], progress);
-    snprintf(pieces[BUSY].text, sizeof pieces[BUSY].text, "%u of %u busy", progress->busy, progress->workers);
-    for (int i = 0; i < PIECES; i++)
-        pieces[i].columns = (unsigned)strlen(pieces[i].text);
+    make_pieces(pieces, progress);
     make_bar(&pieces[BAR], progress, bar_columns(pieces, width), utf8);
-    for (int i = 0; i < PIECES && columns_of(pieces) > width; i++)
-        pieces[dispensable[i]].columns = 0;
+    leave_out(pieces, width);
     size_t used = 0;
     line[0] = '\0';
     for (int i = 0; i < PIECES; i++)

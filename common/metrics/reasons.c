@@ -64,6 +64,16 @@ static struct task_text without_note(struct task_text line)
     return (struct task_text){colon + 2, line.length - (size_t)(colon - line.at) - 2};
 }
 
+static void set_example(struct reason *reason, const struct task_row *row, const void *errors, size_t length)
+{
+    struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
+    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* adds nothing to the reason */
+        own = last_line(&rest);
+    reason->number = row->number;
+    copy_text(reason->command, row->command.at, row->command.length);
+    copy_text(reason->error, own.at, own.length);
+}
+
 static struct reason *find_reason(const struct reasons *reasons, const struct task_row *row)
 {
     const enum reason_kind kind = kind_of(row);
@@ -92,12 +102,7 @@ void reasons_add(struct reasons *reasons, const struct task_row *row, const void
     }
     reason = &reasons->items[reasons->count++];
     *reason = (struct reason){.kind = kind, .value = value_of(row, kind), .count = 1};
-    struct task_text rest = {errors, length}, line = last_line(&rest), own = without_note(line);
-    if (reason->kind == REASON_TIMEOUT && own.at != line.at) /* adds nothing to the reason */
-        own = last_line(&rest);
-    reason->number = row->number;
-    copy_text(reason->command, row->command.at, row->command.length);
-    copy_text(reason->error, own.at, own.length);
+    set_example(reason, row, errors, length);
 }
 
 static int by_count(const void *a, const void *b)

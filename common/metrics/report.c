@@ -60,6 +60,20 @@ static void compute_shared(struct report *report)
     report->efficiency = report->shared.compute_s / (report->elapsed_s * report->shared.cores);
 }
 
+/* Estimated computing time of the moved iterations: their number times the mean time; 0: nothing measured. */
+static double compute_worth_of_recalls(const struct report *report)
+{
+    double iterations = 0, compute_s = 0;
+    for (unsigned i = 0; i < report->workers; i++) {
+        const struct report_worker *worker = &report->worker_stats[i];
+        if (worker->compute_s <= 0)
+            continue; /* lost, or without work */
+        iterations += (double)worker->iterations;
+        compute_s += worker->compute_s * threads_of(worker);
+    }
+    return iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
+}
+
 /* Time that a worker could have computed; for one that joined that of its presence, or 0 if it was lost. */
 static double worker_capacity_s(const struct report *report, const struct report_worker *worker)
 {
@@ -139,16 +153,7 @@ void report_compute(struct report *report)
     report->efficiency = capacity_s > 0 ? compute.sum / capacity_s : 0;
     report->imbalance = spread_of(&finish);
     report->busy = spread_of(&busy);
-    /* Estimated computing time of the moved iterations: their number times the mean time; 0: nothing measured. */
-    double iterations = 0, compute_s = 0;
-    for (unsigned i = 0; i < report->workers; i++) {
-        const struct report_worker *worker = &report->worker_stats[i];
-        if (worker->compute_s <= 0)
-            continue; /* lost, or without work */
-        iterations += (double)worker->iterations;
-        compute_s += worker->compute_s * threads_of(worker);
-    }
-    report->recalls.worth_s = iterations > 0 ? (double)report->recalls.iterations * compute_s / iterations : 0;
+    report->recalls.worth_s = compute_worth_of_recalls(report);
     compute_thread_level(report);
     compute_shared(report);
     compute_parts_of_overhead(report);

@@ -143,6 +143,19 @@ static void set_figures(json_t *object, const struct report *report)
     json_object_set_new(object, "busy", spread_json(&report->busy));
 }
 
+static void set_thread_level(json_t *object, const struct report *report)
+{
+    if (report->thread_technique == NULL)
+        return;
+    json_object_set_new(
+        object, "threads",
+        json_pack("{s:o, s:{s:s, s:o}, s:o, s:{s:o, s:o}}", "count", json_of_count(report->thread_level.threads),
+                  "technique", "name", report->thread_technique->technique->name, "params",
+                  technique_params(report->thread_technique), "chunks", json_of_count(report->thread_level.chunks),
+                  "imbalance", "max_over_mean", json_of_number(report->thread_level.max_over_mean), "cov",
+                  json_of_number(report->thread_level.cov)));
+}
+
 static const char *outcome_name(enum report_outcome outcome)
 {
     static const char *const names[] = {
@@ -152,6 +165,14 @@ static const char *outcome_name(enum report_outcome outcome)
         [REPORT_FAILED] = "failed",
     };
     return names[outcome];
+}
+
+static void set_pods(json_t *object, const struct report_pods *pods)
+{
+    if (pods->joined > 0)
+        json_object_set_new(object, "pods",
+                            json_pack("{s:o, s:o, s:o}", "joined", json_of_count(pods->joined), "left",
+                                      json_of_count(pods->left), "lost", json_of_count(pods->lost)));
 }
 
 static void set_counters(json_t *object, const struct report *report)
@@ -166,10 +187,7 @@ static void set_counters(json_t *object, const struct report *report)
                         json_pack("{s:o, s:o, s:o}", "count", json_of_count(report->recalls.count), "iterations",
                                   json_of_count(report->recalls.iterations), "worth_s",
                                   json_of_number(report->recalls.worth_s)));
-    if (report->pods.joined > 0)
-        json_object_set_new(object, "pods",
-                            json_pack("{s:o, s:o, s:o}", "joined", json_of_count(report->pods.joined), "left",
-                                      json_of_count(report->pods.left), "lost", json_of_count(report->pods.lost)));
+    set_pods(object, &report->pods);
     json_object_set_new(object, "messages", json_of_count(report->messages));
     json_object_set_new(object, "bytes_on_wire", json_of_count(report->bytes_on_wire));
     json_object_set_new(object, "checksum", is_real ? json_string(checksum) : json_null());
@@ -305,14 +323,7 @@ static json_t *make_head(const struct report *report)
     json_object_set_new(object, "started_at", report->simulated == NULL ? json_string(started_at) : json_null());
     set_simulated(object, report->simulated);
     set_figures(object, report);
-    if (report->thread_technique != NULL)
-        json_object_set_new(
-            object, "threads",
-            json_pack("{s:o, s:{s:s, s:o}, s:o, s:{s:o, s:o}}", "count", json_of_count(report->thread_level.threads),
-                      "technique", "name", report->thread_technique->technique->name, "params",
-                      technique_params(report->thread_technique), "chunks", json_of_count(report->thread_level.chunks),
-                      "imbalance", "max_over_mean", json_of_number(report->thread_level.max_over_mean), "cov",
-                      json_of_number(report->thread_level.cov)));
+    set_thread_level(object, report);
     set_counters(object, report);
     set_aside(object, report);
     set_verify(object, &report->verify);

@@ -116,6 +116,21 @@ static void add_headline(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+static void add_recorded(struct text *text, const struct report_recorded *recorded)
+{
+    if (recorded->workers == 0)
+        return;
+    text_add(text, "  recorded     %u worker%s", recorded->workers, recorded->workers == 1 ? "" : "s");
+    if (recorded->known < recorded->workers)
+        text_add(text, ", the speeds of %u of them known", recorded->known);
+    if (recorded->are_different)
+        text_add(text, ", %.2f to %.2f times as fast as their mean, %s\n", recorded->slowest, recorded->quickest,
+                 recorded->are_simulated ? "and so are the simulated ones" : "whose costs these are");
+    else
+        text_add(text, recorded->known > 1 ? ", as fast as each other, as far as can be told\n"
+                                           : ", not told apart from the costs\n");
+}
+
 static void add_simulated(struct text *text, const struct report_simulation *simulated)
 {
     if (simulated == NULL)
@@ -123,19 +138,7 @@ static void add_simulated(struct text *text, const struct report_simulation *sim
     bool model = strcmp(simulated->costs, "model") == 0;
     text_add(text, "  simulated    platform %s, backend %s; costs %s%s\n", simulated->platform, simulated->backend,
              model ? "by the kernel's model" : "of ", model ? "" : simulated->costs);
-    if (simulated->recorded.workers != 0) {
-        text_add(text, "  recorded     %u worker%s", simulated->recorded.workers,
-                 simulated->recorded.workers == 1 ? "" : "s");
-        if (simulated->recorded.known < simulated->recorded.workers)
-            text_add(text, ", the speeds of %u of them known", simulated->recorded.known);
-        if (simulated->recorded.are_different)
-            text_add(text, ", %.2f to %.2f times as fast as their mean, %s\n", simulated->recorded.slowest,
-                     simulated->recorded.quickest,
-                     simulated->recorded.are_simulated ? "and so are the simulated ones" : "whose costs these are");
-        else
-            text_add(text, simulated->recorded.known > 1 ? ", as fast as each other, as far as can be told\n"
-                                                         : ", not told apart from the costs\n");
-    }
+    add_recorded(text, &simulated->recorded);
     if (simulated->seed > 0)
         text_add(text, "  order        seed %" PRIu64, simulated->seed);
     if (simulated->repetitions > 0) {
@@ -225,6 +228,16 @@ static bool summary_find_span(const struct report *report, double (*of)(const st
     return *most > 0;
 }
 
+/* Learned weights of the technique, and loads of --weighting acp. */
+static void summary_add_workers(struct text *text, const struct report *report)
+{
+    double least, most;
+    if (summary_find_span(report, summary_weight_of, &least, &most))
+        text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
+    if (summary_find_span(report, summary_load_of, &least, &most))
+        text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
+}
+
 /* "recall 12 recalls moved 340 iterations, worth about 800 ms of computing" */
 static void add_recalls(struct text *text, const struct report_recalls *recalls, const char *unit)
 {
@@ -251,12 +264,7 @@ static void add_technique(struct text *text, const struct report *report)
     if (report->choice != NULL)
         add_choice(text, report->choice);
     add_measured(text, report);
-    /* Learned weights of the technique, and loads of --weighting acp. */
-    double least, most;
-    if (summary_find_span(report, summary_weight_of, &least, &most))
-        text_add(text, "  learned      weights of the workers from %.3g to %.3g, 1 on average\n", least, most);
-    if (summary_find_span(report, summary_load_of, &least, &most))
-        text_add(text, "  loads        of the workers' cores from %.3g to %.3g; 1 where nobody else is\n", least, most);
+    summary_add_workers(text, report);
     text_add(text, "  chunks       %s", human_count(number, report->chunks));
     if (report->refills > 0) {
         text_add(text, " in ");
@@ -285,6 +293,31 @@ static void add_threads(struct text *text, const struct report *report)
     text_add(text, "\n");
 }
 
+/* Explains whether efficiency and overhead refer to cores or workers, if there are fewer cores than threads. */
+static void add_sharing(struct text *text, const struct report *report)
+{
+    bool few = report->cores > 0 && report->workers > report->cores;
+    if (report->cores > 0 && report->thread_level.threads > report->cores)
+        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
+                 report->thread_level.threads, report->cores);
+    if (few)
+        text_add(text, "  note         %u workers share %u core%s: ", report->workers, report->cores,
+                 report->cores > 1 ? "s" : "");
+    else if (report->shared.cores > 0)
+        text_add(text, "  note         workers share cores: ");
+    if (few || report->shared.cores > 0)
+        text_add(text, "efficiency and overhead are of the %s\n", report->shared.cores > 0 ? "cores" : "workers");
+}
+
+static void add_pods(struct text *text, const struct report_pods *pods)
+{
+    if (pods->joined == 0)
+        return;
+    text_add(text, "  pods         ");
+    add_plural(text, pods->joined, "master");
+    text_add(text, " joined with workers, %u left again, %u lost\n", pods->left, pods->lost);
+}
+
 static void summary_add_topology(struct text *text, const struct report *report)
 {
     text_add(text, "  topology     %s: ", report_topology_name(report->topology));
@@ -300,24 +333,9 @@ static void summary_add_topology(struct text *text, const struct report *report)
         add_plural(text, report->cores, "core");
     }
     text_add(text, "\n");
-    if (report->pods.joined != 0) {
-        text_add(text, "  pods         ");
-        add_plural(text, report->pods.joined, "master");
-        text_add(text, " joined with workers, %u left again, %u lost\n", report->pods.left, report->pods.lost);
-    }
+    add_pods(text, &report->pods);
     add_threads(text, report);
-    /* Explains whether efficiency and overhead refer to cores or workers, if there are fewer cores than threads. */
-    bool few = report->cores > 0 && report->workers > report->cores;
-    if (report->cores > 0 && report->thread_level.threads > report->cores)
-        text_add(text, "  note         %u threads share %u cores: imbalance in a worker tells of that\n",
-                 report->thread_level.threads, report->cores);
-    if (few)
-        text_add(text, "  note         %u workers share %u core%s: ", report->workers, report->cores,
-                 report->cores > 1 ? "s" : "");
-    else if (report->shared.cores > 0)
-        text_add(text, "  note         workers share cores: ");
-    if (few || report->shared.cores > 0)
-        text_add(text, "efficiency and overhead are of the %s\n", report->shared.cores > 0 ? "cores" : "workers");
+    add_sharing(text, report);
 }
 
 static void add_figures(struct text *text, const struct report *report)
@@ -373,6 +391,19 @@ static void summary_add_faults(struct text *text, const struct report *report)
     add_fault(text, &separator, faults->resumed_iterations, report->are_tasks ? "resumed task" : "resumed iteration");
     if (separator[0] == ',')
         text_add(text, "\n");
+}
+
+static void add_aside(struct text *text, const struct report *report)
+{
+    char failed[HUMAN_MAX];
+    unsigned shown = 0;
+    for (size_t i = 0; i < report->aside_count && shown < FAILED_SHOWN; i++) {
+        const struct report_aside *aside = &report->aside[i];
+        if (!aside->is_back)
+            text_add(text, "%snode %u, after %s failed tasks while %u of %u beside them worked elsewhere\n",
+                     shown++ == 0 ? "  put aside    " : "               ", aside->node,
+                     human_count(failed, aside->failed), aside->worked, aside->beside);
+    }
 }
 
 /* "3:2", for tasks "4-5". */
@@ -452,15 +483,7 @@ static void add_results(struct text *text, const struct report *report, unsigned
     human_si(bytes, (double)report->bytes_on_wire);
     text_add(text, ", %s%sB\n", bytes, strchr(bytes, ' ') != NULL ? "" : " ");
     summary_add_faults(text, report);
-    char failed[HUMAN_MAX];
-    unsigned shown = 0;
-    for (size_t i = 0; i < report->aside_count && shown < FAILED_SHOWN; i++) {
-        const struct report_aside *aside = &report->aside[i];
-        if (!aside->is_back)
-            text_add(text, "%snode %u, after %s failed tasks while %u of %u beside them worked elsewhere\n",
-                     shown++ == 0 ? "  put aside    " : "               ", aside->node,
-                     human_count(failed, aside->failed), aside->worked, aside->beside);
-    }
+    add_aside(text, report);
     add_verify(text, report);
     bool are_tasks = report->are_tasks;
     summary_add_ranges(text, "  given up     ", report->failed, report->failed_count, are_tasks);
@@ -484,6 +507,16 @@ static void add_results(struct text *text, const struct report *report, unsigned
                  human_count(undone, report->iterations - report->done));
     }
     text_add(text, "\n");
+}
+
+static void summary_add_resume(struct text *text, const struct report *report)
+{
+    bool failed = report->failed_task_count > 0 && report->done == report->iterations;
+    if (report->journal != NULL)
+        text_add(text, "  journal      %s: --resume%s\n", report->journal,
+                 failed                     ? " failed does again what failed"
+                 : report->rest_is_given_up ? " failed tries again what was given up"
+                                            : " goes on with the rest");
 }
 
 /* The bar of `rank`, new if necessary; NULL if there is no room. */
@@ -555,12 +588,7 @@ char *summary_text(const struct report *report, unsigned width, bool utf8)
     add_figures(&text, report);
     add_steps(&text, report);
     add_results(&text, report, width);
-    bool failed = report->failed_task_count > 0 && report->done == report->iterations;
-    if (report->journal != NULL)
-        text_add(&text, "  journal      %s: --resume%s\n", report->journal,
-                 failed                     ? " failed does again what failed"
-                 : report->rest_is_given_up ? " failed tries again what was given up"
-                                            : " goes on with the rest");
+    summary_add_resume(&text, report);
     add_bars(&text, report, width, utf8);
     return text_take(&text);
 }

@@ -83,15 +83,6 @@ struct piece_of {
     uint32_t length;
 };
 
-static int refuse_gap(const struct join *join, struct error *error)
-{
-    if (join->loop->are_tasks)
-        return error_set(error, "%.150s.parts: the output of task %" PRIu64 " is missing there", join->path,
-                         join->next + 1);
-    return error_set(error, "%.150s.parts: the results of iteration %" PRIu64 " are missing there", join->path,
-                     join->next);
-}
-
 static void note_reason(const struct join *join, struct piece_of line, struct piece_of errors)
 {
     struct task_row row;
@@ -101,13 +92,24 @@ static void note_reason(const struct join *join, struct piece_of line, struct pi
         reasons_add(join->reasons, &row, errors.at, errors.length);
 }
 
-/* Checks for gaps before these iterations, and collects failed ones. */
-static int review(struct join *join, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                  struct error *error)
+static void note_reasons(const struct join *join, const struct block *block, uint32_t from, uint32_t count)
 {
-    if (first > join->next && join->next < join->whole.first + join->whole.count)
-        return refuse_gap(join, error);
-    join->next = first + count > join->next ? first + count : join->next;
+    const unsigned log = join->log;
+    struct piece_of line = {(const char *)block->stream[log], 0};
+    struct piece_of errors = {(const char *)block->stream[TASK_STREAM_ERR], 0};
+    for (uint32_t i = 0; i < from + count; i++) {
+        line.length = block_length(block, i, log);
+        errors.length = block_length(block, i, TASK_STREAM_ERR);
+        if (i >= from && block_failed(block, i))
+            note_reason(join, line, errors);
+        line.at += line.length;
+        errors.at += errors.length;
+    }
+}
+
+static int note_failed(const struct join *join, uint64_t first, const struct block *block, uint32_t from,
+                       uint32_t count, struct error *error)
+{
     uint32_t failed = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!block_failed(block, from + i))
@@ -116,20 +118,28 @@ static int review(struct join *join, uint64_t first, const struct block *block, 
         if (ranges_add(join->failed, first + i, 1, NULL) < 0)
             return error_set(error, "out of memory for what failed");
     }
-    if (failed > 0 && join->reasons != NULL && join->log < block->streams) {
-        const unsigned log = join->log;
-        struct piece_of line = {(const char *)block->stream[log], 0};
-        struct piece_of errors = {(const char *)block->stream[TASK_STREAM_ERR], 0};
-        for (uint32_t i = 0; i < from + count; i++) {
-            line.length = block_length(block, i, log);
-            errors.length = block_length(block, i, TASK_STREAM_ERR);
-            if (i >= from && block_failed(block, i))
-                note_reason(join, line, errors);
-            line.at += line.length;
-            errors.at += errors.length;
-        }
-    }
+    if (failed > 0 && join->reasons != NULL && join->log < block->streams)
+        note_reasons(join, block, from, count);
     return 0;
+}
+
+static int refuse_gap(const struct join *join, struct error *error)
+{
+    if (join->loop->are_tasks)
+        return error_set(error, "%.150s.parts: the output of task %" PRIu64 " is missing there", join->path,
+                         join->next + 1);
+    return error_set(error, "%.150s.parts: the results of iteration %" PRIu64 " are missing there", join->path,
+                     join->next);
+}
+
+/* Checks for gaps before these iterations, and collects failed ones. */
+static int review(struct join *join, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                  struct error *error)
+{
+    if (first > join->next && join->next < join->whole.first + join->whole.count)
+        return refuse_gap(join, error);
+    join->next = first + count > join->next ? first + count : join->next;
+    return note_failed(join, first, block, from, count, error);
 }
 
 static int parts_review_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,

@@ -175,6 +175,19 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     return good < 0 ? -1 : 0;
 }
 
+/* Number of entries from index i on that overlap, directly or through others. */
+static size_t group_size(const struct sweep *sweep, size_t i)
+{
+    uint64_t end = 0;
+    size_t next = i;
+    do {
+        uint64_t own_end = sweep->entries[next].head.first + sweep->entries[next].head.count;
+        end = own_end > end ? own_end : end;
+        next++;
+    } while (next < sweep->count && sweep->entries[next].head.first < end);
+    return next - i;
+}
+
 static int sweep_group(struct sweep *sweep, size_t i, size_t count, struct error *error)
 {
     struct entry *group = &sweep->entries[i];
@@ -200,15 +213,7 @@ int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, p
     parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {
-        /* Number of entries from index i on that overlap, directly or through others. */
-        uint64_t end = 0;
-        size_t next = i;
-        do {
-            uint64_t own_end = sweep.entries[next].head.first + sweep.entries[next].head.count;
-            end = own_end > end ? own_end : end;
-            next++;
-        } while (next < sweep.count && sweep.entries[next].head.first < end);
-        size = next - i;
+        size = group_size(&sweep, i);
         result = sweep_group(&sweep, i, size, error);
     }
     parts_sweep_end(&sweep);

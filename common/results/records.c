@@ -115,25 +115,29 @@ static int records_keep(int fd, int *lock)
     return 0;
 }
 
+/* Fails if a run is writing the existing file. */
+static int look_for_lock(const char *written, const struct results_format *format, struct error *error)
+{
+    struct stat status;
+    if (stat(written, &status) < 0 || !S_ISREG(status.st_mode))
+        return 0;
+    int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
+    if (fd < 0)
+        return 0; /* reported when the file is created */
+    if (records_lock(fd, written, error) < 0)
+        return -1;
+    close(fd);
+    return 0;
+}
+
 int records_check_place(const char *path, struct error *error)
 {
     char written[PATH_MAX];
     if (file_refuse_folder(path, "results.npy", error) < 0)
         return -1;
     written_path(path, format_of(path), written);
-    if (faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) == 0) {
-        const struct results_format *format = format_of(path);
-        struct stat status;
-        if (stat(written, &status) < 0 || !S_ISREG(status.st_mode))
-            return 0;
-        int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
-        if (fd < 0)
-            return 0; /* reported when the file is created */
-        if (records_lock(fd, written, error) < 0)
-            return -1;
-        close(fd);
-        return 0;
-    }
+    if (faccessat(AT_FDCWD, written, W_OK, AT_EACCESS) == 0)
+        return look_for_lock(written, format_of(path), error);
     if (errno == ENOENT || errno == ENOTDIR)
         return file_check_folder(path, error);
     return error_set(error, "%.200s: cannot write: %s", written, strerror(errno));

@@ -32,6 +32,20 @@ static int tail_no_memory(struct error *error)
     return error_set(error, "out of memory for the parts of the output");
 }
 
+static int tail_list(struct results_tail *tail, struct error *error)
+{
+    if (parts_reader_list(&tail->reader, error) < 0)
+        return -1;
+    while (tail->count < tail->reader.file_count) {
+        uint64_t *grown = grow(tail->ends, tail->count, &tail->capacity, sizeof *grown);
+        if (grown == NULL)
+            return tail_no_memory(error);
+        tail->ends = grown;
+        tail->ends[tail->count++] = 0;
+    }
+    return 0;
+}
+
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error)
 {
     struct results_tail *tail = malloc(sizeof *tail);
@@ -97,15 +111,8 @@ int results_tail_next(struct results_tail *tail, bool last, struct results_entry
     if (is_stale(tail))
         return 0;
     if (!tail->looks) {
-        if (parts_reader_list(&tail->reader, error) < 0)
+        if (tail_list(tail, error) < 0)
             return -1;
-        while (tail->count < tail->reader.file_count) {
-            uint64_t *grown = grow(tail->ends, tail->count, &tail->capacity, sizeof *grown);
-            if (grown == NULL)
-                return tail_no_memory(error);
-            tail->ends = grown;
-            tail->ends[tail->count++] = 0;
-        }
         tail->file = 0;
         tail->size = 0;
         tail->looks = true;

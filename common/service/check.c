@@ -27,6 +27,19 @@ static void check_shared_grant(const struct service *service, unsigned w, const 
            twin->count - twin->received == grant->count - grant->received && "both have the same rest of a chunk");
 }
 
+static void check_grant(const struct service *service, unsigned w, const struct grant *grant)
+{
+    assert((grant->count > 0 || (service->dependent && grant->flawed)) && "no chunk is empty");
+    assert(grant->received <= grant->count && "no more results come than the chunk has iterations");
+    assert(grant->stored <= grant->received && "what is stored has come before");
+    assert((!grant->computed || grant->stored < grant->count || service->state != SERVICE_SERVING) &&
+           "a chunk that is computed and stored has left its slot");
+    if (service->dependent)
+        assert(grant->copy_owner != OWNER_UNDECIDED && "no chunk of a loop with dependencies is shared");
+    else if (grant->copy_owner == OWNER_UNDECIDED)
+        check_shared_grant(service, w, grant);
+}
+
 static void check_served(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -42,15 +55,7 @@ static void check_served(const struct service *service, unsigned w)
         if (grant->chunk == 0)
             continue;
         assert((grant->chunk & (worker->slots - 1)) == i && "a chunk lies in the slot of its number");
-        assert((grant->count > 0 || (service->dependent && grant->flawed)) && "no chunk is empty");
-        assert(grant->received <= grant->count && "no more results come than the chunk has iterations");
-        assert(grant->stored <= grant->received && "what is stored has come before");
-        assert((!grant->computed || grant->stored < grant->count || service->state != SERVICE_SERVING) &&
-               "a chunk that is computed and stored has left its slot");
-        if (service->dependent)
-            assert(grant->copy_owner != OWNER_UNDECIDED && "no chunk of a loop with dependencies is shared");
-        else if (grant->copy_owner == OWNER_UNDECIDED)
-            check_shared_grant(service, w, grant);
+        check_grant(service, w, grant);
         holds += !grant->computed;
     }
     assert(holds == worker->holds && "a worker holds the chunks that it has not finished");
@@ -78,6 +83,21 @@ static void check_waiting(const struct service *service)
     }
     assert(askers == service->line.count && "who asks waits, and once");
     assert(asks == service->line.asks && "the chunks that are waited for are those that are asked for");
+}
+
+static void check_served_counts(const struct service *service)
+{
+    unsigned busy = 0, present = 0, gone = 0, aside = 0;
+    for (unsigned w = 0; w < service->worker_count; w++) {
+        busy += service->workers[w].holds > 0;
+        present += service->workers[w].present;
+        gone += service->workers[w].gone;
+        aside += service->workers[w].is_aside && !service->workers[w].gone;
+    }
+    assert(aside == service->count.aside && "put aside are those who are, and are not gone");
+    assert(busy == service->count.busy && "busy are those who hold a chunk");
+    assert(present == service->count.present && "present are those who are served, or were");
+    assert(gone == service->count.gone && "gone are those who said goodbye or are lost");
 }
 
 static void check_recalls(const struct service *service)
@@ -142,17 +162,7 @@ void service_check(const struct service *service)
     check_next_look(service);
     for (unsigned w = 0; w < service->worker_count; w++)
         check_served(service, w);
-    unsigned busy = 0, present = 0, gone = 0, aside = 0;
-    for (unsigned w = 0; w < service->worker_count; w++) {
-        busy += service->workers[w].holds > 0;
-        present += service->workers[w].present;
-        gone += service->workers[w].gone;
-        aside += service->workers[w].is_aside && !service->workers[w].gone;
-    }
-    assert(aside == service->count.aside && "put aside are those who are, and are not gone");
-    assert(busy == service->count.busy && "busy are those who hold a chunk");
-    assert(present == service->count.present && "present are those who are served, or were");
-    assert(gone == service->count.gone && "gone are those who said goodbye or are lost");
+    check_served_counts(service);
     check_waiting(service);
     service_index_check(service);
     pool_check(&service->pool);

@@ -119,6 +119,17 @@ void service_index_fini(struct service *service)
     *index = (struct service_index){.speaker = index->speaker, .line = index->line};
 }
 
+static void line_up(struct service *service)
+{
+    struct rope *line = &service->line.index.line;
+    rope_clear(line);
+    for (unsigned i = 0; i < service->line.count; i++) {
+        const unsigned w = service->line.ring[(service->line.first + i) % service->worker_count];
+        rope_push(line, w);
+        rope_mark(line, w, service_is_free(service, w), service->workers[w].probe_s);
+    }
+}
+
 static void plant(struct service *service)
 {
     struct service_index *index = &service->line.index;
@@ -145,13 +156,7 @@ bool service_index_begin(struct service *service)
         return true;
     if (reserve(service) < 0)
         return false;
-    struct rope *line = &service->line.index.line;
-    rope_clear(line);
-    for (unsigned i = 0; i < service->line.count; i++) {
-        const unsigned w = service->line.ring[(service->line.first + i) % service->worker_count];
-        rope_push(line, w);
-        rope_mark(line, w, service_is_free(service, w), service->workers[w].probe_s);
-    }
+    line_up(service);
     plant(service);
     index->is_on = true;
     if (index->speaker < service->worker_count)
@@ -194,14 +199,19 @@ static void update_holding(struct service *service, unsigned w)
     }
 }
 
+static void update_work(struct service_index *index, const struct served *worker, unsigned w)
+{
+    struct work_done *known = &index->work[w];
+    index->compute_ns += worker->compute_ns - known->compute_ns;
+    index->iterations += worker->iterations - known->iterations;
+    *known = (struct work_done){worker->compute_ns, worker->iterations};
+}
+
 static void update_worker(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
     update_holding(service, w);
-    struct work_done *known = &service->line.index.work[w];
-    service->line.index.compute_ns += worker->compute_ns - known->compute_ns;
-    service->line.index.iterations += worker->iterations - known->iterations;
-    *known = (struct work_done){worker->compute_ns, worker->iterations};
+    update_work(&service->line.index, worker, w);
     for (uint32_t i = 0; i < worker->slots; i++)
         if (worker->grants[i].chunk != 0 && worker->grants[i].copy_owner == OWNER_UNDECIDED)
             update_holding(service, worker->grants[i].other_worker);
@@ -229,18 +239,23 @@ double service_index_mean_ns(const struct service *service)
     return index->iterations > 0 ? (double)index->compute_ns / (double)index->iterations : 0;
 }
 
+/* True if the worker, or one that shares a chunk with it, has changed since the last search. */
+static bool is_outdated(const struct service *service, const struct served *worker)
+{
+    bool is_outdated = worker->is_stale;
+    for (uint32_t i = 0; i < worker->slots; i++)
+        if (worker->grants[i].chunk != 0 && worker->grants[i].copy_owner == OWNER_UNDECIDED)
+            is_outdated |= service->workers[worker->grants[i].other_worker].is_stale;
+    return is_outdated;
+}
+
 static void check_leaf(const struct service *service, unsigned w)
 {
     const struct service_index *index = &service->line.index;
     const struct served *worker = &service->workers[w];
     const struct holding now = holding_of(service, w);
     assert(rope_has(&index->line, w) == (worker->asks > 0 && !worker->is_aside) && "who asks stands in the line");
-    /* True if the worker, or one that shares a chunk with it, has changed since the last search. */
-    bool is_outdated = worker->is_stale;
-    for (uint32_t i = 0; i < worker->slots; i++)
-        if (worker->grants[i].chunk != 0 && worker->grants[i].copy_owner == OWNER_UNDECIDED)
-            is_outdated |= service->workers[worker->grants[i].other_worker].is_stale;
-    if (is_outdated)
+    if (is_outdated(service, worker))
         return;
     assert(are_equal(&index->tree[index->leaves + w], &now) && "what a worker holds is known");
     assert(index->work[w].compute_ns == worker->compute_ns && index->work[w].iterations == worker->iterations &&

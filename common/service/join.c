@@ -6,6 +6,14 @@
 
 #include <assert.h>
 
+/* Updates the workers' pointers after the array of first slots has moved. */
+static void point_at_grants(struct service *service)
+{
+    for (unsigned w = 0; w < service->worker_count; w++)
+        if (service->workers[w].slots == GRANTS_LEAST)
+            service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
+}
+
 /* Rotates the ring of waiting workers so that it begins at index 0, before the array grows. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
@@ -33,10 +41,7 @@ int service_reserve(struct service *service, unsigned workers)
         grow_to(&service->step.more, before + 1, now + 1, SERVICE_MORE) < 0 ||
         grow_to(&service->grants, before * GRANTS_LEAST + 1, now * GRANTS_LEAST + 1, sizeof *service->grants) < 0)
         return -1;
-    /* Updates the workers' pointers after the array of first slots has moved. */
-    for (unsigned w = 0; w < service->worker_count; w++)
-        if (service->workers[w].slots == GRANTS_LEAST)
-            service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
+    point_at_grants(service);
     if (pool_reserve(&service->pool, workers) < 0 || service_verify_reserve(service, workers) < 0)
         return -1;
     service->room = workers;

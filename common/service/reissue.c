@@ -129,6 +129,17 @@ static bool another_is_idle(const struct service *service, unsigned w)
     return false;
 }
 
+/* When worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts from the
+ * last failure on this service: another worker may get the range meanwhile and return it repeatedly, and that must not
+ * restart the wait. */
+static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
+{
+    if (service->failed_ns == NEVER) /* it failed under another service */
+        service->failed_ns = requeued->since_ns;
+    const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
+    return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
+}
+
 /* How many iterations at the beginning of `requeued` worker `w` may get now. 0 if they are reserved for another worker,
  * or if a worker died at them and `w` still holds a chunk: if `w` died too, the cause would be unclear. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
@@ -146,13 +157,7 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     }
     if (poison.failures == 0 || poison.failed_by != service->ranks[w] || !has_others(service, w))
         return count;
-    /* When worker `w`, on which the range failed, may get it again. If no other worker is idle, the time counts from
-     * the last failure on this service: another worker may get the range meanwhile and return it repeatedly, and that
-     * must not restart the wait. */
-    if (service->failed_ns == NEVER) /* it failed under another service */
-        service->failed_ns = requeued->since_ns;
-    const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
-    const uint64_t due_ns = ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
+    const uint64_t due_ns = kept_until_ns(service, w, requeued);
     if (due_ns <= now_ns)
         return count;
     service->elsewhere_due_ns = due_ns < service->elsewhere_due_ns ? due_ns : service->elsewhere_due_ns;
@@ -352,6 +357,21 @@ struct recovery_counts service_take_counts(struct service *service)
     return counts;
 }
 
+static void trace_adoption(const struct service *service, unsigned w, const struct range *running, uint64_t now_ns)
+{
+    *trace_next(service->trace) = (struct trace_record){
+        .at_ns = now_ns,
+        .first = running->first,
+        .count = running->count,
+        .figure = now_ns,
+        .worker = service->ranks[w],
+        .chunk = 1,
+        .kind = CHUNK_ASSIGNED,
+        .reason = CHUNK_REASON_ADOPTED,
+    };
+    trace_note(service->trace);
+}
+
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions)
 {
@@ -378,19 +398,8 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
         .chunk = 1,
         .copy_owner = counts ? OWNER_SELF : OWNER_OTHER,
     };
-    if (service->trace != NULL) {
-        *trace_next(service->trace) = (struct trace_record){
-            .at_ns = now_ns,
-            .first = running->first,
-            .count = running->count,
-            .figure = now_ns,
-            .worker = service->ranks[w],
-            .chunk = 1,
-            .kind = CHUNK_ASSIGNED,
-            .reason = CHUNK_REASON_ADOPTED,
-        };
-        trace_note(service->trace);
-    }
+    if (service->trace != NULL)
+        trace_adoption(service, w, running, now_ns);
     service_stop_loser(service, w, actions);
 }
 
@@ -740,7 +749,6 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;
     copy->other_chunk = old->chunk;
-    copy->may_return = false;
     if (service_copy_due_ns(old, copy) < service->recall.copies_due_ns)
         service->recall.copies_due_ns = service_copy_due_ns(old, copy);
     service->lease.has_copied = true;
@@ -816,6 +824,17 @@ static struct iterations_failed first_piece(const struct service *service, const
     return piece;
 }
 
+static void fail_piece(struct service *service, const struct iterations_failed *piece, uint64_t now_ns)
+{
+    REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: %s", piece->first,
+           piece->first + piece->count, piece->id, piece->final ? "given up" : "tried again");
+    service->ops->failed(service->owner, piece);
+    if (piece->final)
+        service_clear(service, piece->first, piece->count);
+    else
+        service_requeue(service, &(struct range){piece->first, piece->count}, now_ns);
+}
+
 /* Leaves the iterations to the other worker that has the chunk. False if there is none, or if the iterations are given
  * up and this worker's results count. */
 static bool leave_to_other_copy(struct service *service, unsigned w, struct grant *grant,
@@ -857,13 +876,6 @@ void service_iterations_failed(struct service *service, unsigned w, struct grant
     piece = first_piece(service, &told, told.first);
     if (leave_to_other_copy(service, w, grant, &piece, actions))
         return;
-    for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count)) {
-        REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") failed with rank %u: %s", piece.first,
-               piece.first + piece.count, piece.id, piece.final ? "given up" : "tried again");
-        service->ops->failed(service->owner, &piece);
-        if (piece.final)
-            service_clear(service, piece.first, piece.count);
-        else
-            service_requeue(service, &(struct range){piece.first, piece.count}, now_ns);
-    }
+    for (; piece.first < end; piece = first_piece(service, &told, piece.first + piece.count))
+        fail_piece(service, &piece, now_ns);
 }

@@ -114,6 +114,16 @@ static struct verification *verify_add(struct service *service)
     return &verify->list[verify->count++];
 }
 
+static void verify_remove(struct service *service, struct verification *verification)
+{
+    struct verify *verify = &service->verify;
+    verify->held -= verification->range.count;
+    verify->disputed -= verification->computed == 2;
+    verification->computed = 0;
+    verification->next = verify->unused;
+    verify->unused = index_of(verify, verification);
+}
+
 static bool is_able(const struct service *service, uint32_t w)
 {
     return service->workers[w].present && !service->workers[w].gone && !service->workers[w].is_aside;
@@ -139,11 +149,16 @@ static bool is_deadly(const struct service *service, const struct part *part)
     return false;
 }
 
+static bool is_drawn(const struct service *service, const struct part *part)
+{
+    return random_to_uniform(random_at(service->spec->verify_seed, part->first)) < service->spec->verify;
+}
+
 bool service_hold_back(struct service *service, const struct part *part)
 {
     struct verify *verify = &service->verify;
     unsigned others = service_able(service) - is_able(service, part->worker);
-    if (random_to_uniform(random_at(service->spec->verify_seed, part->first)) >= service->spec->verify)
+    if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
         return true; /* not verified: a resumed run computes it again */
@@ -251,12 +266,7 @@ static void let_go(struct service *service, struct verification *verification, u
 {
     const struct range *range = &verification->range;
     const struct part part = {verification->worker[0], 0, range->first, range->count, digest, verification->has_failed};
-    struct verify *verify = &service->verify;
-    verify->held -= verification->range.count;
-    verify->disputed -= verification->computed == 2;
-    verification->computed = 0;
-    verification->next = verify->unused;
-    verify->unused = index_of(verify, verification);
+    verify_remove(service, verification);
     service->ops->committed(service->owner, &part);
 }
 

@@ -189,14 +189,19 @@ static void take_frames(struct connection *connection)
         connection_beat(connection);
 }
 
+static void pack_input(struct connection *connection)
+{
+    const size_t size = connection->input_end - connection->input_begin;
+    if (connection->input_begin > 0 && size > 0)
+        memmove(connection->input, connection->input + connection->input_begin, size);
+    connection->input_begin = 0;
+    connection->input_end = size;
+}
+
 static void read_all(struct connection *connection)
 {
     do {
-        const size_t size = connection->input_end - connection->input_begin;
-        if (connection->input_begin > 0 && size > 0)
-            memmove(connection->input, connection->input + connection->input_begin, size);
-        connection->input_begin = 0;
-        connection->input_end = size;
+        pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
         if (count > 0 || channel_has_heard(&connection->channel)) /* the rest of a TLS record may take long to arrive */
@@ -229,6 +234,18 @@ static void on_awaited(void *context)
     end_work(connection, was_busy);
 }
 
+/* The socket is not read meanwhile. */
+static void await(struct connection *connection)
+{
+    watch_off(connection, connection->readable);
+    connection->awaited = connection->world->ops->watch_new(
+        connection->world, STREAM_WATCH_READ, channel_awaits(&connection->channel), on_awaited, connection);
+    if (connection->awaited == NULL)
+        connection_end(connection, NULL);
+    else
+        watch_on(connection, connection->awaited);
+}
+
 static void shake(struct connection *connection)
 {
     struct error error = {""};
@@ -238,15 +255,8 @@ static void shake(struct connection *connection)
         return;
     }
     wait_to_write(connection, result == CHANNEL_WRITES);
-    if (result == CHANNEL_WAITS) {
-        watch_off(connection, connection->readable);
-        connection->awaited = connection->world->ops->watch_new(
-            connection->world, STREAM_WATCH_READ, channel_awaits(&connection->channel), on_awaited, connection);
-        if (connection->awaited == NULL)
-            connection_end(connection, NULL);
-        else
-            watch_on(connection, connection->awaited);
-    }
+    if (result == CHANNEL_WAITS)
+        await(connection);
     if (result != 0)
         return;
     connection->state = CONNECTION_OPEN;

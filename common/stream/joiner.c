@@ -107,6 +107,20 @@ static enum connection_verdict take_welcome(struct streams *streams, struct conn
     return FRAME_IS_GOOD;
 }
 
+static enum connection_verdict rejoin(struct streams *streams, struct connection *connection,
+                                      const struct frame_welcome *welcome, struct error *error)
+{
+    struct peer *peer = joined_peer(streams);
+    if (memcmp(welcome->token, peer->token, sizeof peer->token) != 0 ||
+        !session_can_resume(&peer->session, welcome->received)) {
+        error_set(error, "a welcome to another pod");
+        return FRAME_IS_BAD;
+    }
+    streams->joiner->connection = NULL;
+    peer_go_on(peer, connection, welcome->received);
+    return FRAME_IS_GOOD;
+}
+
 static enum connection_verdict receive_answer(struct connection *connection, void *context,
                                               const struct frame_head *head, const unsigned char *body,
                                               struct error *error)
@@ -136,15 +150,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
             error_set(error, "a welcome to another pod");
             return FRAME_IS_BAD;
         }
-        struct peer *peer = joined_peer(streams);
-        if (memcmp(welcome.token, peer->token, sizeof peer->token) != 0 ||
-            !session_can_resume(&peer->session, welcome.received)) {
-            error_set(error, "a welcome to another pod");
-            return FRAME_IS_BAD;
-        }
-        streams->joiner->connection = NULL;
-        peer_go_on(peer, connection, welcome.received);
-        return FRAME_IS_GOOD;
+        return rejoin(streams, connection, &welcome, error);
     default: error_set(error, "it does not answer a hello"); return FRAME_IS_BAD;
     }
 }
@@ -264,6 +270,18 @@ void joiner_free(struct joiner *joiner)
     free(joiner);
 }
 
+/* Fails if the peer would reject the HELLO. */
+static int check_lineup(const struct stream_lineup *lineup, struct error *error)
+{
+    struct frame_hello hello;
+    unsigned char body[FRAME_HELLO_BYTES];
+    struct error why;
+    describe_lineup(&hello, lineup);
+    frame_hello_encode(&hello, body);
+    return frame_hello_decode(&hello, body, sizeof body, &why) < 0 ? error_set(error, "cannot join with %s", why.text)
+                                                                   : 0;
+}
+
 static int joiner_new(struct streams *streams, const struct stream_address *address, const struct stream_lineup *lineup,
                       struct error *error)
 {
@@ -271,14 +289,8 @@ static int joiner_new(struct streams *streams, const struct stream_address *addr
     char text[STREAM_ADDRESS_TEXT_MAX];
     if (joiner == NULL)
         return error_set(error, "out of memory for the stream to a set");
-    /* Fails if the peer would reject the HELLO. */
-    struct frame_hello hello;
-    unsigned char body[FRAME_HELLO_BYTES];
-    struct error why;
-    describe_lineup(&hello, lineup);
-    frame_hello_encode(&hello, body);
-    if (frame_hello_decode(&hello, body, sizeof body, &why) < 0)
-        return error_set(error, "cannot join with %s", why.text);
+    if (check_lineup(lineup, error) < 0)
+        return -1;
     joiner->address = *address;
     joiner->lineup = *lineup;
     joiner->deadline_ns = joiner->retry_ns = STREAM_NEVER;
@@ -317,6 +329,18 @@ bool joiner_waits(const struct streams *streams)
     return streams->peer_count == 0 && joiner->answer == JOINER_NO_ANSWER && streams_now(streams) < joiner->until_ns;
 }
 
+static void tell_why_not(const struct joiner *joiner, struct error *error)
+{
+    char text[STREAM_ADDRESS_TEXT_MAX];
+    stream_address_print(&joiner->address, text);
+    if (joiner->answer != JOINER_NO_ANSWER)
+        error_set(error, "%s", joiner->reason.text);
+    else if (joiner->reason.text[0] != '\0')
+        error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
+    else
+        error_set(error, "cannot join at %s: nobody answers", text);
+}
+
 struct streams *joiner_end(struct streams *streams, struct stream_welcome *welcome, struct error *error)
 {
     static const int reasons[] = {[JOINER_NO_ANSWER] = ETIMEDOUT, [JOINER_REFUSED] = 0, [JOINER_MET_OTHER] = EACCES};
@@ -326,14 +350,7 @@ struct streams *joiner_end(struct streams *streams, struct stream_welcome *welco
         return streams;
     }
     const enum joiner_answer answer = joiner->answer;
-    char text[STREAM_ADDRESS_TEXT_MAX];
-    stream_address_print(&joiner->address, text);
-    if (joiner->answer != JOINER_NO_ANSWER)
-        error_set(error, "%s", joiner->reason.text);
-    else if (joiner->reason.text[0] != '\0')
-        error_set(error, "cannot join at %s: nobody answers: %s", text, joiner->reason.text);
-    else
-        error_set(error, "cannot join at %s: nobody answers", text);
+    tell_why_not(joiner, error);
     streams_free(streams);
     errno = reasons[answer];
     return NULL;

@@ -63,17 +63,22 @@ bool streams_have_stood(const struct streams *streams, uint64_t now)
            (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
 }
 
+/* If this process was stopped meanwhile, its peers have that much more time. */
+static void forgive_silence(struct streams *streams, uint64_t now)
+{
+    if (!is_so_late(streams, now))
+        return;
+    streams->stood_ns = now;
+    for (size_t i = 0; i < streams->peer_count; i++)
+        peer_wait_longer(streams->peers[i], now, now - streams->due_ns);
+}
+
 static void on_streams_time(void *context)
 {
     struct streams *streams = context;
     const uint64_t now = streams_now(streams);
     uint64_t next = STREAM_NEVER, at;
-    /* Adds the time for which this end was stopped to the limits of all peers. */
-    if (is_so_late(streams, now)) {
-        streams->stood_ns = now;
-        for (size_t i = 0; i < streams->peer_count; i++)
-            peer_wait_longer(streams->peers[i], now, now - streams->due_ns);
-    }
+    forgive_silence(streams, now);
     streams->wakes_ns = 0; /* the timer is set below */
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
         after = stranger->next;
@@ -173,6 +178,19 @@ int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_t
     return 0;
 }
 
+/* Swaps the inbox and resumes all connections. */
+static void turn_inbox(struct streams *streams)
+{
+    const struct fifo polled = streams->polled;
+    const bool was_full = streams->is_full;
+    streams->polled = streams->inbox;
+    streams->inbox = polled;
+    streams->is_full = false;
+    for (size_t i = 0; was_full && i < streams->peer_count; i++)
+        if (streams->peers[i]->connection != NULL)
+            connection_resume(streams->peers[i]->connection);
+}
+
 /* Takes the next message. Returns its peer, which exists while any of its messages are stored; NULL: no message. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
@@ -180,16 +198,8 @@ static struct peer *poll_message(struct streams *streams, struct stream_event *e
     if (streams->polled_bytes > 0)
         fifo_drop(&streams->polled, streams->polled_bytes);
     streams->polled_bytes = 0;
-    if (fifo_size(&streams->polled) == 0 && fifo_size(&streams->inbox) > 0) {
-        const struct fifo polled = streams->polled;
-        const bool was_full = streams->is_full;
-        streams->polled = streams->inbox;
-        streams->inbox = polled;
-        streams->is_full = false;
-        for (size_t i = 0; was_full && i < streams->peer_count; i++)
-            if (streams->peers[i]->connection != NULL)
-                connection_resume(streams->peers[i]->connection);
-    }
+    if (fifo_size(&streams->polled) == 0 && fifo_size(&streams->inbox) > 0)
+        turn_inbox(streams);
     if (fifo_size(&streams->polled) == 0)
         return NULL;
     const unsigned char *first = fifo_first(&streams->polled);

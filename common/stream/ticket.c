@@ -117,6 +117,17 @@ int ticket_write(const struct ticket *ticket, const char *path, struct error *er
     return result;
 }
 
+static int parse_key(struct ticket *ticket, const char *digits, struct error *error)
+{
+    static const char hexadecimal[] = "0123456789abcdef";
+    if (strlen(digits) != 2 * sizeof ticket->key || strspn(digits, hexadecimal) != strlen(digits))
+        return error_set(error, "its key is not of %zu hexadecimal digits", 2 * sizeof ticket->key);
+    for (size_t i = 0; i < sizeof ticket->key; i++)
+        ticket->key[i] = (unsigned char)((strchr(hexadecimal, digits[2 * i]) - hexadecimal) << 4 |
+                                         (strchr(hexadecimal, digits[2 * i + 1]) - hexadecimal));
+    return 0;
+}
+
 static int parse_machine(struct ticket *ticket, const char *name, struct error *error)
 {
     if (!is_machine(name))
@@ -143,14 +154,7 @@ static int parse_line(struct ticket *ticket, const char *line, bool *has_key, st
 {
     if (strncmp(line, KEY, strlen(KEY)) == 0) {
         *has_key = true;
-        const char *digits = line + strlen(KEY);
-        static const char hexadecimal[] = "0123456789abcdef";
-        if (strlen(digits) != 2 * sizeof ticket->key || strspn(digits, hexadecimal) != strlen(digits))
-            return error_set(error, "its key is not of %zu hexadecimal digits", 2 * sizeof ticket->key);
-        for (size_t i = 0; i < sizeof ticket->key; i++)
-            ticket->key[i] = (unsigned char)((strchr(hexadecimal, digits[2 * i]) - hexadecimal) << 4 |
-                                             (strchr(hexadecimal, digits[2 * i + 1]) - hexadecimal));
-        return 0;
+        return parse_key(ticket, line + strlen(KEY), error);
     }
     if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
         return parse_machine(ticket, line + strlen(MACHINE), error);
@@ -196,11 +200,10 @@ static bool may_be_ticket(const char *path)
     return has_line && strcmp(line, HEAD "\n") == 0;
 }
 
-int ticket_read(struct ticket *ticket, const char *path, struct error *error)
+/* Checks first that the file is a ticket and then that only this user can access it: the error tells how to change the
+ * mode, which must not be applied to other files. */
+static int check_file(const char *path, struct error *error)
 {
-    struct error why;
-    /* Checks first that the file is a ticket and then that only this user can access it: the error tells how to change
-     * the mode, which must not be applied to other files. */
     struct stat status;
     if (stat(path, &status) < 0)
         return error_set(error, "%.300s: %s", path, strerror(errno));
@@ -213,6 +216,14 @@ int ticket_read(struct ticket *ticket, const char *path, struct error *error)
     if ((status.st_mode & (S_IRWXG | S_IRWXO)) != 0)
         return error_set(error, "%.300s can be read by others, who could join by it: type chmod 600 %.300s", path,
                          path);
+    return 0;
+}
+
+int ticket_read(struct ticket *ticket, const char *path, struct error *error)
+{
+    struct error why;
+    if (check_file(path, error) < 0)
+        return -1;
     char *text = file_read(path, error);
     if (text == NULL)
         return -1;

@@ -152,7 +152,7 @@ static void give_chunk(struct chunk_rows *rows, const struct traced_chunk *chunk
     }
 }
 
-/* Returns the rows of a settled chunk whose times are final, if it has any, and frees it. */
+/* Returns the rows of a settled chunk and frees it. False if it is not settled, or its times are not final yet. */
 static bool give_if_settled(struct chunk_rows *rows, struct traced_chunk *chunk)
 {
     struct traced_worker *worker = &rows->workers[chunk->assigned.worker];
@@ -241,7 +241,8 @@ static void time_chunks(struct chunk_rows *rows, struct traced_worker *worker, s
     }
 }
 
-/* Completions of one message have one time. Chunks whose later ones are known are timed before another message. */
+/* Completions of one message have the same time. Before those of another message, times chunks that enough others have
+ * followed. */
 static void begin_message(struct chunk_rows *rows, struct traced_worker *worker, uint64_t at_ns)
 {
     if (worker->told_ns == at_ns)
@@ -256,12 +257,11 @@ static void begin_message(struct chunk_rows *rows, struct traced_worker *worker,
 /* False if memory runs out. */
 static bool add_completion(struct chunk_rows *rows, const struct trace_record *record)
 {
-    if (find_chunk(rows, record) == NULL)
-        return true;
-    struct traced_worker *worker = &rows->workers[record->worker];
-    begin_message(rows, worker, record->at_ns);
-    struct traced_chunk *chunk = find_chunk(rows, record); /* may have moved */
-    if (chunk->is_computed)
+    struct traced_worker *worker = record->worker < rows->worker_count ? &rows->workers[record->worker] : NULL;
+    if (worker != NULL)
+        begin_message(rows, worker, record->at_ns);
+    struct traced_chunk *chunk = find_chunk(rows, record);
+    if (chunk == NULL || chunk->is_computed)
         return true;
     worker->untimed++;
     worker->recent++;

@@ -190,6 +190,16 @@ static int make_place(struct exec_run *run, struct error *error)
     return mkdir(own.live, 0700) == 0 ? 0 : error_set(error, "%.300s: %s", own.live, strerror(errno));
 }
 
+/* Removes the list of arguments, unless a journal beside it goes on with it. */
+static void remove_place(const struct exec_run *run, int status)
+{
+    if (own.folder.path[0] != '\0')
+        held_folder_remove(&own.folder);
+    else if (own.list[0] != '\0' && run->list.path != NULL &&
+             (status == EXIT_STATUS_DONE || status == EXIT_STATUS_USAGE))
+        unlink(own.list);
+}
+
 /* --- the list --- */
 
 /* What is to be typed for a file that was named in the place of a program. */
@@ -546,18 +556,23 @@ static int hold_row(struct exec_run *run, struct error *error)
     return kept && rows_end(&run->held) ? SOURCES_ROW : error_set(error, "out of memory for the arguments");
 }
 
+static void add_held_row(struct exec_run *run)
+{
+    task_list_begin_row(&run->list, run->number);
+    for (size_t i = 0; i < rows_fields(&run->held, 0); i++) {
+        const struct field field = rows_field(&run->held, 0, i);
+        task_list_add_field(&run->list, &field);
+    }
+    task_list_end_row(&run->list);
+    rows_clear(&run->held);
+}
+
 /* Adds the next row when it is due. */
 static int feed_slowly(struct exec_run *run, struct error *error)
 {
     int result = hold_row(run, error);
     if (result == SOURCES_ROW && has_room(run) && now_ns() >= run->next_ns) {
-        task_list_begin_row(&run->list, run->number);
-        for (size_t i = 0; i < rows_fields(&run->held, 0); i++) {
-            const struct field field = rows_field(&run->held, 0, i);
-            task_list_add_field(&run->list, &field);
-        }
-        task_list_end_row(&run->list);
-        rows_clear(&run->held);
+        add_held_row(run);
         run->next_ns = now_ns() + run->request.delay_ns;
         result = task_list_flush(&run->list, error) < 0 ? -1 : hold_row(run, error);
     }
@@ -863,12 +878,7 @@ int command_exec(int argc, char **argv)
     earlier_fini(&run.earlier);
     end_text(&run.tags);
     end_text(&run.files);
-    /* The list of an output that is complete is of no more use; one with a journal is gone on with. */
-    if (own.folder.path[0] != '\0')
-        held_folder_remove(&own.folder);
-    else if (own.list[0] != '\0' && run.list.path != NULL &&
-             (status == EXIT_STATUS_DONE || status == EXIT_STATUS_USAGE))
-        unlink(own.list);
+    remove_place(&run, status);
     rows_fini(&run.held);
     argv_fini(&run.texts);
     exec_request_fini(&run.request);

@@ -776,6 +776,22 @@ int exec_request_read_for_set(struct exec_request *request, int argc, char **arg
     return 0;
 }
 
+static void exec_add_env(const struct exec_request *request, struct argv *words)
+{
+    struct text text;
+    text_init(&text);
+    text_add(&text, "env=");
+    for (unsigned i = 0; i < request->env.count; i++) {
+        text_add(&text, "%s", i > 0 ? "," : "");
+        for (const char *c = request->env.items[i]; *c != '\0'; c++)
+            text_add(&text, *c == ',' ? "\\," : "%c", *c);
+    }
+    char *word = text_take(&text);
+    argv_add(words, word != NULL ? word : "");
+    words->failed |= word == NULL;
+    free(word);
+}
+
 void exec_request_add_parameters(const struct exec_request *request, struct argv *words)
 {
     argv_add_format(words, "command=%s", request->command);
@@ -793,20 +809,8 @@ void exec_request_add_parameters(const struct exec_request *request, struct argv
         argv_add_format(words, "gpus=%s", request->gpus);
     if (request->workdir != NULL)
         argv_add_format(words, "workdir=%s", request->workdir);
-    if (request->env.count > 0) {
-        struct text text;
-        text_init(&text);
-        text_add(&text, "env=");
-        for (unsigned i = 0; i < request->env.count; i++) {
-            text_add(&text, "%s", i > 0 ? "," : "");
-            for (const char *c = request->env.items[i]; *c != '\0'; c++)
-                text_add(&text, *c == ',' ? "\\," : "%c", *c);
-        }
-        char *word = text_take(&text);
-        argv_add(words, word != NULL ? word : "");
-        words->failed |= word == NULL;
-        free(word);
-    }
+    if (request->env.count > 0)
+        exec_add_env(request, words);
 }
 
 void exec_request_fini(struct exec_request *request)

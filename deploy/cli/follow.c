@@ -39,6 +39,21 @@ static bool is_seen(const struct follow *follow, uint64_t task)
     return task / 8 < follow->seen_bytes && (follow->seen[task / 8] >> (task % 8) & 1) != 0;
 }
 
+static int set_seen(struct follow *follow, uint64_t task, struct error *error)
+{
+    if (task / 8 >= follow->seen_bytes) {
+        const uint64_t bytes = 2 * (task / 8) + 1024;
+        unsigned char *grown = task < TASKS_MAX ? realloc(follow->seen, bytes) : NULL;
+        if (grown == NULL)
+            return follow_no_memory(error);
+        memset(grown + follow->seen_bytes, 0, bytes - follow->seen_bytes);
+        follow->seen = grown;
+        follow->seen_bytes = bytes;
+    }
+    follow->seen[task / 8] |= (unsigned char)(1u << (task % 8));
+    return 0;
+}
+
 /* --- the queue --- */
 
 /* Drops the places that are behind. */
@@ -51,6 +66,22 @@ static void queue_trim(struct follow_queue *queue)
     memmove(queue->places, queue->places + behind, rest * sizeof *queue->places);
     queue->length = rest;
     queue->base = queue->next;
+}
+
+static int queue_put(struct follow_queue *queue, uint64_t number, const struct follow_place *place, struct error *error)
+{
+    if (number < queue->next)
+        return 0;
+    queue_trim(queue);
+    while (queue->base + queue->length <= number) {
+        struct follow_place *grown = grow(queue->places, queue->length, &queue->capacity, sizeof *grown);
+        if (grown == NULL)
+            return follow_no_memory(error);
+        queue->places = grown;
+        queue->places[queue->length++] = (struct follow_place){0};
+    }
+    queue->places[number - queue->base] = *place;
+    return 0;
 }
 
 /* The place of the task to be printed next; NULL where it is not there. At the `last` look those that are missing are
@@ -125,31 +156,11 @@ static int take_task(struct follow *follow, const struct results_entry *entry, u
     follow->done++;
     if (failed)
         count_failed(follow, &place);
-    if (task / 8 >= follow->seen_bytes) {
-        const uint64_t bytes = 2 * (task / 8) + 1024;
-        unsigned char *grown = task < TASKS_MAX ? realloc(follow->seen, bytes) : NULL;
-        if (grown == NULL)
-            return follow_no_memory(error);
-        memset(grown + follow->seen_bytes, 0, bytes - follow->seen_bytes);
-        follow->seen = grown;
-        follow->seen_bytes = bytes;
-    }
-    follow->seen[task / 8] |= (unsigned char)(1u << (task % 8));
+    if (set_seen(follow, task, error) < 0)
+        return -1;
     if (follow->is_broken)
         return 0;
-    const uint64_t number = follow->options.in_order ? task : queue->base + queue->length;
-    if (number < queue->next)
-        return 0;
-    queue_trim(queue);
-    while (queue->base + queue->length <= number) {
-        struct follow_place *grown = grow(queue->places, queue->length, &queue->capacity, sizeof *grown);
-        if (grown == NULL)
-            return follow_no_memory(error);
-        queue->places = grown;
-        queue->places[queue->length++] = (struct follow_place){0};
-    }
-    queue->places[number - queue->base] = place;
-    return 0;
+    return queue_put(queue, follow->options.in_order ? task : queue->base + queue->length, &place, error);
 }
 
 static int take_entry(struct follow *follow, const struct results_entry *entry, struct error *error)

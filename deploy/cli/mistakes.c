@@ -387,6 +387,19 @@ static int explain_operand(int argc, char *const *argv, const char *word, const 
     return -1;
 }
 
+/* An option written as a parameter. */
+static int explain_parameter(const struct options *options, int argc, char *const *argv, const char *name,
+                             struct error *error)
+{
+    const struct option_row *row = options_find(options, name);
+    const size_t length = strlen(name);
+    for (int i = 1; row != NULL && i < argc; i++)
+        if (strncmp(argv[i], name, length) == 0 && argv[i][length] == '=')
+            return error_set(error, "'%.60s' is written as a parameter; %s is an option: type --%s", argv[i], name,
+                             argv[i]);
+    return -1;
+}
+
 /* An option that has taken the kernel for its value. */
 static int explain_taken_kernel(const struct options *options, int argc, char *const *argv, struct error *error)
 {
@@ -451,14 +464,7 @@ int mistakes_explain(const struct options *options, int argc, char *const *argv,
         return kernel_find(name) != NULL ? explain_operand(argc, argv, word, kernel_find(name), error)
                                          : explain_kernel(name, error);
     }
-    if (strstr(error->text, ": unknown parameter '") != NULL) {
-        const struct option_row *row = options_find(options, word);
-        const size_t length = strlen(word);
-        for (int i = 1; row != NULL && i < argc; i++)
-            if (strncmp(argv[i], word, length) == 0 && argv[i][length] == '=')
-                return error_set(error, "'%.60s' is written as a parameter; %s is an option: type --%s", argv[i], word,
-                                 argv[i]);
-        return -1;
-    }
+    if (strstr(error->text, ": unknown parameter '") != NULL)
+        return explain_parameter(options, argc, argv, word, error);
     return -1;
 }

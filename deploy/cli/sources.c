@@ -327,6 +327,35 @@ static int group_keep(struct sources *sources, struct group *group, struct error
 
 /* --- beginning --- */
 
+static int sources_open(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        struct source *source = &sources->source[i];
+        if (source->path == NULL)
+            continue;
+        if (values_open(&source->values, source->path, sources->options.delimiter, error) < 0)
+            return -1;
+        source->is_open = true;
+    }
+    return 0;
+}
+
+static int sources_make_groups(struct sources *sources, struct error *error)
+{
+    for (size_t i = 0; i < sources->count; i++) {
+        if (i > 0 && (sources->source[i].linked || sources->options.link)) {
+            sources->group[sources->group_count - 1].count++;
+            continue;
+        }
+        struct group *grown = grow(sources->group, sources->group_count, &sources->group_capacity, sizeof *grown);
+        if (grown == NULL)
+            return sources_no_memory(error);
+        sources->group = grown;
+        sources->group[sources->group_count++] = (struct group){.first = (unsigned)i, .count = 1};
+    }
+    return 0;
+}
+
 static int sources_read_names(struct sources *sources, struct error *error)
 {
     for (size_t i = 0; sources->options.header && i < sources->count; i++) {
@@ -377,26 +406,8 @@ int sources_begin(struct sources *sources, struct error *error)
     if (sources->options.per_row > 1 && sources->count > 1)
         return error_set(error, "-n %u takes arguments of one source; accepted: one :::, ::::, -a or standard input",
                          sources->options.per_row);
-    for (size_t i = 0; i < sources->count; i++) {
-        struct source *source = &sources->source[i];
-        if (source->path == NULL)
-            continue;
-        if (values_open(&source->values, source->path, sources->options.delimiter, error) < 0)
-            return -1;
-        source->is_open = true;
-    }
-    for (size_t i = 0; i < sources->count; i++) {
-        if (i > 0 && (sources->source[i].linked || sources->options.link)) {
-            sources->group[sources->group_count - 1].count++;
-            continue;
-        }
-        struct group *grown = grow(sources->group, sources->group_count, &sources->group_capacity, sizeof *grown);
-        if (grown == NULL)
-            return sources_no_memory(error);
-        sources->group = grown;
-        sources->group[sources->group_count++] = (struct group){.first = (unsigned)i, .count = 1};
-    }
-    if (sources_read_names(sources, error) < 0)
+    if (sources_open(sources, error) < 0 || sources_make_groups(sources, error) < 0 ||
+        sources_read_names(sources, error) < 0)
         return -1;
     return sources_keep(sources, error);
 }
@@ -468,6 +479,16 @@ static int gather_first(struct sources *sources, bool waits, struct error *error
     return VALUES_ONE;
 }
 
+/* Goes on to the next row of the cross product. The last group varies the fastest; behind its last row the first group
+ * is due. */
+static void product_advance(struct sources *sources)
+{
+    size_t i = sources->group_count - 1;
+    for (; i > 0 && ++sources->group[i].at == sources->group[i].rows.count; i--)
+        sources->group[i].at = 0;
+    sources->has_first = i > 0;
+}
+
 static int product_row(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t fields = rows_fields(&sources->first, 0);
@@ -499,16 +520,21 @@ static int next_in_order(struct sources *sources, bool waits, struct arguments *
         sources->has_first = true;
     }
     int result = product_row(sources, row, error);
-    /* Goes on to the next row of the cross product. The last group varies the fastest; behind its last row the first
-     * group is due. */
-    size_t i = sources->group_count - 1;
-    for (; i > 0 && ++sources->group[i].at == sources->group[i].rows.count; i--)
-        sources->group[i].at = 0;
-    sources->has_first = i > 0;
+    product_advance(sources);
     return result;
 }
 
 /* --- rows that need all others --- */
+
+static void shuffle(size_t *order, size_t count)
+{
+    srand48((long)time(NULL) ^ getpid());
+    for (size_t i = count; i > 1; i--) {
+        const size_t other = (size_t)(drand48() * (double)i), kept = order[other];
+        order[other] = order[i - 1];
+        order[i - 1] = kept;
+    }
+}
 
 /* Reads all rows and finds their order. */
 static int read_all(struct sources *sources, struct error *error)
@@ -528,14 +554,8 @@ static int read_all(struct sources *sources, struct error *error)
         return sources_no_memory(error);
     for (size_t i = 0; i < all->count; i++)
         sources->order[i] = i;
-    if (sources->options.shuffles) {
-        srand48((long)time(NULL) ^ getpid());
-        for (size_t i = all->count; i > 1; i--) {
-            const size_t other = (size_t)(drand48() * (double)i), kept = sources->order[other];
-            sources->order[other] = sources->order[i - 1];
-            sources->order[i - 1] = kept;
-        }
-    }
+    if (sources->options.shuffles)
+        shuffle(sources->order, all->count);
     const size_t slots = sources->options.slots;
     sources->all_per_row = slots > 0 ? (all->count + slots - 1) / slots : 1;
     sources->has_all = true;

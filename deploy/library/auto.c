@@ -125,6 +125,17 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
+/* Broadcasts the technique of rank 0. The learned state is kept if the technique does not change. */
+static void auto_spread(struct hdss_shared_loop *loop, const char *before)
+{
+    char text[SCHED_SPEC_TEXT_MAX];
+    struct error none;
+    sched_spec_format(&loop->settings.technique, text, sizeof text);
+    MPI_Bcast(text, sizeof text, MPI_CHAR, 0, loop->team.world);
+    sched_spec_parse(&loop->settings.technique, text, &none);
+    loop->technique_changed = strcmp(text, before) != 0;
+}
+
 int auto_choose(struct hdss_shared_loop *loop)
 {
     const struct team *team = &loop->team;
@@ -148,13 +159,7 @@ int auto_choose(struct hdss_shared_loop *loop)
         sched_spec_format(&loop->settings.technique, before, sizeof before);
         if (team->rank == 0)
             auto_decide(loop, all);
-        /* Broadcasts the technique of rank 0. The learned state is kept if the technique does not change. */
-        char text[SCHED_SPEC_TEXT_MAX];
-        struct error none;
-        sched_spec_format(&loop->settings.technique, text, sizeof text);
-        MPI_Bcast(text, sizeof text, MPI_CHAR, 0, loop->team.world);
-        sched_spec_parse(&loop->settings.technique, text, &none);
-        loop->technique_changed = strcmp(text, before) != 0;
+        auto_spread(loop, before);
     }
     free(all);
     return status;

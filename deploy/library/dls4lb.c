@@ -131,6 +131,25 @@ static bool is_fsc_given(const struct dls_parameters *parameters)
     return parameters->h_overhead > 0 && parameters->sigma > 0;
 }
 
+static void set_technique(struct hdss_options *options, const struct dls_parameters *parameters, int method)
+{
+    char text[128];
+    if (method == FSC && is_fsc_given(parameters))
+        snprintf(text, sizeof text, "fsc:h=%.17g,sigma=%.17g", parameters->h_overhead, parameters->sigma);
+    else
+        snprintf(text, sizeof text, "%s", methods[method].technique);
+    hdss_options_set(options, "technique", text);
+}
+
+/* Powers must be positive; that of a coordinator that computes nothing is ignored. */
+static void set_weights(struct hdss_options *options, const infoDLS *info)
+{
+    int ranks;
+    MPI_Comm_size(info->comm, &ranks);
+    if (info->myRank == 0)
+        hdss_options_set_powers(options, info->weights, ranks);
+}
+
 static struct hdss_options *make_options(const infoDLS *info, int method)
 {
     const struct dls_own *own = info->own;
@@ -138,22 +157,13 @@ static struct hdss_options *make_options(const infoDLS *info, int method)
     struct hdss_options *options = hdss_options_new();
     if (options == NULL)
         return NULL;
-    char text[128];
-    if (method == FSC && is_fsc_given(parameters))
-        snprintf(text, sizeof text, "fsc:h=%.17g,sigma=%.17g", parameters->h_overhead, parameters->sigma);
-    else
-        snprintf(text, sizeof text, "%s", methods[method].technique);
-    hdss_options_set(options, "technique", text);
+    set_technique(options, parameters, method);
     set_number(options, "break-after", parameters->break_after, "1");
     set_number(options, "request-when", parameters->request_when, "off");
     if (methods[method].has_threshold)
         set_number(options, "min-chunk", parameters->min_chunk, "1");
-    if (method == WF) {
-        int ranks;
-        MPI_Comm_size(info->comm, &ranks);
-        if (info->myRank == 0)
-            hdss_options_set_powers(options, info->weights, ranks);
-    }
+    if (method == WF)
+        set_weights(options, info);
     if (own->leader_idles)
         hdss_options_set(options, "leader", "coordinates");
     else if (parameters->distributed && methods[method].is_closed && (method != FSC || is_fsc_given(parameters)))
@@ -259,6 +269,15 @@ void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method)
 
 /* --- drawing --- */
 
+static void cut_piece(struct dls_own *own)
+{
+    own->start = own->rest_start;
+    own->size = own->rest_size < INT_MAX ? own->rest_size : INT_MAX;
+    own->rest_start += own->size;
+    own->rest_size -= own->size;
+    own->in_hand = true;
+}
+
 static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
 {
     int64_t first, count;
@@ -272,11 +291,18 @@ static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
         own->rest_start = own->parameters.first + first;
         own->rest_size = count;
     }
-    own->start = own->rest_start;
-    own->size = own->rest_size < INT_MAX ? own->rest_size : INT_MAX;
-    own->rest_start += own->size;
-    own->rest_size -= own->size;
-    own->in_hand = true;
+    cut_piece(own);
+}
+
+/* The foreman broadcasts his piece to the group. */
+static void follow(infoDLS *info, struct dls_own *own)
+{
+    int64_t told[3] = {own->ended, own->start, own->size};
+    MPI_Bcast(told, 3, MPI_INT64_T, 0, info->crew);
+    own->ended = told[0] != 0;
+    own->in_hand = !own->ended;
+    own->start = told[1];
+    own->size = told[2];
 }
 
 int DLS_Terminated(infoDLS *info)
@@ -288,14 +314,8 @@ int DLS_Terminated(infoDLS *info)
         dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
         own->ended = true; /* the rank neither shares the loop nor follows a foreman */
-    if (info->crew != MPI_COMM_NULL) {
-        int64_t told[3] = {own->ended, own->start, own->size};
-        MPI_Bcast(told, 3, MPI_INT64_T, 0, info->crew);
-        own->ended = told[0] != 0;
-        own->in_hand = !own->ended;
-        own->start = told[1];
-        own->size = told[2];
-    }
+    if (info->crew != MPI_COMM_NULL)
+        follow(info, own);
     return own->ended;
 }
 
@@ -329,6 +349,20 @@ void DLS_EndChunk(infoDLS *info)
 
 /* --- ending --- */
 
+/* Sets the weights to the speeds of the ranks with mean 1. Ranks without iterations count as the mean. */
+static void dls4lb_weigh(infoDLS *info)
+{
+    double sum = 0;
+    int known = 0;
+    for (int i = info->firstRank; i <= info->lastRank; i++)
+        if (info->stats[3 * i] > 0) {
+            sum += 1 / info->stats[3 * i];
+            known++;
+        }
+    for (int i = info->firstRank; i <= info->lastRank; i++)
+        info->weights[i] = info->stats[3 * i] > 0 ? known / (info->stats[3 * i] * sum) : 1;
+}
+
 static void dls4lb_gather(infoDLS *info, const struct dls_own *own)
 {
     struct hdss_stats figures;
@@ -338,17 +372,8 @@ static void dls4lb_gather(infoDLS *info, const struct dls_own *own)
     int64_t sums[2] = {figures.chunks, figures.iterations}, all[2];
     MPI_Gather(mine, 3, MPI_DOUBLE, info->stats, 3, MPI_DOUBLE, 0, info->comm);
     MPI_Reduce(sums, all, 2, MPI_INT64_T, MPI_SUM, 0, info->comm);
-    if (info->myRank == 0 && methods[info->method].learns) {
-        double sum = 0;
-        int known = 0;
-        for (int i = info->firstRank; i <= info->lastRank; i++)
-            if (info->stats[3 * i] > 0) {
-                sum += 1 / info->stats[3 * i];
-                known++;
-            }
-        for (int i = info->firstRank; i <= info->lastRank; i++)
-            info->weights[i] = info->stats[3 * i] > 0 ? known / (info->stats[3 * i] * sum) : 1;
-    }
+    if (info->myRank == 0 && methods[info->method].learns)
+        dls4lb_weigh(info);
     const int64_t *known = info->myRank == 0 ? all : sums;
     info->numChunks = to_int(known[0]);
     info->itersScheduled = to_int(known[1]);

@@ -245,6 +245,19 @@ static void close_mode(struct hdss_shared_loop *loop)
     loop->open = false;
 }
 
+static void api_loop_release(struct hdss_shared_loop *loop)
+{
+    if (loop->own != NULL)
+        loop->mode->fini(loop);
+    auto_fini(loop);
+    free(loop->own);
+    free(loop->speeds);
+    free(loop->powers);
+    pthread_mutex_destroy(&loop->mutex);
+    loop->magic = 0;
+    free(loop);
+}
+
 static int api_loop_report(struct hdss_shared_loop *loop)
 {
     struct report report;
@@ -260,6 +273,18 @@ static int api_loop_report(struct hdss_shared_loop *loop)
 
 /* --- pieces --- */
 
+/* Adds a piece to the length-weighted variance of pieces (Chan, Golub and LeVeque 1979). For independent iterations,
+ * squares / (pieces - 1) is the variance of one. */
+static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
+{
+    double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
+    double off = time_s - loop->spread.mean_s;
+    loop->spread.weight += length;
+    loop->spread.mean_s += off * length / loop->spread.weight;
+    loop->spread.squares += length * off * (time_s - loop->spread.mean_s);
+    loop->spread.pieces++;
+}
+
 /* The program has finished its latest piece. */
 static void end_piece(struct hdss_shared_loop *loop, uint64_t now_ns)
 {
@@ -274,14 +299,8 @@ static void end_piece(struct hdss_shared_loop *loop, uint64_t now_ns)
     loop->iteration_ns = (double)elapsed_ns / (double)loop->piece;
     if (loop->rest.count == 0)
         loop->measured.chunks++;
-    if (loop->settings.technique_auto) {
-        double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
-        double off = time_s - loop->spread.mean_s;
-        loop->spread.weight += length;
-        loop->spread.mean_s += off * length / loop->spread.weight;
-        loop->spread.squares += length * off * (time_s - loop->spread.mean_s);
-        loop->spread.pieces++;
-    }
+    if (loop->settings.technique_auto)
+        note_spread(loop, elapsed_ns);
 }
 
 static uint64_t api_loop_least(uint64_t a, uint64_t b)
@@ -329,21 +348,25 @@ static void api_loop_hand_out(struct hdss_shared_loop *loop, int64_t *first, int
     loop->figures.pieces++;
 }
 
+static bool api_loop_draw(struct hdss_shared_loop *loop)
+{
+    loop->asked = false;
+    if (!loop->mode->draw(loop, &loop->rest))
+        return false;
+    uint64_t when = loop->settings.request_when;
+    if (loop->mode->ask == NULL)
+        when = 0;
+    else if (when == API_AUTO)
+        when = loop->rest.count * REQUEST_PERCENT / 100 + (loop->rest.count < 100);
+    loop->rest_least = when;
+    loop->figures.chunks++;
+    return true;
+}
+
 static bool has_more(struct hdss_shared_loop *loop)
 {
-    if (loop->rest.count == 0) {
-        loop->asked = false;
-        if (!loop->mode->draw(loop, &loop->rest))
-            return false;
-        uint64_t when = loop->settings.request_when;
-        if (loop->mode->ask == NULL)
-            when = 0;
-        else if (when == API_AUTO)
-            when = loop->rest.count * REQUEST_PERCENT / 100 + (loop->rest.count < 100);
-        loop->rest_least = when;
-        loop->figures.chunks++;
-        return true;
-    }
+    if (loop->rest.count == 0)
+        return api_loop_draw(loop);
     if (loop->serves && !loop->helped)
         loop->mode->serve(loop);
     return true;
@@ -356,6 +379,15 @@ const char *hdss_version(void)
     return HDSS_VERSION;
 }
 
+static int api_loop_end(struct hdss_shared_loop *loop)
+{
+    if (loop->state == LOOP_BROKEN)
+        return HDSS_ERROR_MEMORY;
+    api_loop_finish(loop);
+    loop->state = LOOP_ENDED;
+    return 0;
+}
+
 static int next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
 {
     if (loop->state == LOOP_ENDED)
@@ -366,13 +398,8 @@ static int next(struct hdss_shared_loop *loop, int64_t *first, int64_t *count)
     uint64_t began_ns = backoff_clock_ns();
     end_piece(loop, began_ns);
     bool draws = loop->rest.count == 0;
-    if (!has_more(loop)) {
-        if (loop->state == LOOP_BROKEN)
-            return HDSS_ERROR_MEMORY;
-        api_loop_finish(loop);
-        loop->state = LOOP_ENDED;
-        return 0;
-    }
+    if (!has_more(loop))
+        return api_loop_end(loop);
     api_loop_hand_out(loop, first, count);
     uint64_t now_ns = backoff_clock_ns();
     loop->figures.wait_ns += now_ns - began_ns;
@@ -417,15 +444,7 @@ static void dispose(struct hdss_shared_loop *loop)
 {
     struct team team = loop->team;
     close_mode(loop);
-    if (loop->own != NULL)
-        loop->mode->fini(loop);
-    auto_fini(loop);
-    free(loop->own);
-    free(loop->speeds);
-    free(loop->powers);
-    pthread_mutex_destroy(&loop->mutex);
-    loop->magic = 0;
-    free(loop);
+    api_loop_release(loop);
     MPI_Barrier(team.world);
     team_fini(&team);
 }

@@ -109,6 +109,15 @@ static void count_message(struct hdss_shared_loop *loop, size_t bytes)
 
 /* --- rank 0 cuts --- */
 
+static void served_learn(struct served *served, const struct measured *measured)
+{
+    sched_feedback(&served->scheduler.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
+                                                                      .chunks = measured->chunks,
+                                                                      .iterations = measured->iterations,
+                                                                      .compute_s = measured->compute_s,
+                                                                      .wait_s = measured->wait_s});
+}
+
 static bool served_cut(struct served *served, unsigned rank, struct range *chunk)
 {
     return sched_cut(&served->scheduler.sched, rank - served->idle, chunk);
@@ -257,6 +266,16 @@ static void served_answer(struct hdss_shared_loop *loop, struct served *served, 
     count_message(loop, sizeof grant);
 }
 
+/* Serves waiting ranks in order of their requests; some may have to wait again. */
+static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
+{
+    struct coordinator *coordinator = &served->coordinator;
+    unsigned count = coordinator->waiting_count;
+    coordinator->waiting_count = 0;
+    for (unsigned i = 0; i < count; i++)
+        served_answer(loop, served, coordinator->waiting[i]); /* these are appended to entries already read */
+}
+
 static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -270,11 +289,7 @@ static void send_refill(struct hdss_shared_loop *loop, struct served *served, in
 static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
 {
     if (loop->team.rank == 0) {
-        sched_feedback(&served->scheduler.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
-                                                                          .chunks = measured->chunks,
-                                                                          .iterations = measured->iterations,
-                                                                          .compute_s = measured->compute_s,
-                                                                          .wait_s = measured->wait_s});
+        served_learn(served, measured);
         return;
     }
     struct measured *sum = &served->coordinator.measured[served->index[measured->worker]];
@@ -316,13 +331,8 @@ static bool served_serve(struct hdss_shared_loop *loop)
 {
     struct served *served = loop->own;
     bool any = take_refill(loop, served);
-    if (any) {
-        struct coordinator *coordinator = &served->coordinator;
-        unsigned count = coordinator->waiting_count;
-        coordinator->waiting_count = 0;
-        for (unsigned i = 0; i < count; i++)
-            served_answer(loop, served, coordinator->waiting[i]); /* these are appended to entries already read */
-    }
+    if (any)
+        answer_waiting(loop, served);
     for (int i = 0; i < 2 * loop->team.ranks && served_serve_one(loop, served); i++)
         any = true;
     return any;

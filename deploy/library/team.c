@@ -17,6 +17,19 @@ int team_join(struct team *team, MPI_Comm comm)
     return HDSS_OK;
 }
 
+/* Counts the usable cores of the node for all ranks, and the ranks. */
+static void count_cores(struct team *team, MPI_Comm shared)
+{
+    cpu_set_t own, all;
+    int ranks;
+    CPU_ZERO(&own);
+    sched_getaffinity(0, sizeof own, &own);
+    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, shared);
+    MPI_Comm_size(shared, &ranks);
+    team->cores_are_free = ranks <= CPU_COUNT(&all);
+    team->is_far = ranks < team->ranks;
+}
+
 /* Numbers the groups in order of their first ranks. */
 static void number_groups(struct team *team)
 {
@@ -37,15 +50,7 @@ int team_group(struct team *team, uint64_t size)
     MPI_Comm shared;
     int on_node, status = 0;
     MPI_Comm_split_type(team->world, MPI_COMM_TYPE_SHARED, team->rank, MPI_INFO_NULL, &shared);
-    /* Counts the usable cores of the node for all ranks, and the ranks. */
-    cpu_set_t own, all;
-    int ranks;
-    CPU_ZERO(&own);
-    sched_getaffinity(0, sizeof own, &own);
-    MPI_Allreduce(&own, &all, sizeof own, MPI_BYTE, MPI_BOR, shared);
-    MPI_Comm_size(shared, &ranks);
-    team->cores_are_free = ranks <= CPU_COUNT(&all);
-    team->is_far = ranks < team->ranks;
+    count_cores(team, shared);
     MPI_Comm_rank(shared, &on_node);
     int part = size > 0 && size < (uint64_t)team->ranks ? on_node / (int)size : 0;
     MPI_Comm_split(shared, part, team->rank, &team->node);

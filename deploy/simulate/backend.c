@@ -31,28 +31,32 @@ static unsigned sim_backend_ranks_on(const struct placement *placement, unsigned
     return count;
 }
 
+static void list_faults_of_event(struct simulation_run *run, const struct placement *placement,
+                                 const struct simulation_event *event)
+{
+    for (unsigned rank = 0; rank < placement->ranks; rank++) {
+        if (placement->node_of[rank] != event->node)
+            continue;
+        struct virtual_fault fault = {.type = event->factor > 0 ? VIRTUAL_SLOW : VIRTUAL_KILL,
+                                      .rank = rank,
+                                      .at_ns = event->at_ns,
+                                      .factor = event->factor};
+        run->faults[run->config.fault_count++] = fault;
+        fault.at_ns = event->until_ns;
+        fault.factor = 1 / event->factor;
+        if (event->factor > 0 && event->until_ns < UINT64_MAX)
+            run->faults[run->config.fault_count++] = fault;
+    }
+}
+
 static int list_faults(struct simulation_run *run, const struct simulation *simulation)
 {
     size_t most = 0;
     for (unsigned i = 0; i < simulation->event_count; i++)
         most += 2 * sim_backend_ranks_on(&simulation->placement, simulation->events[i].node);
     run->faults = calloc(most + 1, sizeof *run->faults);
-    for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++) {
-        const struct simulation_event *event = &simulation->events[i];
-        for (unsigned rank = 0; rank < simulation->placement.ranks; rank++) {
-            if (simulation->placement.node_of[rank] != event->node)
-                continue;
-            struct virtual_fault fault = {.type = event->factor > 0 ? VIRTUAL_SLOW : VIRTUAL_KILL,
-                                          .rank = rank,
-                                          .at_ns = event->at_ns,
-                                          .factor = event->factor};
-            run->faults[run->config.fault_count++] = fault;
-            fault.at_ns = event->until_ns;
-            fault.factor = 1 / event->factor;
-            if (event->factor > 0 && event->until_ns < UINT64_MAX)
-                run->faults[run->config.fault_count++] = fault;
-        }
-    }
+    for (unsigned i = 0; run->faults != NULL && i < simulation->event_count; i++)
+        list_faults_of_event(run, &simulation->placement, &simulation->events[i]);
     run->config.faults = run->faults;
     return run->faults != NULL ? 0 : -1;
 }

@@ -11,6 +11,17 @@
 
 #include <stdlib.h>
 
+/* Rank number i of those with a trace: supermaster, masters of the launch, masters of pods. */
+static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
+{
+    unsigned rank = i;
+    if (i > config->masters)
+        rank = 1 + config->masters + config->workers;
+    for (unsigned pod = 0; config->masters + 1 + pod < i; pod++)
+        rank += 1 + config->pods[pod].workers;
+    return rank;
+}
+
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error)
 {
@@ -29,14 +40,7 @@ int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation,
         return error_set(error, "out of memory for a trace of %u masters", ranks - 1);
     for (; trace->count < ranks; trace->count++) {
         struct trace_spool *spool = &trace->spools[trace->count];
-        /* Rank number i of those with a trace: supermaster, masters of the launch, masters of pods. */
-        const unsigned i = trace->count;
-        unsigned rank = i;
-        if (i > config->masters)
-            rank = 1 + config->masters + config->workers;
-        for (unsigned pod = 0; config->masters + 1 + pod < i; pod++)
-            rank += 1 + config->pods[pod].workers;
-        trace->ranks[trace->count] = rank;
+        trace->ranks[trace->count] = rank_of_noter(config, trace->count);
         if (trace_spool_open(spool, path, trace->ranks[trace->count], &clock, error) < 0)
             return -1;
         trace->sinks[trace->count] = &spool->sink;

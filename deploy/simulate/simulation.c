@@ -428,6 +428,21 @@ static int make_costs_by_name(struct simulation *simulation, struct error *error
     return simulation->costs == NULL ? error_set(error, "--costs: %s", inner.text) : 0;
 }
 
+static int make_costs(struct simulation *simulation, struct error *error)
+{
+    static const char *const words[] = {"separate", "simulate", "ignore"};
+    if (!simulation->has_recorded && simulation->platform_name == NULL)
+        simulation->recorded = RECORDED_SIMULATE; /* no other machine is given */
+    if (make_costs_by_name(simulation, error) < 0)
+        return -1;
+    if (!simulation->has_recorded || costs_have_workers(simulation->costs))
+        return 0;
+    return error_set(error,
+                     "--recorded-workers %s: the costs name no workers; accepted: with --costs FILE, each line of "
+                     "which has the rank of a worker, as --record-costs writes it",
+                     words[simulation->recorded]);
+}
+
 /* --- checks of the whole simulation --- */
 
 static int simulation_check_dca(const struct simulation *simulation, struct error *error)
@@ -517,17 +532,7 @@ int simulation_prepare(struct simulation *simulation, simulation_reader *reader,
         make_speeds(simulation, error) < 0 || make_events(simulation, error) < 0 ||
         read_availability(simulation, error) < 0)
         return -1;
-    static const char *const words[] = {"separate", "simulate", "ignore"};
-    if (!simulation->has_recorded && simulation->platform_name == NULL)
-        simulation->recorded = RECORDED_SIMULATE; /* no other machine is given */
-    if (make_costs_by_name(simulation, error) < 0)
-        return -1;
-    if (!simulation->has_recorded || costs_have_workers(simulation->costs))
-        return 0;
-    return error_set(error,
-                     "--recorded-workers %s: the costs name no workers; accepted: with --costs FILE, each line of "
-                     "which has the rank of a worker, as --record-costs writes it",
-                     words[simulation->recorded]);
+    return make_costs(simulation, error);
 }
 
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error)

@@ -427,22 +427,27 @@ static bool waits_for_sends(struct exec *exec)
     return exec->chunk.running && exec_buffer_in_use(exec)->sent;
 }
 
+/* Advances until there is something to do elsewhere, or the helper has no news. */
+static enum turn advance_with_helper(struct exec *exec, struct event *event)
+{
+    enum turn turn;
+    exec_take_next_chunk(exec);
+    do {
+        const bool probes = exec->remote.probing != PROBING_NOTHING;
+        if (!probes)
+            exec_remote_look(exec);
+        turn = probes ? exec_probe_turn(exec, event) : advance_exec(exec, event);
+    } while (turn == TURN_BLOCKED && !waits_for_sends(exec) && !exec_remote_rest(exec));
+    return turn;
+}
+
 /* Advances by an iteration, or by two where a kernel waits for work of its own: it begins the next before the runtime
  * looks at anything else, so that both run side by side. */
 static enum turn inline_advance(struct executor *executor, struct event *event)
 {
     struct exec *exec = exec_of(executor);
-    if (exec->config.helper != NULL) {
-        enum turn turn;
-        exec_take_next_chunk(exec);
-        do {
-            const bool probes = exec->remote.probing != PROBING_NOTHING;
-            if (!probes)
-                exec_remote_look(exec);
-            turn = probes ? exec_probe_turn(exec, event) : advance_exec(exec, event);
-        } while (turn == TURN_BLOCKED && !waits_for_sends(exec) && !exec_remote_rest(exec));
-        return turn;
-    }
+    if (exec->config.helper != NULL)
+        return advance_with_helper(exec, event);
     enum turn turn = advance_exec(exec, event);
     if (turn != TURN_WORKED || exec->config.kernel->descriptor == NULL)
         return turn;

@@ -36,6 +36,17 @@ struct isolated_share {
 
 /* --- in the child --- */
 
+/* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by no
+ * drain: the worker that drains waits for its child. */
+static void set_signals(void)
+{
+    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
+    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
+        signal(fatal[i], SIG_DFL);
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        signal(drain_signals[i], SIG_IGN);
+}
+
 /* Writes the block of one iteration to the file. */
 static int run_into_file(const struct isolated_job *job, int file, uint64_t i, char error[HDSS_ERROR_MAX])
 {
@@ -74,13 +85,7 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) /* the worker died before the call */
         _exit(0);
-    /* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by
-     * no drain: the worker that drains waits for its child. */
-    static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
-    for (size_t i = 0; i < sizeof fatal / sizeof *fatal; i++)
-        signal(fatal[i], SIG_DFL);
-    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
-        signal(drain_signals[i], SIG_IGN);
+    set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
         if (run_in_child(share, job, isolated->block, i) < 0) {
             atomic_store(&share->failed, true);
@@ -162,25 +167,30 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
     return result;
 }
 
+/* Takes the block over, where there is a new one. */
+static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
+{
+    struct stat status;
+    if (atomic_load(&isolated->share->done) == isolated->taken || fstat(isolated->block, &status) < 0)
+        return 0;
+    unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, isolated->block, 0);
+    if (bytes == MAP_FAILED)
+        return 0;
+    int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
+    munmap(bytes, (size_t)status.st_size);
+    if (result < 0) {
+        output_revert(job->output);
+        return 0;
+    }
+    isolated->taken++;
+    return 1;
+}
+
 /* Copies the records that are new. */
 static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
-    if (job->output != NULL) {
-        struct stat status;
-        if (atomic_load(&isolated->share->done) == isolated->taken || fstat(isolated->block, &status) < 0)
-            return 0;
-        unsigned char *bytes = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_SHARED, isolated->block, 0);
-        if (bytes == MAP_FAILED)
-            return 0;
-        int result = put_child_block(job->output, job->first, bytes, (size_t)status.st_size);
-        munmap(bytes, (size_t)status.st_size);
-        if (result < 0) {
-            output_revert(job->output);
-            return 0;
-        }
-        isolated->taken++;
-        return 1;
-    }
+    if (job->output != NULL)
+        return take_child_block(isolated, job);
     uint64_t done = atomic_load(&isolated->share->done), count = done - isolated->taken;
     assert(done >= isolated->taken && done <= isolated->share->count && "a child does its iterations, in their order");
     memcpy(records, isolated->share->records + isolated->taken * job->record_bytes, count * job->record_bytes);

@@ -88,6 +88,16 @@ void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint
     memcpy(data + from, halo_of(pipeline, pipeline->shared.halo_in ^ 1) + from, to - from);
 }
 
+/* Puts the boundary data of the chunk before into their place, as far as they have come. */
+static void put_halo(struct pipeline *pipeline)
+{
+    struct pipeline_shared *shared = &pipeline->shared;
+    const struct halo *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
+    assert(before != NULL && before->bytes >= shared->in_bytes && "boundary data become more");
+    memcpy(halo_of(pipeline, 0) + shared->in_bytes, before->data + shared->in_bytes, before->bytes - shared->in_bytes);
+    shared->in_bytes = before->bytes;
+}
+
 /* --- pieces --- */
 
 /* Rows of the next piece of so many: as few as a chunk may have. The last row of the loop is one by itself, where that
@@ -195,14 +205,8 @@ void pieces_post(struct pipeline *pipeline, uint64_t to)
         pipeline_note_problem(pipeline, exec->error);
     if (helper->state != HELPER_READY)
         return; /* it opens the kernel */
-    if (!is_first && chunk->piece == 0) {
-        struct pipeline_shared *shared = &pipeline->shared;
-        const struct halo *before = pipeline_find_seam(pipeline, pipeline->chunk.first);
-        assert(before != NULL && before->bytes >= shared->in_bytes && "boundary data become more");
-        memcpy(halo_of(pipeline, 0) + shared->in_bytes, before->data + shared->in_bytes,
-               before->bytes - shared->in_bytes);
-        shared->in_bytes = before->bytes;
-    }
+    if (!is_first && chunk->piece == 0)
+        put_halo(pipeline);
     channel_of(pipeline)->block = (struct channel_block){
         .first = chunk->first + chunk->piece,
         .count = chunk->rows,

@@ -709,6 +709,15 @@ void exec_remote_begin_probe(struct exec *exec)
     exec->executor.is_away = true;
 }
 
+/* Where the helper dies another one begins again, without the iteration that killed it. */
+static bool probe_again(struct exec *exec)
+{
+    struct channel *channel = exec->remote.helper.channel;
+    const uint64_t probing = atomic_load(&channel->probing);
+    channel->skipped[channel->skipped_count++] = probing > 0 ? probing - 1 : UINT64_MAX;
+    return channel->skipped_count < CHANNEL_SKIPPED_MAX ? post_probe(exec) : give_probe_up(exec);
+}
+
 bool exec_remote_probe_turn(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -725,12 +734,8 @@ bool exec_remote_probe_turn(struct exec *exec)
         return give_probe_up(exec);
     if (remote->probing == PROBING_OPENS)
         return post_probe(exec);
-    if (!helper_is_over(helper)) {
-        struct channel *channel = exec->remote.helper.channel;
-        const uint64_t probing = atomic_load(&channel->probing);
-        channel->skipped[channel->skipped_count++] = probing > 0 ? probing - 1 : UINT64_MAX;
-        return channel->skipped_count < CHANNEL_SKIPPED_MAX ? post_probe(exec) : give_probe_up(exec);
-    }
+    if (!helper_is_over(helper))
+        return probe_again(exec);
     exec_learn_longest(&remote->standing, helper_now(&remote->helper) - remote->probe_began_ns);
     return end_probe(exec, &helper->channel->speed);
 }

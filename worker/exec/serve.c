@@ -307,6 +307,25 @@ static void serve_command(struct server *server, const struct exec_config *confi
     }
 }
 
+/* Time for which the next command is looked for. On a core that is shared that is only done behind a short command: the
+ * worker need not wake the helper then, nor the kernel put it to sleep. */
+static uint64_t look_ns(const struct server *server, bool is_bound)
+{
+    const enum channel_command command = server->work->command;
+    const bool is_short = (command == CHANNEL_RUN && server->exec.chunk.compute_ns < CHANNEL_SHORT_NS) ||
+                          (command == CHANNEL_BLOCK && server->channel->block_ns < CHANNEL_SHORT_NS);
+    return !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
+}
+
+/* Takes what the worker has said of itself. */
+static void take_config(const struct channel *channel, struct exec_config *config)
+{
+    config->worker = channel->worker;
+    config->collect = channel->collect;
+    config->spread = channel->spread;
+    config->slowdown = channel->slowdown;
+}
+
 void serve(void *memory, int file, int bell, const struct exec_config *given, const char *failure)
 {
     static struct server server;
@@ -316,10 +335,7 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
     uint64_t spin_ns = 0;
     bool goes_on = false; /* to a command that was given ahead */
-    config.worker = channel->worker;
-    config.collect = channel->collect;
-    config.spread = channel->spread;
-    config.slowdown = channel->slowdown;
+    take_config(channel, &config);
     server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
         const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
@@ -330,13 +346,7 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
-        /* Time for which the next command is looked for. On a core that is shared that is only done behind a short
-         * command: the worker need not wake the helper then, nor the kernel put it to sleep. Behind the answer the
-         * command may be another one. */
-        const enum channel_command command = server.work->command;
-        const bool is_short = (command == CHANNEL_RUN && server.exec.chunk.compute_ns < CHANNEL_SHORT_NS) ||
-                              (command == CHANNEL_BLOCK && server.channel->block_ns < CHANNEL_SHORT_NS);
-        spin_ns = !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
+        spin_ns = look_ns(&server, is_bound); /* behind the answer the command may be another one */
         goes_on = server.work->is_complete;
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);

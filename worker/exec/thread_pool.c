@@ -214,6 +214,19 @@ static bool thread_pool_probe(struct executor *executor, struct speed *speed)
     return !pool->team.probes;
 }
 
+/* Advances a probe that the helper runs. */
+static enum turn advance_probe(struct thread_pool *pool, struct event *event)
+{
+    const enum turn turn = executor_advance(&pool->team.remote->exec.executor, event);
+    if (turn != TURN_EVENT)
+        return turn;
+    pool->team.probes = false;
+    pool->team.speed = *event->speed;
+    share_speed(pool, &pool->team.speed);
+    event->speed = &pool->team.speed;
+    return turn;
+}
+
 void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t iterations, double elapsed_ns)
 {
     const uint64_t index = pool->ring.thread[thread].index;
@@ -240,6 +253,21 @@ static struct spread spread_of_slot(struct thread_pool *pool, const struct threa
     spread = slot->spread;
     pthread_mutex_unlock(&pool->lock);
     return spread;
+}
+
+/* Takes the figures of the threads so far: work that is over has been counted before it was told. */
+static void take_team_figures(struct thread_pool *pool)
+{
+    struct stats stats;
+    stats_init(&stats);
+    pool->executor.figures.chunks = 0;
+    for (unsigned t = 0; t < pool->config.threads; t++) {
+        const struct ring_thread *thread = &pool->ring.thread[t];
+        stats_add(&stats, (double)atomic_load_explicit(&thread->busy_ns, memory_order_relaxed));
+        pool->executor.figures.chunks += atomic_load_explicit(&thread->chunks, memory_order_relaxed);
+    }
+    pool->executor.figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
+    pool->executor.figures.cov = (float)stats_cov(&stats);
 }
 
 /* Time that threads have spent in chunks after the oldest one. */
@@ -554,17 +582,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
     double later = later_ns(pool);
     const struct spread spread = spread_of_slot(pool, slot);
-    /* Takes the figures of the threads so far: work that is over has been counted before it was told. */
-    struct stats stats;
-    stats_init(&stats);
-    pool->executor.figures.chunks = 0;
-    for (unsigned t = 0; t < pool->config.threads; t++) {
-        const struct ring_thread *thread = &pool->ring.thread[t];
-        stats_add(&stats, (double)atomic_load_explicit(&thread->busy_ns, memory_order_relaxed));
-        pool->executor.figures.chunks += atomic_load_explicit(&thread->chunks, memory_order_relaxed);
-    }
-    pool->executor.figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
-    pool->executor.figures.cov = (float)stats_cov(&stats);
+    take_team_figures(pool);
     event->type = EVENT_FINISHED;
     event->chunk.began_ns = pool->oldest.began_ns;
     event->chunk.compute_ns = wall_ns(pool, ended_ns, later);
@@ -783,18 +801,23 @@ static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
     return TURN_EVENT;
 }
 
+/* Tells what is left of the chunk that ends, once nobody computes any more. */
+static enum turn advance_ended(struct thread_pool *pool, struct event *event)
+{
+    if (!remote_team_has_ended(pool) || pool->chunk_count == 0)
+        return TURN_BLOCKED;
+    if (pool->oldest.slot == ring_begun(&pool->ring))
+        return end_without_slot(pool, event);
+    if (pool->oldest.alone)
+        return advance_alone(pool, event);
+    return tell_part(pool, event) ? TURN_EVENT : TURN_BLOCKED;
+}
+
 static enum turn advance_team(struct thread_pool *pool, struct event *event)
 {
     take_team_news(pool);
-    if (pool->team.ends) {
-        if (!remote_team_has_ended(pool) || pool->chunk_count == 0)
-            return TURN_BLOCKED;
-        if (pool->oldest.slot == ring_begun(&pool->ring))
-            return end_without_slot(pool, event);
-        if (pool->oldest.alone)
-            return advance_alone(pool, event);
-        return tell_part(pool, event) ? TURN_EVENT : TURN_BLOCKED;
-    }
+    if (pool->team.ends)
+        return advance_ended(pool, event);
     fill_slots(pool);
     if (tell_next(pool, event))
         return TURN_EVENT;
@@ -812,16 +835,8 @@ static enum turn advance_team(struct thread_pool *pool, struct event *event)
 static enum turn thread_pool_advance(struct executor *executor, struct event *event)
 {
     struct thread_pool *pool = team_of(executor);
-    if (pool->team.probes) {
-        const enum turn turn = executor_advance(&pool->team.remote->exec.executor, event);
-        if (turn != TURN_EVENT)
-            return turn;
-        pool->team.probes = false;
-        pool->team.speed = *event->speed;
-        share_speed(pool, &pool->team.speed);
-        event->speed = &pool->team.speed;
-        return turn;
-    }
+    if (pool->team.probes)
+        return advance_probe(pool, event);
     enum turn turn = advance_team(pool, event);
     while (turn == TURN_BLOCKED && !is_blocked(pool))
         turn = advance_team(pool, event);

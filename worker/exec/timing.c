@@ -168,6 +168,18 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
+/* Times short iterations by the quicker clock, and takes the lesser of two times, in case the core was taken away or
+ * the cache was cold. */
+static void time_singles(const struct prober *prober, struct probe *probe)
+{
+    const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
+    uint64_t singles = probe_wants_singles(probe);
+    for (uint64_t k = 0; k < singles; k++) {
+        double time = time_single(prober, probe, k), again = time < short_ns ? time_single(prober, probe, k) : time;
+        probe_add_single(probe, k, again < time ? again : time);
+    }
+}
+
 void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t iteration), void *context,
                      struct speed *speed)
 {
@@ -184,14 +196,7 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
         probe_add(&probe, 1, elapsed);
     for (uint64_t count; (count = probe_next(&probe)) > 0;)
         probe_add(&probe, count, time_probes(&prober, &probe, count));
-    /* Times short iterations by the quicker clock, and takes the lesser of two times, in case the core was taken away
-     * or the cache was cold. */
-    const double short_ns = PROBE_SHORT_NS * prober.exec->config.slowdown;
-    uint64_t singles = probe_wants_singles(&probe);
-    for (uint64_t k = 0; k < singles; k++) {
-        double time = time_single(&prober, &probe, k), again = time < short_ns ? time_single(&prober, &probe, k) : time;
-        probe_add_single(&probe, k, again < time ? again : time);
-    }
+    time_singles(&prober, &probe);
     probe_finish(&probe, speed);
 }
 

@@ -104,6 +104,17 @@ static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t don
            dca_compute_ns(run, w, worker->began_ns, worker->call_ns, worker->machine.chunk.first, done);
 }
 
+/* Iterations of the worker's chunk done at the end of the one in progress at `at_ns`. */
+static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, double at_ns)
+{
+    uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
+    while (not_over - over > 1) {
+        uint64_t middle = over + (not_over - over) / 2;
+        *(queues_done_ns(run, w, middle) < at_ns ? &over : &not_over) = middle;
+    }
+    return not_over;
+}
+
 /* Of a drained queue, determines the giver: the first worker at the end of an iteration with a rest to give. */
 static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
@@ -115,13 +126,7 @@ static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node,
         const struct dca_machine *machine = &run->workers[w].machine;
         if (machine->state != DCA_COMPUTING || machine->chunk.count < 2)
             continue;
-        /* Iterations of the worker's chunk done at the end of the one in progress at `at_ns`. */
-        uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
-        while (not_over - over > 1) {
-            uint64_t middle = over + (not_over - over) / 2;
-            *(queues_done_ns(run, w, middle) < at_ns ? &over : &not_over) = middle;
-        }
-        uint64_t done = not_over;
+        uint64_t done = queues_find_boundary(run, w, at_ns);
         double done_ns = queues_done_ns(run, w, done);
         if (done == machine->chunk.count || done_ns >= best_ns)
             continue;

@@ -130,18 +130,22 @@ static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
     dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
 }
 
+/* The worker begins, or continues after an arrival in its node's queue. */
+static void drawing_begin(struct dca_run *run, unsigned w, double at_ns)
+{
+    const enum dca_state state = run->workers[w].machine.state;
+    dca_give(run, w,
+             &(struct dca_event){.type = state == DCA_IDLE         ? DCA_EVENT_START
+                                         : state == DCA_PUBLISHING ? DCA_EVENT_PUBLISHED
+                                                                   : DCA_EVENT_REFILLED},
+             at_ns);
+}
+
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
 {
     const double at_ns = run->workers[w].due_ns;
-    const enum dca_state state = run->workers[w].machine.state;
     switch (type) {
-    case DRAWING_BEGINS:
-        dca_give(run, w,
-                 &(struct dca_event){.type = state == DCA_IDLE         ? DCA_EVENT_START
-                                             : state == DCA_PUBLISHING ? DCA_EVENT_PUBLISHED
-                                                                       : DCA_EVENT_REFILLED},
-                 at_ns);
-        break;
+    case DRAWING_BEGINS: drawing_begin(run, w, at_ns); break;
     case DRAWING_ARRIVES: run->model->arrive(run, w, at_ns); break;
     case DRAWING_FINISHES: drawing_finish(run, w, at_ns); break;
     case DRAWING_LOOKS: run->model->look(run, run->look_ns); break;
@@ -244,6 +248,14 @@ static const struct dca_model *drawing_model(enum worker_dca dca)
     }
 }
 
+static int drawing_check(const struct simulation *simulation, struct error *error)
+{
+    if (dca_check_loop(&simulation->setup, error) < 0)
+        return -1;
+    return dca_check_techniques(&simulation->dca_options, &simulation->setup, simulation->workers,
+                                simulation->placement.nodes, error);
+}
+
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
                  void *context, struct error *error)
 {
@@ -261,13 +273,8 @@ int dca_run_init(struct dca_run *run, const struct simulation *simulation, const
     run->rows = calloc(simulation->workers, sizeof *run->rows);
     if (run->workers == NULL || run->rows == NULL)
         return error_set(error, "out of memory for %u workers", simulation->workers);
-    if (dca_check_loop(&simulation->setup, error) < 0)
-        return -1;
-    if (dca_check_techniques(&simulation->dca_options, &simulation->setup, simulation->workers,
-                             simulation->placement.nodes, error) < 0)
-        return -1;
-    if (simulation_configure(simulation, &run->given, error) < 0 || drawing_init_faults(run, error) < 0 ||
-        drawing_init_machines(run, error) < 0)
+    if (drawing_check(simulation, error) < 0 || simulation_configure(simulation, &run->given, error) < 0 ||
+        drawing_init_faults(run, error) < 0 || drawing_init_machines(run, error) < 0)
         return -1;
     return run->model->open(run, error);
 }

@@ -28,6 +28,15 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
     run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
+/* End of an access that reaches the window at `at_ns`. */
+static double window_through_ns(struct dca_run *run, double at_ns)
+{
+    run->messages++;
+    run->bytes += ACCESS_BYTES;
+    run->free_ns = (at_ns > run->free_ns ? at_ns : run->free_ns) + ATOMIC_NS;
+    return run->free_ns;
+}
+
 /* End of the last access for a ticket drawn at `at_ns`. */
 static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
@@ -55,11 +64,7 @@ static double window_read_all_ns(struct dca_run *run, unsigned w, double through
 
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns)
 {
-    /* End of an access that reaches the window at `at_ns`. */
-    run->messages++;
-    run->bytes += ACCESS_BYTES;
-    run->free_ns = (at_ns > run->free_ns ? at_ns : run->free_ns) + ATOMIC_NS;
-    double through = run->free_ns;
+    double through = window_through_ns(run, at_ns);
     double over_ns = run->workers[w].access.type == DCA_ACTION_EXCHANGE ? window_read_all_ns(run, w, through)
                      : dca_is_late(run, w)                              ? window_turn_ns(run, w, through)
                                                                         : through;

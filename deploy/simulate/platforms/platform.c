@@ -285,6 +285,19 @@ static void list_names(char *text, size_t size)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", platform_names[i]);
 }
 
+/* Sets the total number of nodes in proportion to the groups. */
+static void resize(struct platform *platform, unsigned nodes)
+{
+    uint64_t before = 0, whole = platform->nodes;
+    for (unsigned g = 0; g < platform->groups; g++) {
+        struct platform_nodes *group = &platform->group[g];
+        uint64_t first = before * nodes / whole, last = (before + group->count) * nodes / whole;
+        before += group->count;
+        group->count = (unsigned)(last - first);
+    }
+    count_nodes(platform);
+}
+
 static int change(struct platform *platform, const char *spec, const char *changes, struct error *error)
 {
     char word[WORD_MAX];
@@ -296,15 +309,7 @@ static int change(struct platform *platform, const char *spec, const char *chang
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, changes, is_long ? "..." : "");
         if (strncmp(word, "nodes=", 6) == 0 &&
             parse_count(word + 6, platform->groups, PLATFORM_NODES_MAX, &number) == 0) {
-            /* Sets the total number of nodes in proportion to the groups. */
-            uint64_t before = 0, whole = platform->nodes;
-            for (unsigned g = 0; g < platform->groups; g++) {
-                struct platform_nodes *group = &platform->group[g];
-                uint64_t first = before * number / whole, last = (before + group->count) * number / whole;
-                before += group->count;
-                group->count = (unsigned)(last - first);
-            }
-            count_nodes(platform);
+            resize(platform, number);
         } else if (strncmp(word, "cores=", 6) == 0 && parse_count(word + 6, 1, PLATFORM_CORES_MAX, &number) == 0) {
             for (unsigned g = 0; g < platform->groups; g++)
                 platform->group[g].cores = number;

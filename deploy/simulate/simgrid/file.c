@@ -98,13 +98,9 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error)
+/* The service times are those of a built-in platform; its nodes are not used. */
+static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
-    char line[4096], said[300] = "";
-    pid_t child = -1;
-    int status = 0, result = 0;
-    *file = (struct simgrid_file){.path = path};
-    /* Sets service times of the built-in platform, without nodes. */
     if (platform_find(platform, "cluster", error) < 0)
         return -1;
     const char *base = strrchr(path, '/');
@@ -112,6 +108,17 @@ int simgrid_read_file(struct simgrid_file *file, const char *path, struct platfo
     platform->groups = platform->nodes = 0;
     platform->cores = 0;
     platform->sites = 1;
+    return 0;
+}
+
+int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error)
+{
+    char line[4096], said[300] = "";
+    pid_t child = -1;
+    int status = 0, result = 0;
+    *file = (struct simgrid_file){.path = path};
+    if (begin_platform(platform, path, error) < 0)
+        return -1;
     if (access(path, R_OK) < 0)
         return error_set(error, "--platform %s: %s", path, strerror(errno));
     FILE *hosts = start_reader(path, &child);

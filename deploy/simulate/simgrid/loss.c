@@ -75,6 +75,14 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
+/* Ranks that wait for the supermaster would wait forever. */
+static void wake_others(const struct simulated_run *run)
+{
+    for (unsigned rank = 0; rank < run->topology->ranks; rank++)
+        if (!run->standings[rank].has_left)
+            mailbox_wake(rank);
+}
+
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
@@ -82,10 +90,7 @@ void simulated_leave(struct simulated_rank *self)
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;
-    if (self->rank == run->topology->supermaster && !self->has_failed) {
-        for (unsigned rank = 0; rank < run->topology->ranks; rank++)
-            if (!run->standings[rank].has_left)
-                mailbox_wake(rank);
-    }
+    if (self->rank == run->topology->supermaster && !self->has_failed)
+        wake_others(run);
     carrier->barrier(carrier_word_of_comm(MPI_COMM_WORLD));
 }

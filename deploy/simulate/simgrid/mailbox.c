@@ -112,6 +112,15 @@ static unsigned sender_of(const struct mailbox *mailbox, uint64_t number)
     return inbox->from[number % inbox->capacity];
 }
 
+static void shorten_inbox(struct mailbox *mailbox)
+{
+    uint64_t oldest = mailbox->started;
+    for (unsigned i = 0; i < mailbox->receive_count; i++)
+        if (mailbox->receives[i].state != RECEIVE_TAKEN && mailbox->receives[i].number < oldest)
+            oldest = mailbox->receives[i].number;
+    mailbox->run->inboxes[mailbox->rank].taken = oldest;
+}
+
 void mailbox_start_receive(struct net *net, unsigned receive)
 {
     struct mailbox *mailbox = simulated_self()->mailbox;
@@ -120,11 +129,7 @@ void mailbox_start_receive(struct net *net, unsigned receive)
         mailbox->receive_count++;
     mailbox->receives[receive] = (struct receive){.state = RECEIVE_WAITS, .number = mailbox->started++};
     mailbox->waiting[mailbox->waiting_count++] = receive;
-    uint64_t oldest = mailbox->started;
-    for (unsigned i = 0; i < mailbox->receive_count; i++)
-        if (mailbox->receives[i].state != RECEIVE_TAKEN && mailbox->receives[i].number < oldest)
-            oldest = mailbox->receives[i].number;
-    mailbox->run->inboxes[mailbox->rank].taken = oldest;
+    shorten_inbox(mailbox);
     carrier->start(net->receives[receive]);
 }
 
@@ -279,6 +284,24 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     return add_request(owners, count, &mailbox->alarm_request);
 }
 
+/* A completed request is set to 0, which net.c detects. */
+static void wait_for_any(struct mailbox *mailbox)
+{
+    MPI_Request requests[REQUESTS_MAX];
+    carrier_request *owners[REQUESTS_MAX];
+    int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
+    MPI_Status status;
+    for (int i = receives; i < count; i++)
+        requests[i] = carrier_request_of(*owners[i]);
+    MPI_Waitany(count, requests, &index, &status);
+    if (index < receives)
+        note_arrival(mailbox, (unsigned)index, &status);
+    else if (owners[index] == &mailbox->alarm_request)
+        hear_alarm(mailbox);
+    else
+        *owners[index] = 0;
+}
+
 bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                   bool (*poll)(void *context), void *context)
 {
@@ -293,20 +316,7 @@ bool mailbox_idle(struct wait *wait, struct runtime *runtime, uint64_t now_ns, u
         set_alarm(mailbox, until_ns);
     if (simulated_may_fail(mailbox->run))
         await_alarm(mailbox);
-    /* A completed request is set to 0, which net.c detects. */
-    MPI_Request requests[REQUESTS_MAX];
-    carrier_request *owners[REQUESTS_MAX];
-    int receives = list_receives(mailbox, requests), count = list_others(mailbox, owners, receives), index;
-    MPI_Status status;
-    for (int i = receives; i < count; i++)
-        requests[i] = carrier_request_of(*owners[i]);
-    MPI_Waitany(count, requests, &index, &status);
-    if (index < receives)
-        note_arrival(mailbox, (unsigned)index, &status);
-    else if (owners[index] == &mailbox->alarm_request)
-        hear_alarm(mailbox);
-    else
-        *owners[index] = 0;
+    wait_for_any(mailbox);
     simulated_note_end(self);
     return true;
 }

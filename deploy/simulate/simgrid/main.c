@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-simgrid: started by `hdss simulate --backend simgrid` with the same command line. Only this program is linked
  * with SimGrid, so that hdss does not need it. */
-
 #include "common/os/modules.h"
 #include "common/util/error.h"
 #include "deploy/simulate/backend.h"

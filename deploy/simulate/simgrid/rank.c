@@ -35,6 +35,14 @@ double simulated_core_ns(const struct simulated_rank *self, double ns)
     return perturbed_ns(self->run->perturbations, self->rank, (double)simulated_now(), core_ns);
 }
 
+/* The part of the owed time that has passed. */
+static double passed_ns(const struct simulated_rank *self)
+{
+    const struct perturbations *perturbations = self->run->perturbations;
+    double core_ns = unperturbed_ns(perturbations, self->rank, (double)self->owed_at_ns, (double)simulated_now());
+    return core_ns * simulated_speed() / self->run->flops_per_ns;
+}
+
 void simulated_execute(struct simulated_rank *self, double core_ns)
 {
     double left_ns = self->ends_ns == NEVER ? core_ns : (double)self->ends_ns - (double)simulated_now();
@@ -46,10 +54,7 @@ void simulated_execute(struct simulated_rank *self, double core_ns)
 
 void simulated_work(struct simulated_rank *self, double ns)
 {
-    /* The part of the owed time that has passed. */
-    const struct perturbations *perturbations = self->run->perturbations;
-    double core_ns = unperturbed_ns(perturbations, self->rank, (double)self->owed_at_ns, (double)simulated_now());
-    double already_ns = core_ns * simulated_speed() / self->run->flops_per_ns;
+    double already_ns = passed_ns(self);
     if (self->owed_ns > already_ns)
         ns += self->owed_ns - already_ns;
     self->owed_ns = 0;

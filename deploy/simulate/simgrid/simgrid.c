@@ -193,20 +193,27 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-static int start_ranks(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
+/* Passes the run to the launcher module. SMPI loads the same instance: ranks have no globals of their own. */
+static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
-    char launcher[4200], platform[600], ranks[40], hosts[640], path[600];
-    char *words[SETTINGS + 7], name[] = "hdss-simgrid";
-    int count = 0;
-    snprintf(launcher, sizeof launcher, "%s/" SIMULATED_LAUNCHER, config->folder);
-    /* Passes the run to the launcher module. SMPI loads the same instance: ranks have no globals of their own. */
     simulated_set_run_function *function = NULL;
     void *module = dlopen(launcher, RTLD_LAZY | RTLD_LOCAL);
     void *symbol = module != NULL ? dlsym(module, SIMULATED_SET_RUN_NAME) : NULL;
     if (symbol == NULL)
         return error_set(error, "%s", dlerror());
     memcpy(&function, &symbol, sizeof function);
-    function(&job->sim_setup.run);
+    function(run);
+    return 0;
+}
+
+static int start_ranks(struct simgrid_job *job, const struct simgrid_config *config, struct error *error)
+{
+    char launcher[4200], platform[600], ranks[40], hosts[640], path[600];
+    char *words[SETTINGS + 7], name[] = "hdss-simgrid";
+    int count = 0;
+    snprintf(launcher, sizeof launcher, "%s/" SIMULATED_LAUNCHER, config->folder);
+    if (set_run(&job->sim_setup.run, launcher, error) < 0)
+        return -1;
     path_in_folder(job, PLATFORM_FILE, platform);
     path_in_folder(job, HOSTS_FILE, path);
     snprintf(ranks, sizeof ranks, "--cfg=smpi/np:%u", config->placement->ranks);

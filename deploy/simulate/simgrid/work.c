@@ -131,6 +131,20 @@ static struct range simulated_cut(struct executor *executor, unsigned waiting)
     return (struct range){work->first + work->count, given};
 }
 
+static void time_pieces(const struct simulated_work *work, struct chunk_event *chunk)
+{
+    struct spread spread = {0};
+    double iteration_ns = (double)chunk->compute_ns / (double)work->count, before_ns = 0;
+    for (uint64_t done = 0, piece; done < work->count; done += piece) {
+        piece = spread_piece(work->count, work->count - done, iteration_ns);
+        double now_ns = time_ns(work, done + piece);
+        spread_add(&spread, piece, now_ns - before_ns);
+        before_ns = now_ns;
+    }
+    chunk->deviation_ns = spread_deviation_ns(&spread);
+    chunk->samples = (uint32_t)spread.pieces;
+}
+
 uint64_t simulated_next_slice(const struct simulated_work *work)
 {
     uint64_t record_bytes = work->run->config->phantom_bytes;
@@ -156,18 +170,8 @@ void simulated_finish(struct simulated_work *work, struct chunk_event *chunk)
 {
     chunk->began_ns = work->started_ns;
     work->running = false;
-    if (run_spec_learns(&work->run->config->spec)) {
-        struct spread spread = {0};
-        double iteration_ns = (double)chunk->compute_ns / (double)work->count, before_ns = 0;
-        for (uint64_t done = 0, piece; done < work->count; done += piece) {
-            piece = spread_piece(work->count, work->count - done, iteration_ns);
-            double now_ns = time_ns(work, done + piece);
-            spread_add(&spread, piece, now_ns - before_ns);
-            before_ns = now_ns;
-        }
-        chunk->deviation_ns = spread_deviation_ns(&spread);
-        chunk->samples = (uint32_t)spread.pieces;
-    }
+    if (run_spec_learns(&work->run->config->spec))
+        time_pieces(work, chunk);
 }
 
 bool simulated_come_to(double end_ns, double deaf_ns)
@@ -184,10 +188,31 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
+/* Postpones the chunk by the time spent serving since the last computation. */
+static void leave_out_service(struct simulated_work *work)
+{
+    if (!work->serves)
+        return;
+    simulated_work(simulated_self(), 0);
+    if (work->left_ns > 0 && work->left_ns > work->started_ns)
+        work->started_ns += simulated_now() - work->left_ns;
+    else if (work->started_ns < simulated_now())
+        work->started_ns = simulated_now(); /* the chunk began in the previous step */
+}
+
 static enum turn leave_off(struct simulated_work *work, enum turn turn)
 {
     work->left_ns = simulated_now();
     return turn;
+}
+
+static double next_break_ns(struct simulated_work *work)
+{
+    const double iteration_ns = time_ns(work, work->count) / (double)work->count;
+    const uint64_t stride = break_stride(iteration_ns, work->run->config->spec.break_after);
+    const uint64_t next = break_next(work->looked_at, simulated_begun(work), stride);
+    work->looked_at = next < work->count ? next : work->count;
+    return (double)work->started_ns + time_ns(work, work->looked_at);
 }
 
 /* Computes until a message has arrived, and on to the next check. False if the event at `end_ns` comes first. */
@@ -197,11 +222,7 @@ static bool compute_to_break(struct simulated_work *work, double end_ns)
     if (end_ns - now_ns <= BREAK_NS)
         return false;
     mailbox_idle(NULL, NULL, (uint64_t)now_ns, (uint64_t)(end_ns - BREAK_NS), false, NULL, NULL);
-    const double iteration_ns = time_ns(work, work->count) / (double)work->count;
-    const uint64_t stride = break_stride(iteration_ns, work->run->config->spec.break_after);
-    const uint64_t next = break_next(work->looked_at, simulated_begun(work), stride);
-    work->looked_at = next < work->count ? next : work->count;
-    const double break_ns = (double)work->started_ns + time_ns(work, work->looked_at);
+    const double break_ns = next_break_ns(work);
     simulated_compute_until(break_ns < end_ns ? break_ns : end_ns);
     return true;
 }
@@ -212,14 +233,7 @@ static enum turn simulated_advance(struct executor *executor, struct event *even
     struct simulated_work *work = work_of(executor);
     if (!work->running || simulated_self()->is_gone)
         return TURN_BLOCKED;
-    /* Postpones the chunk by the time spent serving since the last computation. */
-    if (work->serves) {
-        simulated_work(simulated_self(), 0);
-        if (work->left_ns > 0 && work->left_ns > work->started_ns)
-            work->started_ns += simulated_now() - work->left_ns;
-        else if (work->started_ns < simulated_now())
-            work->started_ns = simulated_now(); /* the chunk began in the previous step */
-    }
+    leave_out_service(work);
     uint64_t slice = simulated_next_slice(work);
     bool marked = work->mark > work->done && work->mark < work->count && work->mark <= slice;
     uint64_t next = marked ? work->mark : slice;

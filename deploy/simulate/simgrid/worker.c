@@ -131,9 +131,9 @@ static int simulated_team_init(struct simulated_team *team, struct simulated_run
  * as in deploy/simulate/virtual/dependent.c. Nothing is computed: boundary data have the right sizes, but their content
  * is meaningless and shared by all ranks. --- */
 
-/* Boundary data for the chunk that begins at `at`. */
+/* How much there is of the boundary data that a chunk needs. */
 struct simulated_halo {
-    uint64_t at;
+    uint64_t at;        /* first iteration of the chunk */
     uint64_t bytes;     /* arrived */
     uint64_t announced; /* arrived or announced */
     unsigned awaited;   /* pending messages with such data */
@@ -146,9 +146,10 @@ struct simulated_pipeline {
     struct boundaries boundaries;
     struct simulated_halo halos[SIMULATED_BOUNDARIES_MAX]; /* [halo_count] */
     unsigned halo_count;
-    uint64_t step, steps; /* steps done, and steps of the chunk */
-    double at_ns;         /* time at which `step` steps were done */
-    double step_ns;       /* duration of the running step */
+    uint64_t step;  /* number of steps done */
+    uint64_t steps; /* of the chunk */
+    double at_ns;   /* time at which `step` steps were done */
+    double step_ns; /* duration of the running step */
     double compute_ns;
     bool in_step;
     bool has_waited; /* the next step has waited for boundary data */
@@ -311,7 +312,8 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_finish(work, &event->chunk);
 }
 
-/* Boundary data come first because another worker may wait for them. */
+/* Sets the event that is due; false: none is. Boundary data are reported before all else, because another worker may
+ * wait for them. */
 static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {
     event->now_ns = simulated_now();

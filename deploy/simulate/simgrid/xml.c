@@ -36,10 +36,33 @@ static bool is_used(const struct platform *platform, const struct placement *pla
     return false;
 }
 
+static void sim_xml_write_group(FILE *file, const struct platform *platform, const struct placement *placement,
+                                unsigned g)
+{
+    const struct platform_nodes *group = &platform->group[g];
+    fprintf(file, "  <cluster id=\"group%u\" prefix=\"node\" suffix=\"\" radical=\"", g);
+    write_radical(file, platform, placement, g);
+    fprintf(file,
+            "\" speed=\"%.17gf\" core=\"%u\" bw=\"%.17gBps\" lat=\"%.17gs\" loopback_bw=\"%.17gBps\" "
+            "loopback_lat=\"%.17gs\" sharing_policy=\"SPLITDUPLEX\"/>\n",
+            group->speed * SIMGRID_FLOPS_PER_NS * 1e9, group->cores, platform->network.bytes_per_ns * 1e9,
+            platform->network.latency_ns / 2 * 1e-9, platform->node.bytes_per_ns * 1e9,
+            platform->node.latency_ns * 1e-9);
+}
+
 static void write_link(FILE *file, const char *id, double latency_ns, double bytes_per_ns, const char *policy)
 {
     fprintf(file, "  <link id=\"%s\" bandwidth=\"%.17gBps\" latency=\"%.17gs\" sharing_policy=\"%s\"/>\n", id,
             bytes_per_ns * 1e9, (latency_ns > 0 ? latency_ns : 0) * 1e-9, policy);
+}
+
+static void write_route(FILE *file, const struct platform *platform, unsigned g, unsigned h)
+{
+    const char *link = platform->group[g].site == platform->group[h].site ? "joint" : "sites";
+    fprintf(file,
+            "  <zoneRoute src=\"group%u\" dst=\"group%u\" gw_src=\"nodegroup%u_router\" gw_dst=\"nodegroup%u_router\">"
+            "<link_ctn id=\"%s\"/></zoneRoute>\n",
+            g, h, g, h, link);
 }
 
 static void write_all(FILE *file, const struct platform *platform, const struct placement *placement)
@@ -47,31 +70,16 @@ static void write_all(FILE *file, const struct platform *platform, const struct 
     fprintf(file, "<?xml version='1.0'?>\n<!DOCTYPE platform SYSTEM \"https://simgrid.org/simgrid.dtd\">\n"
                   "<platform version=\"4.1\">\n <zone id=\"all\" routing=\"Full\">\n");
     for (unsigned g = 0; g < platform->groups; g++)
-        if (is_used(platform, placement, g)) {
-            const struct platform_nodes *group = &platform->group[g];
-            fprintf(file, "  <cluster id=\"group%u\" prefix=\"node\" suffix=\"\" radical=\"", g);
-            write_radical(file, platform, placement, g);
-            fprintf(file,
-                    "\" speed=\"%.17gf\" core=\"%u\" bw=\"%.17gBps\" lat=\"%.17gs\" loopback_bw=\"%.17gBps\" "
-                    "loopback_lat=\"%.17gs\" sharing_policy=\"SPLITDUPLEX\"/>\n",
-                    group->speed * SIMGRID_FLOPS_PER_NS * 1e9, group->cores, platform->network.bytes_per_ns * 1e9,
-                    platform->network.latency_ns / 2 * 1e-9, platform->node.bytes_per_ns * 1e9,
-                    platform->node.latency_ns * 1e-9);
-        }
+        if (is_used(platform, placement, g))
+            sim_xml_write_group(file, platform, placement, g);
     write_link(file, "joint", 0, platform->network.bytes_per_ns * 1e3, "FATPIPE");
     if (platform->sites > 1)
         write_link(file, "sites", platform->between_sites.latency_ns - platform->network.latency_ns,
                    platform->between_sites.bytes_per_ns, "SHARED");
     for (unsigned g = 0; g < platform->groups; g++)
         for (unsigned h = g + 1; h < platform->groups; h++)
-            if (is_used(platform, placement, g) && is_used(platform, placement, h)) {
-                const char *link = platform->group[g].site == platform->group[h].site ? "joint" : "sites";
-                fprintf(file,
-                        "  <zoneRoute src=\"group%u\" dst=\"group%u\" gw_src=\"nodegroup%u_router\" "
-                        "gw_dst=\"nodegroup%u_router\">"
-                        "<link_ctn id=\"%s\"/></zoneRoute>\n",
-                        g, h, g, h, link);
-            }
+            if (is_used(platform, placement, g) && is_used(platform, placement, h))
+                write_route(file, platform, g, h);
     fprintf(file, " </zone>\n</platform>\n");
 }
 

@@ -67,6 +67,16 @@ static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, uns
     return last;
 }
 
+static bool watches(const struct virtual_cluster *cluster, unsigned watcher, unsigned rank)
+{
+    const struct topology *topology = &cluster->topology;
+    unsigned w = topology_worker(topology, rank);
+    bool masterless = cluster->config.watch_all;
+    if (w < topology->workers && topology->masters > 0)
+        masterless |= cluster->nodes[topology->master_rank[topology->master_of[w]]].gone;
+    return machines_watches(topology, watcher, rank, masterless);
+}
+
 static void faults_tell(struct virtual_cluster *cluster, unsigned watcher, unsigned rank, uint64_t after_ns)
 {
     cluster_schedule(cluster, &(struct future){
@@ -96,12 +106,7 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         last = latest_arrival(cluster, rank, peer);
     else
         last = last_arrival(cluster, rank, peer, cut_ns == NEVER ? NEVER : cut_ns + chance(cluster, rank, peer, most));
-    const struct topology *topology = &cluster->topology;
-    unsigned w = topology_worker(topology, rank);
-    bool masterless = cluster->config.watch_all;
-    if (w < topology->workers && topology->masters > 0)
-        masterless |= cluster->nodes[topology->master_rank[topology->master_of[w]]].gone;
-    if (!machines_watches(topology, peer, rank, masterless))
+    if (!watches(cluster, peer, rank))
         return;
     faults_tell(cluster, peer, rank, last);
     if (peer == cluster->topology.supermaster)
@@ -142,6 +147,16 @@ bool faults_spare(const struct virtual_cluster *cluster, const struct part *part
     return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
 }
 
+/* About half of the data messages being received from the rank are completed. */
+static void lose_data(struct virtual_cluster *cluster, unsigned rank)
+{
+    for (size_t i = 0; i < cluster->heap.length; i++) {
+        struct future *future = cluster->heap.items[i].future;
+        if (future->type == EVENT_STORED && !future->wake && future->data != NULL && future->from == rank)
+            future->lost = !faults_spare(cluster, &future->part, rank);
+    }
+}
+
 void faults_kill(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -154,12 +169,7 @@ void faults_kill(struct virtual_cluster *cluster, unsigned rank)
     cluster->result.killed++;
     if (rank == cluster->topology.supermaster)
         cluster->result.status = -2;
-    /* About half of the data messages being received from the rank are completed. */
-    for (size_t i = 0; i < cluster->heap.length; i++) {
-        struct future *future = cluster->heap.items[i].future;
-        if (future->type == EVENT_STORED && !future->wake && future->data != NULL && future->from == rank)
-            future->lost = !faults_spare(cluster, &future->part, rank);
-    }
+    lose_data(cluster, rank);
     faults_tell_of_end(cluster, rank, cluster->now_ns);
     if (cluster->ranks != NULL)
         ranks_lose(cluster->ranks, rank, cluster->now_ns);
@@ -282,6 +292,14 @@ static void cancel(struct future *future, unsigned rank, unsigned from)
     future->lost |= future->type == EVENT_STORED && !future->wake && future->rank == rank && future->from == from;
 }
 
+static void faults_cancel_collects(struct virtual_cluster *cluster, unsigned rank, unsigned from)
+{
+    for (size_t i = 0; i < cluster->heap.length; i++)
+        cancel(cluster->heap.items[i].future, rank, from);
+    for (struct future *queued = cluster->nodes[rank].queue_first; queued != NULL; queued = queued->next)
+        cancel(queued, rank, from);
+}
+
 void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other, const char *text)
 {
     size_t ranks = cluster_ranks(&cluster->config);
@@ -302,10 +320,7 @@ void faults_drop(struct virtual_cluster *cluster, unsigned rank, unsigned other,
     }
     cluster->dropped[rank * ranks + other] = true;
     cluster->nodes[rank].dropped = other;
-    for (size_t i = 0; i < cluster->heap.length; i++)
-        cancel(cluster->heap.items[i].future, rank, other);
-    for (struct future *queued = cluster->nodes[rank].queue_first; queued != NULL; queued = queued->next)
-        cancel(queued, rank, other);
+    faults_cancel_collects(cluster, rank, other);
     cluster_schedule(cluster, &(struct future){
                                   .at_ns = cluster->now_ns + chance(cluster, rank, other, cluster->config.detect_ns),
                                   .rank = other,

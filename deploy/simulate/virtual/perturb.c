@@ -121,6 +121,17 @@ static int index_notices(struct perturbations *perturbations, unsigned ranks, si
     return 0;
 }
 
+static int list_notices(struct perturbations *perturbations, const struct virtual_config *config,
+                        const struct topology *topology)
+{
+    struct list list = {.config = config, .topology = topology, .ends_ns = perturbations->ends_ns};
+    for (unsigned rank = 0; rank < topology->ranks; rank++)
+        if (list.ends_ns[rank] != NEVER)
+            add_failure(&list, rank);
+    perturbations->notices = list.notices;
+    return list.failed ? -1 : index_notices(perturbations, topology->ranks, list.count);
+}
+
 /* A rank fails at most once. */
 static int list_failures(struct perturbations *perturbations, const struct virtual_config *config,
                          const struct topology *topology)
@@ -140,12 +151,7 @@ static int list_failures(struct perturbations *perturbations, const struct virtu
         if (fault->type == VIRTUAL_KILL && fault->at_ns < ends_ns[fault->rank])
             ends_ns[fault->rank] = fault->at_ns;
     }
-    struct list list = {.config = config, .topology = topology, .ends_ns = perturbations->ends_ns};
-    for (unsigned rank = 0; rank < topology->ranks; rank++)
-        if (list.ends_ns[rank] != NEVER)
-            add_failure(&list, rank);
-    perturbations->notices = list.notices;
-    return list.failed ? -1 : index_notices(perturbations, topology->ranks, list.count);
+    return list_notices(perturbations, config, topology);
 }
 
 int perturbations_init(struct perturbations *perturbations, const struct virtual_config *config,

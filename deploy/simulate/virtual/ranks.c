@@ -215,6 +215,17 @@ static void look_at_waits(struct ranks *ranks, struct shared_rank *shared, uint6
     }
 }
 
+static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared)
+{
+    const struct stride_share *share = &shared->computing->share;
+    for (const struct stride_share *other = shared->stride.first; other != NULL; other = other->next) {
+        if (other == share || other->priority != share->priority || !other->has_chunk || other->was_idle)
+            continue;
+        const uint64_t apart = share->pass > other->pass ? share->pass - other->pass : other->pass - share->pass;
+        ranks->figures.unfair += apart > widest(ranks, shared, share) + STRIDE_PASS_SCALE;
+    }
+}
+
 /* Length of turns while these chunks share the worker, determined by the shortest chunk. */
 static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
 {
@@ -283,15 +294,8 @@ static void stop_computing(struct ranks *ranks, unsigned rank, uint64_t now_ns)
 {
     struct shared_rank *shared = &ranks->ranks[rank];
     charge(ranks, shared, now_ns);
-    if (ranks->iteration_ns > 0) {
-        const struct stride_share *share = &shared->computing->share;
-        for (const struct stride_share *other = shared->stride.first; other != NULL; other = other->next) {
-            if (other == share || other->priority != share->priority || !other->has_chunk || other->was_idle)
-                continue;
-            const uint64_t apart = share->pass > other->pass ? share->pass - other->pass : other->pass - share->pass;
-            ranks->figures.unfair += apart > widest(ranks, shared, share) + STRIDE_PASS_SCALE;
-        }
-    }
+    if (ranks->iteration_ns > 0)
+        look_at_passes(ranks, shared);
     shared->computing = NULL;
     shared->turn_generation++;
 }

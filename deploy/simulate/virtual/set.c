@@ -262,6 +262,15 @@ static bool happen_to_job(struct virtual_set *set, struct virtual_cluster *clust
     return true;
 }
 
+static void end_lost_runs(struct virtual_set *set)
+{
+    for (struct virtual_job_run *run = set->runs, *next; run != NULL; run = next) {
+        next = run->next;
+        if (virtual_is_over(run->cluster))
+            end_run(set, run);
+    }
+}
+
 static enum set_outcome go_on(struct virtual_set *set)
 {
     for (;;) {
@@ -273,11 +282,7 @@ static enum set_outcome go_on(struct virtual_set *set)
         if (result < 0)
             return SET_CANNOT_RUN;
         if (result > 0) {
-            for (struct virtual_job_run *run = set->runs, *next; run != NULL; run = next) {
-                next = run->next;
-                if (virtual_is_over(run->cluster))
-                    end_run(set, run);
-            }
+            end_lost_runs(set);
             continue;
         }
         if (cluster == NULL && set->runs == NULL && (set->is_lost || queue_is_over(set->queue)))
@@ -290,6 +295,17 @@ static enum set_outcome go_on(struct virtual_set *set)
             return SET_HANGS;
         if (set->config->checks)
             queue_check(set->queue);
+    }
+}
+
+static void sort_cancels(struct virtual_set *set)
+{
+    const struct virtual_job *jobs = set->config->jobs;
+    for (unsigned i = 0; i < set->config->job_count; i++) {
+        unsigned place = i;
+        for (; place > 0 && jobs[set->cancels[place - 1]].cancel_at_ns > jobs[i].cancel_at_ns; place--)
+            set->cancels[place] = set->cancels[place - 1];
+        set->cancels[place] = i;
     }
 }
 
@@ -306,13 +322,7 @@ static int init(struct virtual_set *set)
     set->cancels = calloc(config->job_count + 1, sizeof *set->cancels);
     if (set->ranks == NULL || set->cancels == NULL)
         return error_set(&set->result.error, "out of memory");
-    const struct virtual_job *jobs = set->config->jobs;
-    for (unsigned i = 0; i < set->config->job_count; i++) {
-        unsigned place = i;
-        for (; place > 0 && jobs[set->cancels[place - 1]].cancel_at_ns > jobs[i].cancel_at_ns; place--)
-            set->cancels[place] = set->cancels[place - 1];
-        set->cancels[place] = i;
-    }
+    sort_cancels(set);
     if (set->next_job == config->job_count)
         queue_close(set->queue);
     note_states(set);

@@ -91,22 +91,28 @@ unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first,
     return cluster->config.variable ? make_block(first, count, bytes) : make_records(first, count, bytes);
 }
 
+/* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
+static void write_block(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
+                        uint64_t bytes)
+{
+    struct block block;
+    bool good = block_read(&block, data, bytes, 1);
+    uint64_t at = 0;
+    for (uint64_t i = 0; i < part->count; i++) {
+        uint64_t place = part->first + i - cluster->config.first, record = virtual_record(part->first + i);
+        good = good && i < block.count && block_length(&block, (uint32_t)i, 0) == virtual_length(part->first + i) &&
+               handle_yield(part->first + i, (unsigned char *)block.stream[0] + at, false) == 0;
+        at += virtual_length(part->first + i);
+        cluster->output[place] = good ? record : ~record;
+        cluster->result.stored_twice += cluster->written[place]++ > 0;
+    }
+}
+
 static void write_records(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
                           uint64_t bytes)
 {
     if (cluster->config.variable) {
-        /* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
-        struct block block;
-        bool good = block_read(&block, data, bytes, 1);
-        uint64_t at = 0;
-        for (uint64_t i = 0; i < part->count; i++) {
-            uint64_t place = part->first + i - cluster->config.first, record = virtual_record(part->first + i);
-            good = good && i < block.count && block_length(&block, (uint32_t)i, 0) == virtual_length(part->first + i) &&
-                   handle_yield(part->first + i, (unsigned char *)block.stream[0] + at, false) == 0;
-            at += virtual_length(part->first + i);
-            cluster->output[place] = good ? record : ~record;
-            cluster->result.stored_twice += cluster->written[place]++ > 0;
-        }
+        write_block(cluster, part, data, bytes);
         return;
     }
     for (uint64_t i = 0; i < part->count; i++) {
@@ -172,6 +178,26 @@ bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struc
     return true;
 }
 
+/* A data message arrives some time after its announcement, if its sender lives long enough. */
+static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
+{
+    const struct part *part = &action->store.part;
+    unsigned from = action->store.from;
+    struct future future = {
+        .at_ns = cluster->now_ns + cluster->config.collect_ns,
+        .rank = rank,
+        .type = EVENT_STORED,
+        .from = from,
+        .part = *part,
+        .lost = cluster->nodes[from].killed && !faults_spare(cluster, part, from),
+    };
+    if (!part_is_unwanted(part)) {
+        future.data = cluster_copy(cluster, data, action->store.bytes);
+        future.size = action->store.bytes;
+    }
+    cluster_schedule(cluster, &future);
+}
+
 /* Only takes time. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
@@ -192,22 +218,7 @@ void store_part(struct virtual_cluster *cluster, unsigned rank, const struct act
         return;
     }
     if (action->type == ACTION_COLLECT && faults_any(cluster)) {
-        /* A data message arrives some time after its announcement, if its sender lives long enough. */
-        const struct part *part = &action->store.part;
-        unsigned from = action->store.from;
-        struct future future = {
-            .at_ns = cluster->now_ns + cluster->config.collect_ns,
-            .rank = rank,
-            .type = EVENT_STORED,
-            .from = from,
-            .part = *part,
-            .lost = cluster->nodes[from].killed && !faults_spare(cluster, part, from),
-        };
-        if (!part_is_unwanted(part)) {
-            future.data = cluster_copy(cluster, data, action->store.bytes);
-            future.size = action->store.bytes;
-        }
-        cluster_schedule(cluster, &future);
+        collect_later(cluster, rank, action, data);
         return;
     }
     const char *failure = store_take(cluster, rank, &action->store.part, data, action->store.bytes);

@@ -78,6 +78,18 @@ static uint64_t thread_step_size(struct thread_model *model, const struct thread
     return size == 0 || size > left ? left : size;
 }
 
+static void learn_from(struct thread_model *model, const struct thread_draw *draw)
+{
+    const struct sched_feedback feedback = {
+        .worker = draw->thread,
+        .chunks = 1,
+        .iterations = draw->count,
+        .compute_s = (double)(draw->end_ns - draw->start_ns) / 1e9,
+    };
+    if (model->sched.technique->at == NULL)
+        sched_feedback(&model->sched, &feedback);
+}
+
 /* Adds a draw of `count` iterations in `steps` steps. False if memory runs out. */
 static bool add_draw(struct thread_model *model, struct thread_model_chunk *chunk, unsigned thread, uint64_t offset,
                      uint64_t count, uint64_t steps)
@@ -97,14 +109,7 @@ static bool add_draw(struct thread_model *model, struct thread_model_chunk *chun
     const struct thread_draw draw = {start_ns, start_ns + (uint64_t)(time_ns > 1 ? time_ns : 1), count, thread};
     draws[chunk->draw_count++] = draw;
     model->free_ns[thread] = draw.end_ns;
-    const struct sched_feedback feedback = {
-        .worker = draw.thread,
-        .chunks = 1,
-        .iterations = draw.count,
-        .compute_s = (double)(draw.end_ns - draw.start_ns) / 1e9,
-    };
-    if (model->sched.technique->at == NULL)
-        sched_feedback(&model->sched, &feedback);
+    learn_from(model, &draw);
     return true;
 }
 
@@ -268,6 +273,17 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
+/* Time at which `mark` iterations of the chunk are done, in any order. */
+static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
+{
+    uint64_t before = chunk->begins_ns, behind = done_ns(chunk, chunk->count);
+    while (behind - before > 1) {
+        const uint64_t middle = before + (behind - before) / 2;
+        *(done_by(chunk, middle) < (double)mark ? &before : &behind) = middle;
+    }
+    return behind;
+}
+
 /* First time from `at_ns` on at which thread 0 is between pieces, which take `most_ns` or one iteration. */
 static uint64_t between_pieces_ns(const struct thread_model *model, uint64_t at_ns, double most_ns)
 {
@@ -299,13 +315,7 @@ bool thread_model_next(const struct thread_model *model, struct thread_model_eve
     const uint64_t done = at_end ? oldest->count : oldest->told + model->slice;
     *next = (struct thread_model_event){at_end ? EVENT_FINISHED : EVENT_SLICE, done_ns(oldest, done), done};
     if (oldest->mark > 0 && oldest->mark < oldest->count) {
-        /* Time at which `mark` iterations of the chunk are done, in any order. */
-        uint64_t before = oldest->begins_ns, behind = done_ns(oldest, oldest->count);
-        while (behind - before > 1) {
-            const uint64_t middle = before + (behind - before) / 2;
-            *(done_by(oldest, middle) < (double)oldest->mark ? &before : &behind) = middle;
-        }
-        const uint64_t at_ns = behind;
+        const uint64_t at_ns = marked_ns(oldest, oldest->mark);
         if (at_ns < next->at_ns)
             *next = (struct thread_model_event){EVENT_MARK, at_ns, oldest->mark};
     }
@@ -358,6 +368,16 @@ static struct spread spread_of_draws(const struct thread_model *model, const str
     return all;
 }
 
+static void count_figures(struct thread_model *model)
+{
+    struct stats stats;
+    stats_init(&stats);
+    for (unsigned t = 0; t < model->threads; t++)
+        stats_add(&stats, model->busy_ns[t]);
+    model->figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
+    model->figures.cov = (float)stats_cov(&stats);
+}
+
 static void end_oldest(struct thread_model *model, uint64_t now_ns, struct event *event)
 {
     const struct thread_model_chunk *oldest = &model->chunk[0];
@@ -367,12 +387,7 @@ static void end_oldest(struct thread_model *model, uint64_t now_ns, struct event
         event->chunk.samples = spread.pieces < UINT32_MAX ? (uint32_t)spread.pieces : UINT32_MAX;
     }
     leave_draws(model, oldest);
-    struct stats stats;
-    stats_init(&stats);
-    for (unsigned t = 0; t < model->threads; t++)
-        stats_add(&stats, model->busy_ns[t]);
-    model->figures.max_over_mean = stats.mean > 0 ? (float)(stats.maximum / stats.mean) : 1;
-    model->figures.cov = (float)stats_cov(&stats);
+    count_figures(model);
     model->ended_ns = now_ns;
     model->later_ns = later_by(model, now_ns);
     remove_chunk(model, 0);

@@ -193,18 +193,23 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
+/* Nothing is given up of a chunk that has begun at the end of the previous one, if that is not reported yet. */
+static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
+{
+    const bool has_begun = node->running.ends_ns <= cluster->now_ns;
+    const uint64_t given = has_begun ? 0 : recall_share(node->next.run.count, 1, waiting);
+    node->next.run.count -= given;
+    return (struct range){node->next.run.first + node->next.run.count, given};
+}
+
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting)
 {
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
     if (node->team != NULL)
         return threads_cut(cluster, rank, waiting);
-    if (node->next.run.count > 0) {
-        const bool has_begun = node->running.ends_ns <= cluster->now_ns;
-        const uint64_t given = has_begun ? 0 : recall_share(node->next.run.count, 1, waiting);
-        node->next.run.count -= given;
-        return (struct range){node->next.run.first + node->next.run.count, given};
-    }
+    if (node->next.run.count > 0)
+        return cut_next(cluster, node, waiting);
     uint64_t given = recall_share(running->count - begun_iterations(cluster, node), 1, waiting);
     const struct range cut = {running->first + running->count - given, given};
     if (given == 0)

@@ -285,6 +285,24 @@ static int compare_ranks_of_costs(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static unsigned list_ranks(const struct costs *costs, uint32_t *ranks)
+{
+    unsigned count = 0;
+    memcpy(ranks, costs->rank, costs->places * sizeof *ranks);
+    qsort(ranks, costs->places, sizeof *ranks, compare_ranks_of_costs);
+    for (size_t i = 0; i < costs->places; i++)
+        if (count == 0 || ranks[count - 1] != ranks[i])
+            ranks[count++] = ranks[i];
+    return count;
+}
+
+/* Corrects each block's time by the speed of its worker. */
+static void divide_by_speeds(struct costs *costs, const struct recorded_chunk *chunks, const double *speed)
+{
+    for (size_t k = 0; k < costs->places; k++)
+        costs->before[k + 1] = costs->before[k] + chunks[k].ns * speed[chunks[k].worker];
+}
+
 int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, struct error *error)
 {
     uint32_t *ranks = calloc(costs->places, sizeof *ranks);
@@ -293,13 +311,7 @@ int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, 
     if (ranks == NULL || chunks == NULL) {
         error_set(error, "out of memory for the workers of %zu recorded chunks", costs->places);
     } else {
-        unsigned count = 0;
-        memcpy(ranks, costs->rank, costs->places * sizeof *ranks);
-        qsort(ranks, costs->places, sizeof *ranks, compare_ranks_of_costs);
-        for (size_t i = 0; i < costs->places; i++)
-            if (count == 0 || ranks[count - 1] != ranks[i])
-                ranks[count++] = ranks[i];
-        const unsigned workers = count;
+        const unsigned workers = list_ranks(costs, ranks);
         for (size_t k = 0; k < costs->places; k++) {
             const uint32_t *rank = bsearch(&costs->rank[k], ranks, workers, sizeof *ranks, compare_ranks_of_costs);
             chunks[k] = (struct recorded_chunk){.count = costs->start[k + 1] - costs->start[k],
@@ -307,10 +319,8 @@ int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, 
                                                 .worker = (unsigned)(rank - ranks)};
         }
         result = recorded_speeds_find(speeds, chunks, costs->places, workers, error);
-        if (result == 0 && speeds->are_different) {
-            for (size_t k = 0; k < costs->places; k++)
-                costs->before[k + 1] = costs->before[k] + chunks[k].ns * speeds->speed[chunks[k].worker];
-        }
+        if (result == 0 && speeds->are_different)
+            divide_by_speeds(costs, chunks, speeds->speed);
     }
     free(ranks);
     free(chunks);

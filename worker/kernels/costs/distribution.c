@@ -241,6 +241,15 @@ struct mixture {
     unsigned count;
 };
 
+/* Cost of the same iteration in the first time step, times the growth since. */
+static double part_at(const struct part *part, uint64_t i)
+{
+    const struct distribution *d = &part->d;
+    const uint64_t step = d->period > 0 ? i / d->period : 0, place = d->period > 0 ? i % d->period : i;
+    const double cost_ns = part->kind->cost_ns != NULL ? part->kind->cost_ns((void *)d, place) : d->mean_ns;
+    return fmin(TAIL_MAX_NS, fmax(0, 1 + d->trend * (double)step) * cost_ns);
+}
+
 static double mixture_at(void *context, uint64_t i)
 {
     const struct mixture *mixture = context;
@@ -250,12 +259,7 @@ static double mixture_at(void *context, uint64_t i)
     unsigned at = 0;
     while (at + 1 < mixture->count && drawn >= mixture->parts[at].upto)
         at++;
-    /* Cost of the same iteration in the first time step, times the growth since. */
-    const struct distribution *d = &mixture->parts[at].d;
-    const uint64_t step = d->period > 0 ? i / d->period : 0, place = d->period > 0 ? i % d->period : i;
-    const double cost_ns =
-        mixture->parts[at].kind->cost_ns != NULL ? mixture->parts[at].kind->cost_ns((void *)d, place) : d->mean_ns;
-    return fmin(TAIL_MAX_NS, fmax(0, 1 + d->trend * (double)step) * cost_ns);
+    return part_at(&mixture->parts[at], i);
 }
 
 /* Length of the part that begins here, as "0.1*pareto:mean=1e+3": up to the next plus that is not part of a number. */

@@ -121,6 +121,21 @@ static int parse_execution(const char *line, size_t length, char loop[256], doub
     return 0;
 }
 
+static int add_execution(struct measured *measured, size_t *room, const double figures[2], uint64_t iterations,
+                         double mhz, struct error *error)
+{
+    struct execution *executions = grow(measured->executions, measured->count, room, sizeof *executions);
+    if (executions == NULL)
+        return error_set(error, "out of memory for the profile");
+    /* NaN for a single iteration */
+    const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
+    measured->executions = executions;
+    executions[measured->count++] =
+        (struct execution){figures[0] / mhz * 1000, fmin(cov, COV_MOST), measured->iterations};
+    measured->iterations += iterations;
+    return 0;
+}
+
 static int take_executions(struct measured *measured, const struct profile_request *request, const char *text,
                            struct error *error)
 {
@@ -142,15 +157,8 @@ static int take_executions(struct measured *measured, const struct profile_reque
                              line, loop, first_loop);
         if (is_wanted) {
             snprintf(first_loop, sizeof first_loop, "%s", loop);
-            struct execution *executions = grow(measured->executions, measured->count, &room, sizeof *executions);
-            if (executions == NULL)
-                return error_set(error, "out of memory for the profile");
-            /* NaN for a single iteration */
-            const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
-            measured->executions = executions;
-            executions[measured->count++] =
-                (struct execution){figures[0] / request->mhz * 1000, fmin(cov, COV_MOST), measured->iterations};
-            measured->iterations += iterations;
+            if (add_execution(measured, &room, figures, iterations, request->mhz, error) < 0)
+                return -1;
         }
         text += length;
         text += strspn(text, "\r");

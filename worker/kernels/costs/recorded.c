@@ -208,12 +208,10 @@ static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
 }
 
-static void set_speeds(struct recorded_speeds *speeds, const struct recorded_estimate *all, double *busy_ns)
+/* True if chance alone is unlikely to make the speeds so different: the homogeneity test of Cochran 1954, whose
+ * statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
+static bool are_speeds_different(const struct recorded_estimate *all)
 {
-    for (size_t k = 0; k < all->count; k++)
-        busy_ns[all->chunks[k].worker] += all->chunks[k].ns;
-    /* True if chance alone is unlikely to make the speeds so different: the homogeneity test of Cochran 1954, whose
-     * statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
     double weights = 0, weighted = 0, sum = 0;
     unsigned known = 0;
     for (unsigned w = 0; w < all->workers; w++) {
@@ -225,8 +223,12 @@ static void set_speeds(struct recorded_speeds *speeds, const struct recorded_est
         const double apart = log(all->slowness[w]) - weighted / weights;
         sum += weight_of_speed(all, w) * apart * apart;
     }
-    speeds->are_different = known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
-    /* Mean speed weighted by compute time, which leaves the total cost of all iterations unchanged. */
+    return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
+}
+
+/* Mean speed weighted by compute time, which leaves the total cost of all iterations unchanged. */
+static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
+{
     double ns = 0, work_ns = 0;
     for (unsigned w = 0; w < all->workers; w++) {
         if (!is_recorded_known(all, w))
@@ -234,7 +236,15 @@ static void set_speeds(struct recorded_speeds *speeds, const struct recorded_est
         ns += busy_ns[w];
         work_ns += busy_ns[w] / all->slowness[w];
     }
-    const double mean = work_ns / ns;
+    return work_ns / ns;
+}
+
+static void set_speeds(struct recorded_speeds *speeds, const struct recorded_estimate *all, double *busy_ns)
+{
+    for (size_t k = 0; k < all->count; k++)
+        busy_ns[all->chunks[k].worker] += all->chunks[k].ns;
+    speeds->are_different = are_speeds_different(all);
+    const double mean = mean_speed_of(all, busy_ns);
     for (unsigned w = 0; w < all->workers; w++) {
         const bool is_known = is_recorded_known(all, w);
         speeds->known += is_known;

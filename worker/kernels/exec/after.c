@@ -36,6 +36,13 @@ static int compare_after_names(const void *left, const void *right)
     return order != 0 ? order : a->task < b->task ? -1 : a->task > b->task;
 }
 
+static void after_fini(struct after *after)
+{
+    for (uint64_t i = 0; after->names != NULL && i < after->tasks->count; i++)
+        free(after->names[i].text);
+    free(after->names);
+}
+
 static int read_names(struct after *after, struct error *error)
 {
     struct tasks *tasks = after->tasks;
@@ -100,6 +107,14 @@ static int refuse_name(const struct after *after, uint64_t task, const char *nam
                      name, is_id ? "id" : "name");
 }
 
+static int refuse_two(const struct after *after, uint64_t task, const struct after_name *found, struct error *error)
+{
+    char text[AFTER_TEXT_MAX], first[AFTER_TEXT_MAX], second[AFTER_TEXT_MAX];
+    return error_set(error, "%s waits for '%.60s', which is both %s and %s; accepted: a name of one row",
+                     task_text(after, task, text), found->text, task_text(after, found[0].task, first),
+                     task_text(after, found[1].task, second));
+}
+
 static int find_task(const struct after *after, uint64_t task, const char *name, uint64_t *other, struct error *error)
 {
     if (after->names_column < 0) {
@@ -113,12 +128,8 @@ static int find_task(const struct after *after, uint64_t task, const char *name,
     const struct after_name *found = find_name(after, name);
     if (found == NULL)
         return refuse_name(after, task, name, error);
-    if (found + 1 < after->names + after->tasks->count && strcmp(found[1].text, name) == 0) {
-        char text[AFTER_TEXT_MAX], first[AFTER_TEXT_MAX], second[AFTER_TEXT_MAX];
-        return error_set(error, "%s waits for '%.60s', which is both %s and %s; accepted: a name of one row",
-                         task_text(after, task, text), found->text, task_text(after, found[0].task, first),
-                         task_text(after, found[1].task, second));
-    }
+    if (found + 1 < after->names + after->tasks->count && strcmp(found[1].text, name) == 0)
+        return refuse_two(after, task, found, error);
     *other = found->task;
     return 0;
 }
@@ -207,8 +218,6 @@ int after_read(struct tasks *tasks, struct precedence *precedence, struct error 
                                                                 : check_after_circles(&after, error);
     if (result < 0)
         precedence_fini(precedence);
-    for (uint64_t i = 0; after.names != NULL && i < after.tasks->count; i++)
-        free(after.names[i].text);
-    free(after.names);
+    after_fini(&after);
     return result;
 }

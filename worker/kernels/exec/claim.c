@@ -249,6 +249,20 @@ static void remove_deserted(void)
         closedir(open);
 }
 
+/* Opens and locks the file of that path, which another worker may be removing. */
+static int join_others(struct claim *claim)
+{
+    struct stat status = {0};
+    do {
+        if (claim->file >= 0)
+            close(claim->file);
+        claim->file = open_claims(claim->path, O_CREAT, lock_all);
+        if (claim->file < 0 || fstat(claim->file, &status) < 0)
+            return -1;
+    } while (status.st_nlink == 0);
+    return 0;
+}
+
 /* The first worker records what the node has, because that changes while tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
@@ -273,17 +287,8 @@ static int take_record(struct claim *claim)
 static int enter(struct claim *claim)
 {
     claim->records = malloc(RECORDS_MAX * sizeof(struct record));
-    if (claim->records == NULL)
+    if (claim->records == NULL || join_others(claim) < 0)
         return -1;
-    /* Opens and locks the file of that path, which another worker may be removing. */
-    struct stat status = {0};
-    do {
-        if (claim->file >= 0)
-            close(claim->file);
-        claim->file = open_claims(claim->path, O_CREAT, lock_all);
-        if (claim->file < 0 || fstat(claim->file, &status) < 0)
-            return -1;
-    } while (status.st_nlink == 0);
     int result = agree_on_resources(claim) < 0 ? -1 : take_record(claim);
     unlock_all(claim->file);
     return result;
@@ -313,6 +318,16 @@ int claim_init(struct claim *claim, const char *path, const struct needs *has, s
     return -1;
 }
 
+static void close_all_of(struct claim *claim)
+{
+    int *const descriptors[] = {&claim->file, &claim->set, &claim->changes, &claim->timer};
+    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
+        if (*descriptors[i] >= 0)
+            close(*descriptors[i]);
+        *descriptors[i] = -1;
+    }
+}
+
 void claim_fini(struct claim *claim)
 {
     if (claim->file >= 0) {
@@ -320,12 +335,7 @@ void claim_fini(struct claim *claim)
         if (lock_all(claim->file) == 0)
             remove_if_deserted(claim->file, claim->path);
     }
-    int *const descriptors[] = {&claim->file, &claim->set, &claim->changes, &claim->timer};
-    for (size_t i = 0; i < sizeof descriptors / sizeof *descriptors; i++) {
-        if (*descriptors[i] >= 0)
-            close(*descriptors[i]);
-        *descriptors[i] = -1;
-    }
+    close_all_of(claim);
     free(claim->records);
     claim->records = NULL;
 }
@@ -334,6 +344,17 @@ static void set_look_timer(const struct claim *claim, long every_ns)
 {
     const struct timespec span = {every_ns / 1000000000, every_ns % 1000000000};
     timerfd_settime(claim->timer, 0, &(struct itimerspec){span, span}, NULL);
+}
+
+/* By descriptor, because the file may have lost its name. */
+static void begin_watching(struct claim *claim)
+{
+    char path[40];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", claim->file);
+    if (claim->changes >= 0)
+        claim->watch = inotify_add_watch(claim->changes, path, IN_ATTRIB | IN_CLOSE_WRITE);
+    claim->is_watching = true;
+    set_look_timer(claim, claim->watch >= 0 ? LOOK_SELDOM_NS : LOOK_OFTEN_NS);
 }
 
 static void take_changes(const struct claim *claim)
@@ -396,13 +417,7 @@ int claim_begin(struct claim *claim, const struct needs *needs, struct error *er
         return -1;
     if (claim->state != CLAIM_WAITING)
         return 0;
-    /* By descriptor, because the file may have lost its name. */
-    char path[40];
-    snprintf(path, sizeof path, "/proc/self/fd/%d", claim->file);
-    if (claim->changes >= 0)
-        claim->watch = inotify_add_watch(claim->changes, path, IN_ATTRIB | IN_CLOSE_WRITE);
-    claim->is_watching = true;
-    set_look_timer(claim, claim->watch >= 0 ? LOOK_SELDOM_NS : LOOK_OFTEN_NS);
+    begin_watching(claim);
     return look(claim, error); /* other claims may have ended before the watch began */
 }
 

@@ -197,6 +197,12 @@ static int cmdline_append(struct scan *scan, char c)
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, &c, 1, scan->error);
 }
 
+static void open_quotes(struct scan *scan, enum quoting quoting)
+{
+    scan->quoting = quoting;
+    scan->opened = scan->at;
+}
+
 /* The name of an assignment must not be quoted; its value may. */
 static void note_quotes(struct scan *scan)
 {
@@ -236,8 +242,7 @@ static int cmdline_take_plain(struct scan *scan, char c)
         if (enter_word(scan) < 0)
             return -1;
         note_quotes(scan);
-        scan->quoting = c == '"' ? QUOTING_DOUBLE : QUOTING_SINGLE;
-        scan->opened = scan->at;
+        open_quotes(scan, c == '"' ? QUOTING_DOUBLE : QUOTING_SINGLE);
         return 0;
     case '#':
         if (!scan->in_word)
@@ -312,18 +317,23 @@ static int cmdline_take(struct scan *scan)
     return -1;
 }
 
+/* Number of bytes without special meaning, in quotes or not. */
+static size_t ordinary_length(const struct scan *scan)
+{
+    size_t end = scan->at;
+    while (end < scan->length && (isalnum((unsigned char)scan->line[end]) ||
+                                  (scan->line[end] != '\0' && strchr(PLAIN, scan->line[end]) != NULL)))
+        end++;
+    return end - scan->at;
+}
+
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error)
 {
     struct scan scan = {.words = words, .line = line, .length = length, .places = places, .error = error};
     cmdline_clear(words);
     while (scan.at < length) {
-        /* Number of bytes without special meaning, in quotes or not. */
-        size_t end = scan.at;
-        while (end < scan.length && (isalnum((unsigned char)scan.line[end]) ||
-                                     (scan.line[end] != '\0' && strchr(PLAIN, scan.line[end]) != NULL)))
-            end++;
-        size_t ordinary = end - scan.at;
+        size_t ordinary = ordinary_length(&scan);
         if (ordinary > 0 && cmdline_take_value(&scan, line + scan.at, ordinary) < 0)
             return -1;
         scan.at += ordinary;
@@ -401,6 +411,17 @@ static int put_at(struct scan *scan, enum nesting_place place, size_t place_byte
                                    : put_value(scan, place, value, length);
 }
 
+static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_bytes, const struct values *values)
+{
+    for (unsigned i = 0; i < values->count; i++) {
+        const struct piece *value = &values->items[i];
+        if ((i > 0 && cmdline_put(scan->words, " ", 1, scan->error) < 0) ||
+            put_at(scan, place, place_bytes, value->text, value->length) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* True for a backslash before a brace that stands for itself: it must not become one before a quote of a value. */
 static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
 {
@@ -423,13 +444,8 @@ static int take_for_shell(struct scan *scan, struct nesting *nesting)
         scan->at += length;
         return found < 0 ? -1 : cmdline_put(scan->words, from, length, scan->error);
     }
-    const enum nesting_place place = nesting_place(nesting);
-    for (unsigned i = 0; i < values.count; i++) {
-        const struct piece *value = &values.items[i];
-        if ((i > 0 && cmdline_put(scan->words, " ", 1, scan->error) < 0) ||
-            put_at(scan, place, length, value->text, value->length) < 0)
-            return -1;
-    }
+    if (put_all_at(scan, nesting_place(nesting), length, &values) < 0)
+        return -1;
     nesting->before = '}';
     scan->at += length;
     return 0;

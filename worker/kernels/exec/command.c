@@ -49,17 +49,23 @@ static int watch(const struct command *command, int descriptor, unsigned tag)
     return epoll_ctl(command->set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
+/* Returns a descriptor above 2: the child replaces its 0, 1 and 2. */
+static int open_first_three(void)
+{
+    int descriptor;
+    do
+        descriptor = file_open_nothing();
+    while (descriptor >= 0 && descriptor < 3);
+    return descriptor < 0 ? -1 : fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? descriptor : -1;
+}
+
 int command_init(struct command *command, const struct command_limits *limits, int folder, bool frees_cores)
 {
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         command->captures[i] = (struct capture){.pipe = -1, .task_end = -1, .file = -1};
     signal(SIGCHLD, SIG_DFL); /* with an ignored SIGCHLD the child's status would be lost */
-    int descriptor;
-    do
-        descriptor = file_open_nothing();
-    while (descriptor >= 0 && descriptor < 3);
-    command->nothing = descriptor < 0 ? -1 : fcntl(descriptor, F_SETFD, FD_CLOEXEC) == 0 ? descriptor : -1;
+    command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
     int result = spawner_init(&command->spawner, frees_cores);
@@ -83,6 +89,13 @@ static void set_timer(struct command *command)
         when.it_value = (struct timespec){(time_t)(at / 1000000000u), (long)(at % 1000000000u)};
     }
     timerfd_settime(command->timer, TFD_TIMER_ABSTIME, &when, NULL);
+}
+
+static void take_timer(struct command *command)
+{
+    uint64_t expirations;
+    ssize_t got = read(command->timer, &expirations, sizeof expirations);
+    (void)got;
 }
 
 /* --- memory --- */
@@ -129,6 +142,13 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
+/* The disk is full: half of this file is given up, so that other tasks can write. */
+static void give_way(struct capture *capture)
+{
+    if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
+        capture->written /= 2;
+}
+
 static void command_write_file(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     if (capture->error == 0 && capture->file < 0 && begin_file(command, capture) < 0)
@@ -139,9 +159,7 @@ static void command_write_file(struct command *command, struct capture *capture,
             continue;
         if (done < 0) {
             capture->error = errno;
-            /* Gives half of what it took back to a disk that is full, or all other work would end there. */
-            if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
-                capture->written /= 2;
+            give_way(capture);
             return;
         }
         bytes += done;
@@ -166,18 +184,23 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
     capture->length += count;
 }
 
+/* Moves what is kept to the file, where the rest goes, too. */
+static void command_spill(struct command *command, struct capture *capture)
+{
+    unlinkat(command->folder, capture->name, 0); /* of an earlier try */
+    capture->is_spilled = true;
+    command_write_file(command, capture, capture->bytes, capture->length);
+    capture->length = 0;
+}
+
 static void command_take_output(struct command *command, struct capture *capture, const char *bytes, size_t count)
 {
     uint64_t limit = command->limits.bytes, room = capture->received < limit ? limit - capture->received : 0;
     size_t taken = count < room ? count : (size_t)room;
     capture->received += count;
     const uint64_t most = command->limits.spill_bytes;
-    if (capture->name != NULL && most > 0 && !capture->is_spilled && capture->length + taken > most) {
-        unlinkat(command->folder, capture->name, 0); /* of an earlier try */
-        capture->is_spilled = true;
-        command_write_file(command, capture, capture->bytes, capture->length);
-        capture->length = 0;
-    }
+    if (capture->name != NULL && most > 0 && !capture->is_spilled && capture->length + taken > most)
+        command_spill(command, capture);
     if (taken > 0 && capture->name != NULL && (most == 0 || capture->is_spilled))
         command_write_file(command, capture, bytes, taken);
     else if (taken > 0 && capture->error == 0)
@@ -275,6 +298,16 @@ static int open_start_folder(const char *path, int *folder)
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
+static pid_t spawn_patiently(struct command *command, const struct spawn *prepared)
+{
+    pid_t pid = spawn(&command->spawner, prepared, &command->process);
+    for (int tries = 1; pid < 0 && errno == EAGAIN && tries < SPAWN_TRIES; tries++) {
+        nanosleep(&(struct timespec){.tv_nsec = SPAWN_NAP_NS}, NULL);
+        pid = spawn(&command->spawner, prepared, &command->process);
+    }
+    return pid;
+}
+
 static int start_process(struct command *command, const struct spawn *given, int folder)
 {
     struct spawn prepared = *given;
@@ -284,12 +317,7 @@ static int start_process(struct command *command, const struct spawn *given, int
     prepared.descriptors[0] = command->nothing;
     prepared.descriptors[1] = command->captures[COMMAND_OUT].task_end;
     prepared.descriptors[2] = command->captures[COMMAND_ERR].task_end;
-    pid_t pid = spawn(&command->spawner, &prepared, &command->process);
-    for (int tries = 1; pid < 0 && errno == EAGAIN && tries < SPAWN_TRIES; tries++) {
-        nanosleep(&(struct timespec){.tv_nsec = SPAWN_NAP_NS}, NULL);
-        pid = spawn(&command->spawner, &prepared, &command->process);
-    }
-    command->pid = pid;
+    command->pid = spawn_patiently(command, &prepared);
     return command->pid < 0 ? errno : 0;
 }
 
@@ -464,6 +492,16 @@ static void command_look(struct command *command, uint64_t now_ns)
     set_timer(command);
 }
 
+static void command_look_at_time(struct command *command)
+{
+    uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+    take_timer(command);
+    if (command->deadline_ns <= now_ns)
+        deadline_passed(command, now_ns);
+    if (command->look_ns <= now_ns)
+        command_look(command, now_ns);
+}
+
 static bool command_is_over(const struct command *command)
 {
     if (command->pid < 0)
@@ -488,35 +526,32 @@ bool command_advance(struct command *command)
     }
     if (ended && command->state != COMMAND_LINGERING)
         process_ended(command, clock_ns(CLOCK_MONOTONIC));
-    if (timer) {
-        uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
-        uint64_t expirations;
-        ssize_t got = read(command->timer, &expirations, sizeof expirations);
-        (void)got;
-        if (command->deadline_ns <= now_ns)
-            deadline_passed(command, now_ns);
-        if (command->look_ns <= now_ns)
-            command_look(command, now_ns);
-    }
+    if (timer)
+        command_look_at_time(command);
     if (!command_is_over(command))
         return false;
     command_finish(command);
     return true;
 }
 
+/* Waits for the grace period; messages are not handled meanwhile. */
+static void end_now(struct command *command)
+{
+    uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;
+    const struct timespec moment = {.tv_nsec = 1000000};
+    if (command->state == COMMAND_RUNNING && command->pid > 0)
+        kill(-command->pid, SIGTERM);
+    while (command->pid > 0 && !command_has_ended(command) && clock_ns(CLOCK_MONOTONIC) < until_ns)
+        nanosleep(&moment, NULL);
+    if (command->pid > 0)
+        kill(-command->pid, SIGKILL);
+    command_finish(command);
+}
+
 void command_fini(struct command *command)
 {
-    if (command->state != COMMAND_IDLE) {
-        uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;
-        const struct timespec moment = {.tv_nsec = 1000000};
-        if (command->state == COMMAND_RUNNING && command->pid > 0)
-            kill(-command->pid, SIGTERM);
-        while (command->pid > 0 && !command_has_ended(command) && clock_ns(CLOCK_MONOTONIC) < until_ns)
-            nanosleep(&moment, NULL);
-        if (command->pid > 0)
-            kill(-command->pid, SIGKILL);
-        command_finish(command);
-    }
+    if (command->state != COMMAND_IDLE)
+        end_now(command);
     for (unsigned i = 0; i < COMMAND_STREAMS; i++) {
         free(command->captures[i].bytes);
         command->captures[i].bytes = NULL;

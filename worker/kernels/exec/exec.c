@@ -173,6 +173,14 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
+/* Closes all lists except growing ones, which are needed again. */
+static void drop_complete(void)
+{
+    for (unsigned i = 0; i < KEPT_MAX; i++)
+        if (kept[i].used > 0 && !kept[i].tasks.grows)
+            drop_kept(&kept[i]);
+}
+
 /* The entry of these tasks, or a free one, or the least recently used. */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
@@ -186,13 +194,18 @@ static struct kept_tasks *place_of(const struct tasks_source *source)
     return chosen;
 }
 
+/* From here on the kernel owns the tasks. */
+static void hand_over(const struct tasks *tasks)
+{
+    for (unsigned i = 0; i < KEPT_MAX; i++)
+        if (&kept[i].tasks == tasks)
+            kept[i].used = 0;
+}
+
 static struct tasks *read_tasks(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     const struct tasks_source source = source_of(values);
-    /* Closes all lists except growing ones, which are needed again. */
-    for (unsigned i = 0; i < KEPT_MAX; i++)
-        if (kept[i].used > 0 && !kept[i].tasks.grows)
-            drop_kept(&kept[i]);
+    drop_complete();
     struct kept_tasks *one = place_of(&source);
     struct error inner;
     drop_kept(one);
@@ -215,6 +228,17 @@ static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_
 }
 
 /* --- before it runs --- */
+
+static int name_output(const struct tasks_source *source, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    const char *file = source->tasks[0] != '\0' ? source->tasks : source->list;
+    int length = snprintf(loop->output, sizeof loop->output, "%s.out", file[0] != '\0' ? file : "exec");
+    if (length < (int)sizeof loop->output)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "%s=%.60s..: accepted: up to %zu characters",
+             source->tasks[0] != '\0' ? "tasks" : "list", file, sizeof loop->output - 5);
+    return -1;
+}
 
 /* A list without tasks is allowed but rarely intended. */
 static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
@@ -253,13 +277,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     };
     if (any && loop->iterations == 0 && !tasks->grows)
         note_nothing(&source, loop);
-    const char *file = source.tasks[0] != '\0' ? source.tasks : source.list;
-    int length = snprintf(loop->output, sizeof loop->output, "%s.out", file[0] != '\0' ? file : "exec");
-    if (length < (int)sizeof loop->output)
-        return 0;
-    snprintf(error, HDSS_ERROR_MAX, "%s=%.60s..: accepted: up to %zu characters",
-             source.tasks[0] != '\0' ? "tasks" : "list", file, sizeof loop->output - 5);
-    return -1;
+    return name_output(&source, loop, error);
 }
 
 /* True if no output limit is given. */
@@ -288,18 +306,22 @@ static int refuse_folder(const char *path, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
+static int check_new_folder(const char *path, char error[HDSS_ERROR_MAX])
+{
+    struct error inner;
+    if (file_check_folder(path, &inner) == 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "keep=%.*s", HDSS_ERROR_MAX - 6, inner.text);
+    return -1;
+}
+
 static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
 {
     if (path[0] == '\0')
         return 0;
     int folder = open_folder(path);
-    if (folder < 0 && errno == ENOENT) {
-        struct error inner;
-        if (file_check_folder(path, &inner) == 0)
-            return 0;
-        snprintf(error, HDSS_ERROR_MAX, "keep=%.*s", HDSS_ERROR_MAX - 6, inner.text);
-        return -1;
-    }
+    if (folder < 0 && errno == ENOENT)
+        return check_new_folder(path, error);
     bool usable = folder >= 0 && faccessat(folder, ".", W_OK | X_OK, AT_EACCESS) == 0;
     int result = usable ? 0 : refuse_folder(path, error);
     if (folder >= 0)
@@ -588,10 +610,7 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
         return -1;
     }
     k->tasks = *tasks;
-    /* Gives up ownership of the tasks. */
-    for (unsigned i = 0; i < KEPT_MAX; i++)
-        if (&kept[i].tasks == tasks)
-            kept[i].used = 0;
+    hand_over(tasks);
     fragments_init(&k->fragments, values[LIVE].text, worker->rank);
     int result = 0;
     if (!tasks_are(&k->tasks, loop->inputs)) {
@@ -910,19 +929,24 @@ static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
         show_stream(k, task, i, all);
 }
 
+/* Waits for the end of a cancelled task, which counts as not begun, without output or log. */
+static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
+{
+    if (k->state == TASK_RUNNING && !command_advance(&k->command))
+        return 0;
+    if (k->state != TASK_NONE)
+        allotment_end(&k->allotment);
+    k->state = TASK_NONE;
+    snprintf(error, HDSS_ERROR_MAX, "stopped");
+    return -1;
+}
+
 /* Advances the current task. 1: done; 0: it runs; -1: error. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;
-    if (k->is_stopped) {
-        if (k->state == TASK_RUNNING && !command_advance(&k->command))
-            return 0;
-        if (k->state != TASK_NONE)
-            allotment_end(&k->allotment);
-        k->state = TASK_NONE;
-        snprintf(error, HDSS_ERROR_MAX, "stopped");
-        return -1;
-    }
+    if (k->is_stopped)
+        return advance_stopped(k, error);
     if (k->state != TASK_RUNNING) {
         int result = approach_task(k, yield->task, error);
         if (result <= 0)

@@ -51,21 +51,26 @@ static void give_up(struct fragments *fragments)
     fragments->folder[0] = '\0';
 }
 
+/* Starts the next file, skipping those of an earlier process of this rank. */
+static void begin_file(struct fragments *fragments)
+{
+    char path[PATH_MAX + 24];
+    fragments_fini(fragments);
+    do {
+        snprintf(path, sizeof path, "%s/%u-%u", fragments->folder, fragments->rank, fragments->number++);
+        fragments->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    } while (fragments->file < 0 && errno == EEXIST);
+    fragments->bytes = 0;
+}
+
 void fragments_add(struct fragments *fragments, const struct fragment *fragment, const char *bytes)
 {
     char head[FRAGMENT_HEAD_MAX];
     const bool is_new = fragment->task != fragments->task || fragment->began_ms != fragments->began_ms;
     if (!fragments_are_wanted(fragments))
         return;
-    if (fragments->file < 0 || (is_new && fragments->bytes > FILE_BYTES)) {
-        char path[PATH_MAX + 24];
-        fragments_fini(fragments);
-        do {
-            snprintf(path, sizeof path, "%s/%u-%u", fragments->folder, fragments->rank, fragments->number++);
-            fragments->file = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        } while (fragments->file < 0 && errno == EEXIST);
-        fragments->bytes = 0;
-    }
+    if (fragments->file < 0 || (is_new && fragments->bytes > FILE_BYTES))
+        begin_file(fragments);
     fragments->task = fragment->task;
     fragments->began_ms = fragment->began_ms;
     const int length =

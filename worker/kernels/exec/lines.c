@@ -39,6 +39,13 @@ static const char *csv_end(enum csv_place *place, const char *bytes, size_t coun
     return NULL;
 }
 
+/* The newline that ends the line, or NULL. `place` and `newlines` are for csv_end(). */
+static const char *line_end(enum lines_kind kind, enum csv_place *place, const char *bytes, size_t count,
+                            uint64_t *newlines)
+{
+    return kind == LINES_OF_CSV ? csv_end(place, bytes, count, newlines) : memchr(bytes, '\n', count);
+}
+
 struct pass {
     struct lines *lines;
     XXH3_state_t *block; /* running digest of the current block; owned */
@@ -115,9 +122,7 @@ static int look_at_line(struct pass *pass, const char *bytes, size_t count, size
     if (blanks < count && pass->counts && pass->line_began + LINE_MAX_BYTES < pass->offset)
         return error_set(pass->error, "%.200s, line %" PRIu64 ": longer than %u bytes", pass->lines->path, pass->number,
                          LINE_MAX_BYTES);
-    const char *end = pass->lines->kind == LINES_OF_CSV
-                          ? csv_end(&pass->place, bytes + blanks, count - blanks, &pass->newlines)
-                          : memchr(bytes + blanks, '\n', count - blanks);
+    const char *end = line_end(pass->lines->kind, &pass->place, bytes + blanks, count - blanks, &pass->newlines);
     pass->ends = end != NULL;
     *taken = end == NULL ? count : (size_t)(end - bytes) + 1;
     return 0;
@@ -346,9 +351,7 @@ static void cut_block(struct lines *lines, size_t b, size_t bytes)
     for (size_t at = 0; at < bytes && found < LINES_BLOCK; number++) {
         enum csv_place place = CSV_AT_FIELD;
         uint64_t newlines = 0;
-        const char *line = lines->text + at;
-        const char *end =
-            lines->kind == LINES_OF_CSV ? csv_end(&place, line, bytes - at, &newlines) : memchr(line, '\n', bytes - at);
+        const char *line = lines->text + at, *end = line_end(lines->kind, &place, line, bytes - at, &newlines);
         size_t length = end == NULL ? bytes - at : (size_t)(end - line), blanks = 0;
         while (lines->kind != LINES_OF_LIST && blanks < length && lines_is_blank(lines->kind, line[blanks]))
             blanks++;

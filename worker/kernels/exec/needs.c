@@ -55,19 +55,23 @@ int need_parse(enum need need, const char *text, size_t length, uint64_t *amount
     return 0;
 }
 
+static const char *memory_text(uint64_t bytes, char text[NEED_TEXT_MAX])
+{
+    unsigned unit = 0;
+    double value = (double)bytes;
+    while (value >= 1024 && unit < sizeof units - 1) {
+        value /= 1024;
+        unit++;
+    }
+    const char letter[] = {unit > 0 ? units[unit - 1] : '\0', '\0'};
+    snprintf(text, NEED_TEXT_MAX, unit > 0 ? "%.4g%s of memory" : "%.0f%s bytes of memory", value, letter);
+    return text;
+}
+
 const char *need_text(enum need need, uint64_t amount, char text[NEED_TEXT_MAX])
 {
-    if (need == NEED_MEMORY) {
-        unsigned unit = 0;
-        double value = (double)amount;
-        while (value >= 1024 && unit < sizeof units - 1) {
-            value /= 1024;
-            unit++;
-        }
-        const char letter[] = {unit > 0 ? units[unit - 1] : '\0', '\0'};
-        snprintf(text, NEED_TEXT_MAX, unit > 0 ? "%.4g%s of memory" : "%.0f%s bytes of memory", value, letter);
-        return text;
-    }
+    if (need == NEED_MEMORY)
+        return memory_text(amount, text);
     const char *name = need == NEED_CORES ? "core" : "GPU";
     snprintf(text, NEED_TEXT_MAX, "%" PRIu64 " %s%s", amount, name, amount == 1 ? "" : "s");
     return text;

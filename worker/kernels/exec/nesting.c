@@ -34,6 +34,17 @@ static size_t nesting_leave(struct nesting *nesting, size_t bytes)
     return bytes;
 }
 
+/* Backticks end at the next backtick, whatever was opened inside. */
+static size_t read_backtick(struct nesting *nesting)
+{
+    for (unsigned i = nesting->depth; i > 0; i--)
+        if (nesting->level[i].kind == NESTING_BACKTICKS) {
+            nesting->depth = i - 1;
+            return 1;
+        }
+    return nesting_enter(nesting, NESTING_BACKTICKS, 1);
+}
+
 static bool is_arithmetic(const struct nesting_level *level)
 {
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
@@ -209,14 +220,8 @@ static size_t nesting_read_any(struct nesting *nesting, const char *text, size_t
     }
     if (c == '\\' && length > 1 && (level->quotes == NESTING_PLAIN || strchr("$`\"\\\n", text[1]) != NULL))
         return 2;
-    if (c == '`') {
-        for (unsigned i = nesting->depth; i > 0; i--)
-            if (nesting->level[i].kind == NESTING_BACKTICKS) {
-                nesting->depth = i - 1;
-                return 1;
-            }
-        return nesting_enter(nesting, NESTING_BACKTICKS, 1);
-    }
+    if (c == '`')
+        return read_backtick(nesting);
     if (c == '$')
         return read_dollar(nesting, text, length);
     if (level->quotes == NESTING_PLAIN)

@@ -87,13 +87,8 @@ static bool kill_orphan(pid_t child, void *unused)
     return true;
 }
 
-void orphans_fini(struct orphans *orphans)
+static void kill_orphans(void)
 {
-    if (!orphans->are_awaited)
-        return;
-    orphans->are_awaited = false;
-    if (--all.jobs > 0)
-        return;
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     const uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + PATIENCE_NS;
     while (all.is_reaper && clock_ns(CLOCK_MONOTONIC) < until_ns) {
@@ -103,6 +98,16 @@ void orphans_fini(struct orphans *orphans)
             break;
         nanosleep(&pause, NULL);
     }
+}
+
+void orphans_fini(struct orphans *orphans)
+{
+    if (!orphans->are_awaited)
+        return;
+    orphans->are_awaited = false;
+    if (--all.jobs > 0)
+        return;
+    kill_orphans();
     if (all.is_reaper && !all.was_reaper)
         prctl(PR_SET_CHILD_SUBREAPER, 0);
     free(all.own);

@@ -44,20 +44,28 @@ bool shell_is_fish(const char *path)
     return strcmp(program_of(path), "fish") == 0;
 }
 
+/* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
+static const char *users_shell(void)
+{
+    const char *path = getenv("SHELL");
+    return path != NULL && strchr(path, '/') != NULL && shell_is_large(path) && shell_is_program(path) ? path : NULL;
+}
+
+static const char *default_shell(void)
+{
+    const char *shell = users_shell();
+    if (shell == NULL)
+        shell = shell_is_program("/bin/bash") ? "/bin/bash" : search_in_path("bash");
+    if (shell == NULL)
+        shell = "/bin/sh";
+    return shell;
+}
+
 const char *shell_path(const char *wish)
 {
     const char *found = NULL;
-    if (strcmp(wish, SHELL_AUTO) == 0 || strcmp(wish, SHELL_NO) == 0 || strcmp(wish, SHELL_YES) == 0) {
-        /* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
-        const char *path = getenv("SHELL");
-        const char *shell =
-            path != NULL && strchr(path, '/') != NULL && shell_is_large(path) && shell_is_program(path) ? path : NULL;
-        if (shell == NULL)
-            shell = shell_is_program("/bin/bash") ? "/bin/bash" : search_in_path("bash");
-        if (shell == NULL)
-            shell = "/bin/sh";
-        return shell;
-    }
+    if (strcmp(wish, SHELL_AUTO) == 0 || strcmp(wish, SHELL_NO) == 0 || strcmp(wish, SHELL_YES) == 0)
+        return default_shell();
     if (strchr(wish, '/') == NULL)
         found = search_in_path(wish);
     return found != NULL ? found : wish;

@@ -127,15 +127,20 @@ struct attempt {
     int error;
 };
 
+/* Lists the signals without default action. */
+static void find_taken_signals(sigset_t *taken)
+{
+    struct sigaction action;
+    drain_signals_set(taken);
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
+            sigaddset(taken, signal);
+}
+
 int spawner_init(struct spawner *spawner, bool frees_cores)
 {
     *spawner = (struct spawner){.stack_bytes = STACK_BYTES, .frees_cores = frees_cores};
-    /* Lists the signals without default action. */
-    struct sigaction action;
-    drain_signals_set(&spawner->taken);
-    for (int signal = 1; signal < NSIG; signal++)
-        if (sigaction(signal, NULL, &action) == 0 && action.sa_handler != SIG_DFL)
-            sigaddset(&spawner->taken, signal);
+    find_taken_signals(&spawner->taken);
     void *stack = mmap(NULL, STACK_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK, -1, 0);
     spawner->stack = stack == MAP_FAILED ? NULL : stack;
     return spawner->stack == NULL ? -1 : guard_init(&spawner->guard, stack, STACK_BYTES);
@@ -147,6 +152,18 @@ void spawner_fini(struct spawner *spawner)
     if (spawner->stack != NULL)
         munmap(spawner->stack, spawner->stack_bytes);
     spawner->stack = NULL;
+}
+
+/* Restores defaults for handled and ignored signals. Signals sent to the worker's process group before the child left
+ * it are discarded, by ignoring them first. */
+static void reset_signals(const sigset_t *taken)
+{
+    const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
+    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
+        sigaction(drain_signals[i], &dropped, NULL);
+    for (int signal = 1; signal < NSIG; signal++)
+        if (sigismember(taken, signal) == 1)
+            sigaction(signal, &standard, NULL);
 }
 
 /* RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, of which Java and CUDA use
@@ -202,14 +219,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
         _exit(STATUS_NEVER_BEGAN);
     setpgid(0, 0);
     attempt->spawner->guard.order->group = getpid();
-    /* Restores defaults for handled and ignored signals. Signals sent to the worker's process group before the child
-     * left it are discarded, by ignoring them first. */
-    const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
-    for (unsigned i = 0; i < DRAIN_SIGNALS; i++)
-        sigaction(drain_signals[i], &dropped, NULL);
-    for (int signal = 1; signal < NSIG; signal++)
-        if (sigismember(&attempt->spawner->taken, signal) == 1)
-            sigaction(signal, &standard, NULL);
+    reset_signals(&attempt->spawner->taken);
     if (attempt->spawner->frees_cores)
         cores_unbind();
     for (int i = 0; i < 3; i++)

@@ -83,6 +83,18 @@ static bool is_csv(const char *path)
     return length >= 4 && strcmp(path + length - 4, ".csv") == 0;
 }
 
+static int check_names(const struct table *table, struct error *error)
+{
+    const struct row *head = &table->head;
+    for (unsigned i = 0; i < head->count; i++) {
+        const struct piece *name = &head->fields[i];
+        if (row_find(head, name->text, name->length) < (int)i)
+            return error_set(error, "%.200s: two columns are named '%.*s'", table->lines.path,
+                             (int)(name->length < 60 ? name->length : 60), name->text);
+    }
+    return 0;
+}
+
 /* True for a number, and for the name of an existing file. */
 static bool is_value(const char *text)
 {
@@ -132,14 +144,7 @@ static int table_take_head(struct table *table, enum table_header header, struct
         return 0;
     if (header == TABLE_HEADER_AUTO && check_no_row_is_lost(table, error) < 0)
         return -1;
-    const struct row *head = &table->head;
-    for (unsigned i = 0; i < head->count; i++) {
-        const struct piece *name = &head->fields[i];
-        if (row_find(head, name->text, name->length) < (int)i)
-            return error_set(error, "%.200s: two columns are named '%.*s'", table->lines.path,
-                             (int)(name->length < 60 ? name->length : 60), name->text);
-    }
-    return 0;
+    return check_names(table, error);
 }
 
 int table_open(struct table *table, const char *path, enum table_header header, struct error *error)

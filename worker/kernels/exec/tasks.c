@@ -165,6 +165,15 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
+/* Counts a list's tasks, and computes the digest that all ranks must agree on. */
+static void take_list(struct tasks *tasks)
+{
+    const struct list *list = &tasks->list;
+    tasks->count = list->rows;
+    tasks->grows = tasks->source.follows || !list_is_complete(list);
+    tasks->digest = tasks->grows ? list->title : list->lines.digest;
+}
+
 /* If the command has no place for the row, " {}" is added at its end. */
 static int complete_command(struct tasks *tasks, struct error *error)
 {
@@ -191,11 +200,7 @@ static int tasks_open_files(struct tasks *tasks, struct error *error)
     if (tasks_is_given(source->list)) {
         if (list_open(&tasks->list, source->list, error) < 0)
             return -1;
-        /* Counts a list's tasks, and computes the digest that all ranks must agree on. */
-        const struct list *list = &tasks->list;
-        tasks->count = list->rows;
-        tasks->grows = tasks->source.follows || !list_is_complete(list);
-        tasks->digest = tasks->grows ? list->title : list->lines.digest;
+        take_list(tasks);
         return complete_command(tasks, error);
     }
     if (tasks_is_given(source->tasks)) {
@@ -393,23 +398,28 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
+/* Checks the command of a list to which rows are added, with the header as the row. */
+static int check_command(struct tasks *tasks, struct error *error)
+{
+    struct line line;
+    struct error inner;
+    if (are_lines_rows(tasks))
+        return 0;
+    tasks->row = &tasks->list.head;
+    int result = tasks_take_line(tasks, 0, &line, error);
+    if (result == 0 && take_words(tasks, &line, &inner) < 0)
+        result = tasks_complain(tasks, &line, &inner, error);
+    tasks->row = NULL;
+    cmdline_clear(&tasks->words);
+    return result;
+}
+
 /* Without rows, one check covers all tasks. In a list to which rows are added, a wrong row is a failed task. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
-    if (source->follows) {
-        struct line line;
-        struct error inner;
-        if (are_lines_rows(tasks))
-            return 0;
-        tasks->row = &tasks->list.head;
-        int result = tasks_take_line(tasks, 0, &line, error);
-        if (result == 0 && take_words(tasks, &line, &inner) < 0)
-            result = tasks_complain(tasks, &line, &inner, error);
-        tasks->row = NULL;
-        cmdline_clear(&tasks->words);
-        return result;
-    }
+    if (source->follows)
+        return check_command(tasks, error);
     bool alike = !tasks_is_given(source->tasks) && !tasks_is_given(source->table) && !tasks_is_given(source->list);
     uint64_t count = alike && tasks->count > 1 ? 1 : tasks->count;
     for (uint64_t i = 0; i < count; i++)

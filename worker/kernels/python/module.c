@@ -94,6 +94,24 @@ static const char *python_keep(PyObject *text)
     return utf8 != NULL ? strdup(utf8) : NULL;
 }
 
+static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
+{
+    Py_ssize_t count = PyList_Size(endings);
+    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* will be refused */
+    for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
+        if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
+            return -1;
+    return 0;
+}
+
+static int take_shape(PyObject *shape, struct hdss_loop *loop)
+{
+    loop->dims = (unsigned)PyTuple_Size(shape);
+    for (unsigned i = 0; i < loop->dims && i < HDSS_DIMS_MAX; i++)
+        loop->shape[i] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(shape, i));
+    return PyErr_Occurred() != NULL ? -1 : 0;
+}
+
 static int take_description(PyObject *said, struct hdss_loop *loop)
 {
     unsigned long long iterations, length;
@@ -106,20 +124,11 @@ static int take_description(PyObject *said, struct hdss_loop *loop)
     loop->waits = waits;
     loop->has_effects = has_effects;
     python.variable = type[0] == '\0';
-    if (python.variable) {
-        Py_ssize_t count = PyList_Size(endings);
-        loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* will be refused */
-        for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
-            if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
-                return -1;
-        return 0;
-    }
+    if (python.variable)
+        return python_take_streams(endings, loop);
     loop->type = type_of(type);
     loop->record_length = length;
-    loop->dims = (unsigned)PyTuple_Size(shape);
-    for (unsigned i = 0; i < loop->dims && i < HDSS_DIMS_MAX; i++)
-        loop->shape[i] = PyLong_AsUnsignedLongLong(PyTuple_GetItem(shape, i));
-    return PyErr_Occurred() != NULL ? -1 : 0;
+    return take_shape(shape, loop);
 }
 
 static int python_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
@@ -256,6 +265,22 @@ int python_start(char error[HDSS_ERROR_MAX])
     return python_support != NULL ? 0 : python_explain(error);
 }
 
+static void take_kind(struct hdss_param *param, const char *kind)
+{
+    param->kind = HDSS_PARAM_TEXT;
+    if (strcmp(kind, "integer") == 0) {
+        param->kind = HDSS_PARAM_INTEGER;
+        param->maximum = INTEGER_MAX;
+    } else if (strcmp(kind, "real") == 0) {
+        param->kind = HDSS_PARAM_REAL;
+        param->maximum = REAL_MAX;
+    } else if (strcmp(kind, "choice") == 0) {
+        param->kind = HDSS_PARAM_CHOICE;
+        param->choices = "no|yes";
+    }
+    param->minimum = -param->maximum;
+}
+
 static int python_take_params(void)
 {
     PyObject *list = PyObject_GetAttrString(python.kernel, "params");
@@ -268,18 +293,7 @@ static int python_take_params(void)
             break;
         struct hdss_param *param = &python.params[python.param_count++];
         *param = (struct hdss_param){.name = strdup(name), .fallback = strdup(fallback), .unit = "", .summary = kind};
-        param->kind = HDSS_PARAM_TEXT;
-        if (strcmp(kind, "integer") == 0) {
-            param->kind = HDSS_PARAM_INTEGER;
-            param->maximum = INTEGER_MAX;
-        } else if (strcmp(kind, "real") == 0) {
-            param->kind = HDSS_PARAM_REAL;
-            param->maximum = REAL_MAX;
-        } else if (strcmp(kind, "choice") == 0) {
-            param->kind = HDSS_PARAM_CHOICE;
-            param->choices = "no|yes";
-        }
-        param->minimum = -param->maximum;
+        take_kind(param, kind);
         param->summary = "of the function";
     }
     Py_XDECREF(list);

@@ -144,6 +144,20 @@ static void python_fini(void *state)
     python_flush_prints();
 }
 
+static void take_technique_kind(struct hdss_technique_param *param, const char *kind)
+{
+    param->kind = HDSS_TECHNIQUE_INTEGER;
+    param->maximum = INTEGER_MAX;
+    if (strcmp(kind, "real") == 0) {
+        param->kind = HDSS_TECHNIQUE_REAL;
+        param->minimum = -REAL_MAX;
+        param->maximum = REAL_MAX;
+    } else if (strcmp(kind, "choice") == 0) {
+        param->kind = HDSS_TECHNIQUE_CHOICE;
+        param->choices = "no|yes";
+    }
+}
+
 static int take_technique_params(struct python_technique *technique)
 {
     PyObject *list = PyObject_GetAttrString(technique->maker, "params");
@@ -154,16 +168,7 @@ static int take_technique_params(struct python_technique *technique)
             break;
         technique->params[i] = (struct hdss_technique_param){
             .name = strdup(name), .fallback = strdup(fallback), .summary = "of the class"};
-        technique->params[i].kind = HDSS_TECHNIQUE_INTEGER;
-        technique->params[i].maximum = INTEGER_MAX;
-        if (strcmp(kind, "real") == 0) {
-            technique->params[i].kind = HDSS_TECHNIQUE_REAL;
-            technique->params[i].minimum = -REAL_MAX;
-            technique->params[i].maximum = REAL_MAX;
-        } else if (strcmp(kind, "choice") == 0) {
-            technique->params[i].kind = HDSS_TECHNIQUE_CHOICE;
-            technique->params[i].choices = "no|yes";
-        }
+        take_technique_kind(&technique->params[i], kind);
     }
     Py_XDECREF(list);
     return PyErr_Occurred() != NULL ? -1 : 0;
