@@ -7,12 +7,10 @@
 
 Releases of clang-format lay out differently, so only the one that the project writes with is asked.
 """
-import os
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
 import source
 import tap
@@ -55,25 +53,13 @@ CASES = [
 ]
 
 
-def self_test_case(style, text, count):
-    with tempfile.TemporaryDirectory() as root:
-        shutil.copy(style, os.path.join(root, ".clang-format"))
-        with open(os.path.join(root, "a.c"), "w", encoding="utf-8") as file:
-            file.write(text)
-        found = layout(root)
-    if isinstance(found, str):
-        return found
-    return [] if len(found) == count else [f"expected {count} complaints, got {found}"]
-
-
-def self_test():
-    style = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".clang-format")
-    return tap.run([(f"case {number}", lambda case=case: self_test_case(style, *case)) for number, case in enumerate(CASES, 1)])
+def self_test_case(text, count):
+    return tap.self_test(layout, {".clang-format": source.read(source.ROOT, ".clang-format"), "a.c": text}, count)
 
 
 def main(words):
     if words == ["--self-test"]:
-        return self_test()
+        return tap.run([(f"case {number}", lambda case=case: self_test_case(*case)) for number, case in enumerate(CASES, 1)])
     if len(words) != 1:
         sys.exit(__doc__)
     return tap.run([("C files are laid out by .clang-format", lambda: layout(words[0]))])

@@ -189,12 +189,10 @@ PLANTED = {
 
 
 def plant(folder, lib):
-    with open(os.path.join(folder, "meson.build"), "w", encoding="utf-8") as file:
-        file.write(MESON_BUILD)
-    for name, body in PLANTED.items():
-        with open(os.path.join(folder, f"test_{name}.py"), "w", encoding="utf-8") as file:
-            file.write(f"import os, subprocess, sys\nsys.path.insert(0, {lib!r})\nimport launch\nSEEN = {os.path.join(folder, 'seen')!r}\n"
-                       f"def test_{name}():\n    {body}\ndef test_other():\n    pass\nlaunch.main([test_{name}, test_other])\n")
+    head = f"import os, subprocess, sys\nsys.path.insert(0, {lib!r})\nimport launch\nSEEN = {os.path.join(folder, 'seen')!r}\n"
+    tests = {f"test_{name}.py": f"{head}def test_{name}():\n    {body}\ndef test_other():\n    pass\nlaunch.main([test_{name}, test_other])\n"
+             for name, body in PLANTED.items()}
+    tap.write(folder, {"meson.build": MESON_BUILD, **tests})
 
 
 def check_planted(root, library):

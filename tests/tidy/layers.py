@@ -324,9 +324,7 @@ CASES = [
 
 
 def put(root, path, text):
-    os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
-    with open(os.path.join(root, path), "w", encoding="utf-8") as file:
-        file.write(text + "\n" if text else "")
+    tap.write(root, {path: text + "\n" if text else ""})
 
 
 def self_test_case(root, path, text, expected):

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import urllib.parse
 
+import source
 import tap
 
 LOADED = {("link", "href"), ("script", "src"), ("img", "src"), ("iframe", "src"), ("source", "src"), ("object", "data")}
@@ -37,13 +38,8 @@ def files_of(folder, ending):
     return sorted(os.path.join(at, name) for at, _, names in os.walk(folder) for name in names if name.endswith(ending))
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
 def complaints_of(folder):
-    pages = {path: Page(read(path)) for path in files_of(folder, ".html")}
+    pages = {path: Page(source.read(path)) for path in files_of(folder, ".html")}
     found = [] if pages else ["there is no page"]
     for path, page in pages.items():
         shown = os.path.relpath(path, folder)
@@ -58,7 +54,7 @@ def complaints_of(folder):
                 found.append(f"{shown}: there is no {value}")
             elif link.fragment and target in pages and urllib.parse.unquote(link.fragment) not in pages[target].places:
                 found.append(f"{shown}: there is no place {value}")
-    return found + [f"{os.path.relpath(path, folder)}: loads from elsewhere" for path in files_of(folder, ".css") if FROM_ELSEWHERE.search(read(path))]
+    return found + [f"{os.path.relpath(path, folder)}: loads from elsewhere" for path in files_of(folder, ".css") if FROM_ELSEWHERE.search(source.read(path))]
 
 
 def check(build, root, pages):
@@ -79,19 +75,9 @@ CASES = [
 ]
 
 
-def self_test_case(files, expected):
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text in files.items():
-            os.makedirs(os.path.dirname(os.path.join(folder, name)), exist_ok=True)
-            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
-                file.write(text)
-        found = complaints_of(folder)
-    return [] if len(found) == expected else [f"expected {expected} complaints, got {found}"]
-
-
 def main(words):
     if words == ["--self-test"]:
-        return tap.run([(what, lambda files=files, expected=expected: self_test_case(files, expected)) for what, files, expected in CASES])
+        return tap.run([(what, lambda case=case: tap.self_test(complaints_of, *case)) for what, *case in CASES])
     if len(words) < 3:
         sys.exit(__doc__)
     return tap.run([("the site has all that its pages lead to, and loads nothing from elsewhere", lambda: check(words[0], words[1], words[2:]))])

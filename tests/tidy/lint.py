@@ -89,17 +89,12 @@ CASES = [
 
 
 def self_test_case(text, count):
-    checks = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", ".clang-tidy")
-    with tempfile.TemporaryDirectory() as root:
-        shutil.copy(checks, root)
-        with open(os.path.join(root, "a.c"), "w", encoding="utf-8") as file:
-            file.write(text)
-        with open(os.path.join(root, "compile_commands.json"), "w", encoding="utf-8") as file:
-            json.dump([{"directory": root, "file": "a.c", "command": f"cc {macros} -c a.c"} for macros in ("", "-DTWO", "-DTHREE")], file)
-        found = findings(root, compilations(root, root))
-    if isinstance(found, str):
-        return found
-    return [] if len(found) == count else [f"expected {count} findings, got {found}"]
+    def check(root):
+        commands = [{"directory": root, "file": "a.c", "command": f"cc {macros} -c a.c"} for macros in ("", "-DTWO", "-DTHREE")]
+        tap.write(root, {"compile_commands.json": json.dumps(commands)})
+        return findings(root, compilations(root, root))
+
+    return tap.self_test(check, {".clang-tidy": source.read(source.ROOT, ".clang-tidy"), "a.c": text}, count)
 
 
 def main(words):

@@ -9,23 +9,19 @@ Left out are the conventions of base systems (-W style: the name after .Os is th
 of the tree need not be installed.
 """
 import os
-import re
 import shutil
 import subprocess
 import sys
-import tempfile
 
+import mdoc
 import source
 import tap
 
-PAGES = tuple(f".{section}" for section in range(1, 9))
 OUTSIDE = {("bash", "1"), ("fish", "1"), ("mpirun", "1"), ("sbatch", "1"), ("squeue", "1"), ("zsh", "1"), ("fdatasync", "2")}
-REFERENCE = re.compile(r"^\.(?:.* )?Xr ([\w.-]+) (\d)", re.MULTILINE)
-NAME = re.compile(r"^\.Nm ([\w.-]+)(?: ,)?$", re.MULTILINE)
 
 
 def pages(root):
-    return [(path, source.read(root, path)) for path in source.files(root, PAGES)]
+    return [(path, source.read(root, path)) for path in source.files(root, mdoc.PAGES)]
 
 
 def lint(root):
@@ -41,9 +37,9 @@ def references(root):
     known = set(OUTSIDE)
     for path, text in pages(root):
         base, section = os.path.basename(path).rsplit(".", 1)
-        known.update((name, section) for name in [base] + NAME.findall(text.split("\n.Sh ")[1] if "\n.Sh " in text else ""))
+        known.update((name, section) for name in [base] + mdoc.names(text))
     return [f"{path}:{text.count(chr(10), 0, match.start()) + 1}: there is no {match.group(1)}({match.group(2)})"
-            for path, text in pages(root) for match in REFERENCE.finditer(text) if match.groups() not in known]
+            for path, text in pages(root) for match in mdoc.REFERENCE.finditer(text) if match.groups() not in known]
 
 
 CHECKS = [("mandoc has nothing to say of the man pages", lint), ("man pages refer to pages that there are", references)]
@@ -61,19 +57,10 @@ CASES = [
 ]
 
 
-def self_test_case(check, text, expected):
-    with tempfile.TemporaryDirectory() as root:
-        with open(os.path.join(root, "a.3"), "w", encoding="utf-8") as file:
-            file.write(text)
-        complaints = check(root)
-    if isinstance(complaints, str):
-        return complaints
-    return [] if len(complaints) == expected else [f"expected {expected} complaints, got {complaints}"]
-
-
 def main(words):
     if words == ["--self-test"]:
-        return tap.run([(f"{case[0].__name__}: {case[1][len(PAGE):]!r}", lambda case=case: self_test_case(*case)) for case in CASES])
+        return tap.run([(f"{check.__name__}: {text[len(PAGE):]!r}", lambda check=check, text=text, count=count: tap.self_test(check, {"a.3": text}, count))
+                        for check, text, count in CASES])
     if len(words) != 1:
         sys.exit(__doc__)
     return tap.run([(name, lambda check=check: check(words[0])) for name, check in CHECKS])

@@ -15,16 +15,14 @@ import re
 import subprocess
 import sys
 
+import mdoc
 import source
 import tap
 
-PAGES = tuple(f".{section}" for section in range(1, 9))
 COMMON = {"help", "version"}
 FIRST_WORDS = {"serve"}  # of the supermaster of a set, which is no option
 COMMANDS = re.compile(r"^Commands:\n((?:  \S.*\n)+)", re.MULTILINE)
 OPTION = re.compile(r"^  (?:-\w, )?--([a-z][a-z0-9-]*[a-z0-9])(?:[ =[]*(\S+))?", re.MULTILINE)
-NAME = re.compile(r"^\.Nm ([\w.-]+)(?: ,)?$", re.MULTILINE)
-REFERENCE = re.compile(r"^\.(?:.* )?Xr ([\w.-]+) (\d)", re.MULTILINE)
 MDOC_OPTION = re.compile(r"\bFl (?:\S , )?(?:\( )?-([a-z][a-z0-9-]*[a-z0-9])(?:( [^,]*)?)")
 FURTHER_OPTION = re.compile(r"(?<=, )(-[a-z][a-z0-9-]*[a-z0-9])")
 TECHNIQUE = re.compile(r"([a-z][a-z0-9-]*(?: \([a-z0-9-]+\))?)  +(\S.*?)  +[x-] [x-] [x-]$", re.MULTILINE)
@@ -76,11 +74,6 @@ def compare(shown, written):
     return complaints
 
 
-def section(text, title):
-    found = re.search(rf"^\.Sh {title}\n(.*?)(?:^\.Sh |\Z)", text, re.MULTILINE | re.DOTALL)
-    return found.group(1) if found else ""
-
-
 def listed_commands(text):
     found = COMMANDS.search(text)
     return [line.split()[0] for line in found.group(1).splitlines()] if found else []
@@ -88,7 +81,7 @@ def listed_commands(text):
 
 def synopses(text):
     """[(command, its options or None where all are meant)] of the SYNOPSIS."""
-    parts = re.findall(r"^\.Nm [^\n]*\n\.Cm (\S+)\n(.*?)(?=^\.Nm |\Z)", section(text, "SYNOPSIS"), re.MULTILINE | re.DOTALL)
+    parts = re.findall(r"^\.Nm [^\n]*\n\.Cm (\S+)\n(.*?)(?=^\.Nm |\Z)", mdoc.section(text, "SYNOPSIS"), re.MULTILINE | re.DOTALL)
     return [(command, None if "Ar option ..." in words else mentioned_options(words)) for command, words in parts]
 
 
@@ -113,28 +106,23 @@ def compare_page(page, text, shown, others):
         if options is not None:
             complaints += [f"the synopsis of {command} lacks --{name}" for name in sorted(set(of_it) - options)]
             complaints += [f"the synopsis of {command} has --{name}, --help has not" for name in sorted(options - set(of_it))]
-        if f"hdss-{command}" not in NAME.findall(section(text, "NAME")) and f"hdss-{command}" not in others:
+        if f"hdss-{command}" not in mdoc.names(text) and f"hdss-{command}" not in others:
             complaints.append(f"hdss-{command} is not in its NAME")
     return [f"{page}: {complaint}" for complaint in complaints + compare(every, described_options(text))]
 
 
-def read(path):
-    with open(path, encoding="utf-8") as file:
-        return file.read()
-
-
 def check(program, manual):
-    return compare(shown_options(help_of([program, "--help"])), described_options(read(manual)))
+    return compare(shown_options(help_of([program, "--help"])), described_options(source.read(manual)))
 
 
 def check_commands(program, manuals):
-    pages = {os.path.basename(path): read(path) for path in manuals}
+    pages = {os.path.basename(path): source.read(path) for path in manuals}
     overview, *of_commands = pages
     listed = listed_commands(help_of([program, "--help"]))
     shown = {command: shown_options(help_of([program, command, "--help"])) for command in listed}
     complaints = compare_commands(listed, {page: pages[page] for page in of_commands})
     complaints += [f"{overview}: {complaint}" for complaint in compare(shown_options(help_of([program, "--help"])), described_options(pages[overview]))]
-    referred = {f"{name}.{number}" for name, number in REFERENCE.findall(pages[overview])}
+    referred = {f"{name}.{number}" for name, number in mdoc.REFERENCE.findall(pages[overview])}
     complaints += [f"{overview} does not refer to {page}" for page in of_commands if page not in referred]
     others = {name.rsplit(".", 1)[0] for name in referred if not name.endswith(".1")}
     for page in of_commands:
@@ -148,7 +136,7 @@ def check_mentions(root, programs):
         text = help_of([program, "--help"])
         for words in [[]] + [[command] for command in listed_commands(text)]:
             known |= set(shown_options(help_of([program] + words + ["--help"])))
-    return [f"{path}: --{name} is no option" for path in source.files(root, PAGES) for name in sorted(mentioned_options(source.read(root, path)) - known)]
+    return [f"{path}: --{name} is no option" for path in source.files(root, mdoc.PAGES) for name in sorted(mentioned_options(source.read(root, path)) - known)]
 
 
 def listed_techniques(text):
@@ -177,7 +165,7 @@ def compare_techniques(shown, written):
 def check_techniques(program, manual):
     shown = {name: (title, PARAMETER.findall(help_of([program, "techniques", name.split()[0]])))
              for name, title in listed_techniques(help_of([program, "techniques"]))}
-    return compare_techniques(shown, manual_techniques(read(manual))) if shown else ["no technique is listed"]
+    return compare_techniques(shown, manual_techniques(source.read(manual))) if shown else ["no technique is listed"]
 
 
 LIST = "name        title        C W L\nss          self         x - -\nfac2 (fss)  by two, too  - x x\n\nC: some  x - - words.\n"

@@ -11,15 +11,11 @@ import re
 import sys
 import types
 
+import source
 import tap
 
 OPTION = re.compile(r"^option\('([\w-]+)', type: '(\w+)'", re.MULTILINE)
 BUILT_IN = {"buildtype", "prefix"}
-
-
-def read(root, *path):
-    with open(os.path.join(root, *path), encoding="utf-8") as file:
-        return file.read()
 
 
 class Spec:
@@ -123,22 +119,22 @@ def check_python(project, recipe, files, licences, version):
 
 
 def project_version(root):
-    return re.search(r"version: '([\d.]+)'", read(root, "meson.build")).group(1)
+    return re.search(r"version: '([\d.]+)'", source.read(root, "meson.build")).group(1)
 
 
 def check_spack_tree(root):
-    return check_spack(read(root, "deploy/spack/package.py"), dict(OPTION.findall(read(root, "meson_options.txt"))))
+    return check_spack(source.read(root, "deploy/spack/package.py"), dict(OPTION.findall(source.read(root, "meson_options.txt"))))
 
 
 def check_debian_tree(root):
-    soversion = re.search(r"soversion: '(\d+)'", read(root, "deploy/library/meson.build")).group(1)
-    rules, changelog, control = (read(root, "deploy/debian", name) for name in ("rules", "changelog", "control"))
-    return check_debian(rules, changelog, control, dict(OPTION.findall(read(root, "meson_options.txt"))), project_version(root), soversion)
+    soversion = re.search(r"soversion: '(\d+)'", source.read(root, "deploy/library/meson.build")).group(1)
+    rules, changelog, control = (source.read(root, "deploy/debian", name) for name in ("rules", "changelog", "control"))
+    return check_debian(rules, changelog, control, dict(OPTION.findall(source.read(root, "meson_options.txt"))), project_version(root), soversion)
 
 
 def check_python_tree(root):
     files = [name for name in os.listdir(os.path.join(root, "deploy/python/hdss")) if name.endswith((".py", ".typed"))]
-    project, recipe, *licences = (read(root, name) for name in
+    project, recipe, *licences = (source.read(root, name) for name in
                                     ("deploy/python/pyproject.toml", "deploy/python/hdss/meson.build", "deploy/python/LICENSE", "LICENSE"))
     return check_python(project, recipe, files, licences, project_version(root))
 
@@ -188,7 +184,7 @@ def main(words):
     root = words[0]
     return tap.run([("Spack's recipe", lambda: check_spack_tree(root)), ("Debian's recipe", lambda: check_debian_tree(root)),
                     ("the Python package", lambda: check_python_tree(root)),
-                    ("the release", lambda: check_release(read(root, "NEWS.md"), read(root, "CITATION.cff"), project_version(root)))])
+                    ("the release", lambda: check_release(source.read(root, "NEWS.md"), source.read(root, "CITATION.cff"), project_version(root)))])
 
 
 if __name__ == "__main__":

@@ -6,10 +6,8 @@ by author and year (Welford 1962), and the same keys and titles as CITATION.cff.
     papers.py ROOT          checks the tree at ROOT, TAP on standard output
     papers.py --self-test   shows on made-up trees that each check finds what it is for
 """
-import os
 import re
 import sys
-import tempfile
 
 import source
 import tap
@@ -136,13 +134,7 @@ CASES = [
 def self_test_case(check, texts, expected):
     if check is citation and yaml is None:
         return "no PyYAML"
-    with tempfile.TemporaryDirectory() as root:
-        os.mkdir(os.path.join(root, "docs"))
-        for name, text in texts.items():
-            with open(os.path.join(root, name), "w", encoding="utf-8") as file:
-                file.write(text)
-        complaints = check(root)
-    return [] if len(complaints) == expected else [f"expected {expected} complaints, got {complaints}"]
+    return tap.self_test(check, texts, expected)
 
 
 def main(words):

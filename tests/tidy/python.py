@@ -15,6 +15,7 @@ import subprocess
 import sys
 import tempfile
 
+import source
 import tap
 
 RELEASES = {"mypy": "1.0", "flake8": "5.0"}
@@ -117,17 +118,10 @@ CASES = [
 
 
 def self_test_case(check, text, count):
-    settings = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", FOLDER, "pyproject.toml")
-    with tempfile.TemporaryDirectory() as root:
-        os.makedirs(os.path.join(root, FOLDER, "hdss"))
-        shutil.copy(settings, os.path.join(root, FOLDER))
-        for name, content in (("__init__.py", text), ("py.typed", "")):
-            with open(os.path.join(root, FOLDER, "hdss", name), "w", encoding="utf-8") as file:
-                file.write(content)
-        found = check(root)
-    if isinstance(found, str):
-        return found
-    return [] if len(found) == count else [f"expected {count} findings, got {found}"]
+    settings = os.path.join(FOLDER, "pyproject.toml")
+    package = os.path.join(FOLDER, "hdss")
+    texts = {settings: source.read(source.ROOT, settings), os.path.join(package, "__init__.py"): text, os.path.join(package, "py.typed"): ""}
+    return tap.self_test(check, texts, count)
 
 
 def main(words):

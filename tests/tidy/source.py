@@ -3,6 +3,7 @@
 import os
 import re
 
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")  # the tree that these tests are of
 SKIPPED_FOLDERS = {"subprojects"}
 
 
@@ -21,8 +22,8 @@ def is_skipped(folder, name):
             or os.path.isdir(os.path.join(folder, name, "meson-private")))
 
 
-def read(root, path):
-    with open(os.path.join(root, path), encoding="utf-8", newline="") as file:
+def read(*path):
+    with open(os.path.join(*path), encoding="utf-8", newline="") as file:
         return file.read()
 
 

@@ -10,7 +10,6 @@ import collections
 import json
 import os
 import sys
-import tempfile
 
 import source
 import tap
@@ -82,13 +81,7 @@ CASES = [
 
 
 def self_test_case(check, texts, expected):
-    with tempfile.TemporaryDirectory() as root:
-        for name, text in texts.items():
-            os.makedirs(os.path.join(root, os.path.dirname(name)))
-            with open(os.path.join(root, name), "w", encoding="utf-8") as file:
-                file.write(text)
-        complaints = check(root, root)
-    return [] if len(complaints) == expected else [f"expected {expected} complaints, got {complaints}"]
+    return tap.self_test(lambda root: check(root, root), texts, expected)
 
 
 def main(words):

@@ -8,7 +8,6 @@
 import os
 import re
 import sys
-import tempfile
 
 import source
 import tap
@@ -220,12 +219,7 @@ CASES = [
 
 
 def self_test_case(check, name, text, expected):
-    with tempfile.TemporaryDirectory() as root:
-        os.makedirs(os.path.join(root, os.path.dirname(name)), exist_ok=True)
-        with open(os.path.join(root, name), "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        complaints = check(root)
-    return [] if len(complaints) == expected else [f"expected {expected} complaints, got {complaints}"]
+    return tap.self_test(check, {name: text}, expected)
 
 
 def main(words):
