@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Makes the site of the documents and man pages: plain HTML, which opens from disk.
 
-    build.py ROOT FOLDER PAGE...    from the tree at ROOT and its man pages, into FOLDER/html
+    build.py ROOT FOLDER HDSS PAGE...    from the tree at ROOT, the program HDSS and the man pages, into FOLDER/html
 
 The Markdown of the tree keeps its paths, so that its links lead where they did; man pages become HTML by mandoc, in `man`, and what they refer to
-becomes a link. Sphinx makes HTML of all that, with its search. It takes sphinx-build with MyST, and mandoc.
+becomes a link. `hdss techniques` says what each technique is. Sphinx makes HTML of all that, with its search. It takes sphinx-build with MyST, and mandoc.
 """
 import glob
 import importlib.util
@@ -19,6 +19,7 @@ DOCUMENTS = ['README.md', 'NEWS.md', 'CONTRIBUTING.md', 'SECURITY.md', 'docs/*.m
 LINK = re.compile(r'(\[[^][]*\])\(([^)#:\s]+)(#[^)\s]*)?\)')
 REFERENCE = re.compile(r'<a class="Xr" href="([\w.-]+)\.(\d)\.html">([^<]*)</a>')
 HEADING = re.compile(r'(</?h)([1-5])')
+TECHNIQUE = re.compile(r'^([a-z][a-z0-9-]*).* [x-] [x-] [x-]$', re.MULTILINE)
 NAME = re.compile(r'^\.Nm ([\w.-]+)(?: ,)?$', re.MULTILINE)
 
 
@@ -87,11 +88,23 @@ def document_text(root, path, sources):
     return LINK.sub(link, read(os.path.join(root, path)))
 
 
-def make_sources(root, sources, pages):
+def techniques_text(program):
+    """What `hdss techniques NAME` prints of each."""
+    def shown(*words):
+        return subprocess.run([program, 'techniques', *words], stdout=subprocess.PIPE, text=True, check=True).stdout
+    parts = ['# The rule of each technique\n\n`hdss techniques NAME` prints these texts. [hdss-techniques(7)](hdss-techniques.7.md) says what techniques share.\n']
+    for name in TECHNIQUE.findall(shown()):
+        title, text = shown(name).split('\n', 1)
+        parts.append(f'## {title}\n\n```text\n{text.strip()}\n```\n')
+    return '\n'.join(parts)
+
+
+def make_sources(root, sources, program, pages):
     shutil.rmtree(sources, ignore_errors=True)
     names = names_of(pages)
     for path in pages:
         write(os.path.join(sources, 'man', os.path.basename(path) + '.md'), page_text(path, names))
+    write(os.path.join(sources, 'man', 'techniques.md'), techniques_text(program))
     documents = [os.path.relpath(path, root) for pattern in DOCUMENTS for path in sorted(glob.glob(os.path.join(root, pattern)))]
     for path in documents:
         os.makedirs(os.path.dirname(os.path.join(sources, path)), exist_ok=True)
@@ -108,12 +121,12 @@ def make_sources(root, sources, pages):
         shutil.copy(os.path.join(root, 'docs/site', name), sources)
 
 
-def main(root, folder, pages):
+def main(root, folder, program, pages):
     needed = lacking()
     if needed:
         sys.exit(f"docs: there is no {' and no '.join(needed)}; on Debian: apt install python3-myst-parser python3-sphinx mandoc")
     sources, html = os.path.join(folder, 'sources'), os.path.join(folder, 'html')
-    make_sources(root, sources, pages)
+    make_sources(root, sources, program, pages)
     done = subprocess.run(['sphinx-build', '-q', '-E', '-W', '--keep-going', '-d', os.path.join(folder, 'doctrees'), sources, html], check=False)
     if done.returncode == 0:
         print(f'docs: open {html}/index.html')
@@ -121,6 +134,6 @@ def main(root, folder, pages):
 
 
 if __name__ == '__main__':
-    if len(sys.argv) < 4:
+    if len(sys.argv) < 5:
         sys.exit(__doc__)
-    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3:]))
+    sys.exit(main(sys.argv[1], sys.argv[2], sys.argv[3], sys.argv[4:]))

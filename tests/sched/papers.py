@@ -3,10 +3,10 @@
 """The rules of the papers in exact arithmetic, against `hdss chunks`: whole numbers, fractions, and roots that are decided by comparing
 squares, with no line in common with the library and none with reference.py.
 
-    papers.py HDSS MANUAL [JOBS]    TAP: each sequence of LOOPS as HDSS prints it, and MANUAL (hdss-techniques.7) names the differences
+    papers.py HDSS MANUAL [JOBS]    TAP: each sequence of LOOPS as HDSS prints it, and MANUAL (docs/techniques.md) names the differences
 
 A rule is taken from its paper to the letter, so that a sequence may differ from that of the technique as it is used. Then the technique is
-in DIFFERENCES, has an entry of that name in the manual, and its `variant=paper` must be equal. Whatever a rule gives, a chunk has at least
+in DIFFERENCES, has a section of that name there, and its `variant=paper` must be equal. Whatever a rule gives, a chunk has at least
 one iteration and at least --min-chunk, and at most what remains.
 
 A power, a deviation and the like is the decimal number that is written: 0.4 is 2/5.
@@ -27,7 +27,7 @@ CHUNKS_MAX = 1500  # a longer sequence is no loop of this test
 HUGE = 10**15
 PRIMES = (1009, 104729, 2**31 - 1)
 
-# The technique, and the entry of the manual that says in what it differs from its paper.
+# The technique, and the section of docs/techniques.md that says in what it differs from its paper.
 DIFFERENCES = {
     'wf': 'wf, awf, awf-b, awf-d: how a weighted chunk is rounded',
     'awf': 'wf, awf, awf-b, awf-d: how a weighted chunk is rounded',
@@ -697,10 +697,10 @@ def main(arguments):
         return 2
     cases = compare(arguments[0], int(arguments[2]) if arguments[2:] else 2)
     with open(arguments[1], encoding='utf-8') as file:
-        manual = file.read().replace('\\-', '-')
+        manual = file.read()
     wrong = [case for case in cases if not case.verdict]
     documented = {case.name for case in cases if case.verdict == 'documented'}
-    without_entry = sorted(entry for entry in set(DIFFERENCES.values()) if f'.It {entry}\n' not in manual)
+    without_entry = sorted(entry for entry in set(DIFFERENCES.values()) if f'## {entry}\n' not in manual)
     never = sorted(set(DIFFERENCES) - documented)
     equal_ones = sum(case.verdict == 'equal' for case in cases)
     print('1..3')
@@ -708,7 +708,7 @@ def main(arguments):
         report(1, len(cases) >= 600 and not wrong, f'{len(cases)} sequences: {equal_ones} are those of the papers, '
                f'{len(cases) - equal_ones - len(wrong)} differ as documented and are with variant=paper',
                [f'{case.words}: {case.why}' for case in wrong]),
-        report(2, not without_entry, 'the manual has an entry for each difference', without_entry),
+        report(2, not without_entry, 'docs/techniques.md has a section for each difference', without_entry),
         report(3, not never, 'each difference that is documented is there', never),
     ]
     return 0 if all(good) else 1

@@ -601,7 +601,7 @@ def table_3_sw_gss(r, powers):
 
 
 def explained():
-    """What hdss-techniques(7) says of tables that do not follow from the rules of their paper."""
+    """What docs/techniques.md says of tables that do not follow from the rules of their paper."""
     return table_2_fss() == [1250, 625, 390, 244] and table_3_sw_gss(534, ['0.4', '0.4', 1, 1, 1, 1, 1]) == [80, 80, 108, 81, 80, 80, 25]
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: MIT
 """The site can be made, and read from disk: each link leads to a page and a place that there are, and no page loads anything from elsewhere.
 
-    links.py BUILD ROOT PAGE...    makes it by BUILD (docs/site/build.py) of the tree at ROOT and its man pages
-    links.py --self-test           shows on made-up pages that the check finds what it is for
+    links.py BUILD ROOT HDSS PAGE...    makes it by BUILD (docs/site/build.py) of the tree at ROOT, the program HDSS and the man pages
+    links.py --self-test                shows on made-up pages that the check finds what it is for
 """
 import html.parser
 import os
@@ -57,9 +57,9 @@ def complaints_of(folder):
     return found + [f"{os.path.relpath(path, folder)}: loads from elsewhere" for path in files_of(folder, ".css") if FROM_ELSEWHERE.search(source.read(path))]
 
 
-def check(build, root, pages):
+def check(build, root, program, pages):
     with tempfile.TemporaryDirectory() as folder:
-        done = subprocess.run([sys.executable, build, root, folder, *pages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        done = subprocess.run([sys.executable, build, root, folder, program, *pages], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
         if done.returncode != 0:
             return done.stdout.strip() if done.stdout.startswith("docs: there is no") else done.stdout.strip().split("\n")
         return complaints_of(os.path.join(folder, "html"))
@@ -78,9 +78,9 @@ CASES = [
 def main(words):
     if words == ["--self-test"]:
         return tap.run([(what, lambda case=case: tap.self_test(complaints_of, *case)) for what, *case in CASES])
-    if len(words) < 3:
+    if len(words) < 4:
         sys.exit(__doc__)
-    return tap.run([("the site has all that its pages lead to, and loads nothing from elsewhere", lambda: check(words[0], words[1], words[2:]))])
+    return tap.run([("the site has all that its pages lead to, and loads nothing from elsewhere", lambda: check(words[0], words[1], words[2], words[3:]))])
 
 
 if __name__ == "__main__":
