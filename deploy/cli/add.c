@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss add: rows or iterations for an open job of a set, from the command line, a file or a pipe. */
+/* hdss add: adds rows or iterations to an open job of a set, from the command line, a file or a pipe. */
 #include "deploy/cli/argv.h"
 #include "common/os/say.h"
 #include "deploy/cli/colour.h"
@@ -63,8 +63,6 @@ static const struct options add_options = {
              "Exit status: 0 all is added; 1 it is not known whether all is; 2 wrong use, or the job takes nothing.",
 };
 
-/* --- words --- */
-
 static int add_take_operand(void *target, const char *word, struct error *error)
 {
     struct add_request *request = target;
@@ -76,7 +74,7 @@ static int add_take_operand(void *target, const char *word, struct error *error)
     return 0;
 }
 
-/* Behind a mark all words are rows, whatever they look like. */
+/* After `:::` all words are rows, even if they look like options. */
 static int add_take_words(struct add_request *request, int argc, char **argv, struct error *error)
 {
     int end = 1;
@@ -99,9 +97,7 @@ static int add_check(const struct add_request *request, struct error *error)
     return 0;
 }
 
-/* --- rows --- */
-
-/* Adds the words as sources, of which each begins at a mark. */
+/* Adds the words as sources; each source begins at a `:::`. */
 static int add_sources(struct sources *sources, const struct add_request *request, struct error *error)
 {
     char *const *words = request->words.items;
@@ -140,8 +136,6 @@ static int add_items(struct feed *feed, const struct add_request *request, struc
     return add_rows_of(feed, request, error);
 }
 
-/* --- the whole --- */
-
 static int print_given(const char *program, const struct feed *feed, const struct add_request *request)
 {
     if (request->is_json)
@@ -153,7 +147,7 @@ static int print_given(const char *program, const struct feed *feed, const struc
     return commands_end_page(program);
 }
 
-/* The error is empty where all is said. */
+/* Leaves the error empty if it has printed everything itself. */
 static int add(const char *program, const struct add_request *request, struct error *error)
 {
     struct error unread;

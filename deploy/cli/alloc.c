@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss alloc: the line by which a batch system starts a pod of a set. It is printed, for whoever wants to submit it. */
+/* hdss alloc: prints the command line by which a batch system starts a pod of a set. The user submits it. */
 #include "common/os/modules.h"
 #include "common/stream/ticket.h"
 #include "common/util/text.h"
@@ -21,7 +21,7 @@ static const char program[] = "hdss alloc";
 enum batch { BATCH_SLURM, BATCH_PBS, BATCH_LSF };
 
 struct alloc_request {
-    const char *set; /* or its file; borrowed; NULL: none is given */
+    const char *set; /* set or its file; borrowed; NULL: not given */
     unsigned nodes;
     uint64_t seconds;
     int batch; /* enum batch */
@@ -66,7 +66,6 @@ static int alloc_take_operand(void *target, const char *word, struct error *erro
     return 0;
 }
 
-/* The command of the pod, as a shell reads it. */
 static char *command_of_pod(const char *hdss, const char *ticket)
 {
     struct text text;
@@ -78,7 +77,7 @@ static char *command_of_pod(const char *hdss, const char *ticket)
     return text_take(&text);
 }
 
-/* Minutes, no less than the time. */
+/* Rounds up. */
 static uint64_t minutes(uint64_t seconds)
 {
     return (seconds + 59) / 60;
@@ -108,7 +107,7 @@ static void add_line(struct text *line, const struct alloc_request *request, con
     text_add(line, "\n");
 }
 
-/* Other nodes join at a port. What is no path is one. -1 with one line where there is none. */
+/* Fails if the set, given by the path of its file, listens at no port: other nodes could not join. */
 static int check_reach(const char *path, struct error *error)
 {
     struct ticket ticket;

@@ -15,7 +15,7 @@
 
 #define BLANKS " \t\r\n"
 
-/* NULL where it is empty, too. */
+/* NULL if the variable is unset or empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -52,7 +52,7 @@ static int read_slurm_nodes(struct hosts *hosts, struct error *error)
                : 0;
 }
 
-/* Multiplies the counts of the variable with `each` and makes them the hosts' slots. */
+/* Sets the slots of the hosts to the counts in the variable times `each`. */
 static int read_slurm_counts(struct hosts *hosts, const char *name, unsigned each, struct error *error)
 {
     unsigned *counts = calloc(hosts->count, sizeof *counts);
@@ -79,8 +79,7 @@ static int allocation_read_number(const char *name, unsigned *number, struct err
     return 0;
 }
 
-/* A batch system that has said how many tasks are to run on a node, and how many cores a task has, has meant them;
- * else it is all cores that the job has got there. */
+/* Slurm: tasks per node times cores per task if the job gives both, else all cores that the job has on each node. */
 static int read_slurm(struct hosts *hosts, struct error *error)
 {
     unsigned cores = 0, each = 1;
@@ -91,12 +90,12 @@ static int read_slurm(struct hosts *hosts, struct error *error)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
     if (variable("SLURM_JOB_CPUS_PER_NODE") != NULL)
         return read_slurm_counts(hosts, "SLURM_JOB_CPUS_PER_NODE", 1, error);
-    if (hosts->count == 1) /* CPUS_ON_NODE is for the node on which this runs */
+    if (hosts->count == 1) /* CPUS_ON_NODE is that of this node */
         hosts->items[0].slots = cores;
     return 0;
 }
 
-/* Words, each a host that has got one more slot. */
+/* Parses a list of words; each occurrence of a host adds a slot to it. */
 static int parse_words(struct hosts *hosts, const char *text, struct error *error)
 {
     for (text += strspn(text, BLANKS); *text != '\0'; text += strspn(text, BLANKS)) {
@@ -108,7 +107,7 @@ static int parse_words(struct hosts *hosts, const char *text, struct error *erro
     return hosts->count > 0 ? 0 : error_set(error, "no host in it");
 }
 
-/* Hosts, each with the number of its slots behind it. */
+/* Parses pairs of a host and its number of slots. */
 static int parse_pairs(struct hosts *hosts, const char *text, struct error *error)
 {
     for (text += strspn(text, BLANKS); *text != '\0'; text += strspn(text, BLANKS)) {
@@ -156,7 +155,7 @@ int allocation_read(struct hosts *hosts, struct error *error)
     return 0;
 }
 
-/* Slurm before 23.02 does not tell its jobs when they end, but whoever asks. */
+/* Asks Slurm for the end of the job: before 23.02 it sets no variable for it. */
 static int64_t ask_slurm(void)
 {
     char program[] = "squeue", brief[] = "--noheader", format[] = "--format=%L", job[64], text[80];
@@ -165,12 +164,12 @@ static int64_t ask_slurm(void)
     snprintf(job, sizeof job, "--jobs=%.40s", variable("SLURM_JOB_ID"));
     capture(argv, text, sizeof text);
     text[strcspn(text, BLANKS)] = '\0';
-    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* -1 for UNLIMITED, too */
+    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* also -1 for UNLIMITED */
 }
 
 int64_t allocation_seconds_left(void)
 {
-    const char *end = variable("SLURM_JOB_END_TIME"); /* seconds of the epoch */
+    const char *end = variable("SLURM_JOB_END_TIME"); /* seconds since 1970 */
     uint64_t end_s;
     if (variable("SLURM_JOB_ID") == NULL)
         return -1;
@@ -188,7 +187,7 @@ static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
     return 0;
 }
 
-/* Cores of nodes without ranks are not used, but none may be 0. */
+/* The counts cannot be 0; cores of nodes without ranks are not used. */
 char *allocation_tasks(const struct hosts *hosts)
 {
     struct hosts nodes = {0};

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The allocation of the batch system to the job that this process is part of: its nodes, their cores, and how long
- * they are there.
- *
- * Read from the environment: Slurm's (SLURM_JOB_NODELIST and the counts beside it), LSF's (LSB_MCPU_HOSTS,
- * LSB_DJOB_HOSTFILE or LSB_HOSTS) and PBS's (PBS_NODEFILE). */
+/* The allocation that a batch system gave this process's job: its nodes, their cores, and its time limit. It is read
+ * from the environment: of Slurm (SLURM_JOB_NODELIST and its counts), LSF (LSB_MCPU_HOSTS, LSB_DJOB_HOSTFILE or
+ * LSB_HOSTS) and PBS (PBS_NODEFILE). */
 #pragma once
 
 #include "common/util/error.h"
@@ -12,22 +10,19 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Adds the nodes of the job with their cores, in its order. None is added where there is no such job. -1 with one line,
- * which names the variable: it cannot be understood, or the file that it names. */
+/* Adds the nodes of the job and their cores, in the job's order; none outside of a batch job. Fails if a variable, or
+ * the file that it names, cannot be understood. */
 int allocation_read(struct hosts *hosts, struct error *error);
 
-/* True within a job of a batch system. */
 bool allocation_is_there(void);
 
-/* True if the job is one of Slurm's. */
 bool allocation_is_slurm(void);
 
-/* Seconds until the batch system ends the job; -1 where there is no end, or nobody says when it is. May ask Slurm. */
+/* Seconds until the batch system ends the job; -1 if there is no limit or it is unknown. May ask Slurm. */
 int64_t allocation_seconds_left(void);
 
 #define ALLOCATION_TASKS "SLURM_TASKS_PER_NODE"
 
-/* In a job of Slurm's the counts that make Open MPI's mpirun accept host->ranks ranks on each of the hosts, which it
- * would else compare with the tasks of the job: a new value for ALLOCATION_TASKS, for the caller to free. NULL in
- * other jobs, and without memory. */
+/* In a Slurm job: returns the value for ALLOCATION_TASKS that makes Open MPI's mpirun accept host->ranks ranks on each
+ * host; the caller frees it. NULL in other jobs, or without memory. */
 char *allocation_tasks(const struct hosts *hosts);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking the control sockets: see ask_control.h. */
+/* Requests to control sockets: see ask_control.h. */
 #include "deploy/cli/ask_control.h"
 
 #include "deploy/cli/sets.h"
@@ -21,16 +21,14 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
     return end;
 }
 
-/* --- listing --- */
-
 struct listing {
     struct job_list *list;
     enum listed listed;
-    json_t *sets; /* borrowed; NULL: they are not asked for */
+    json_t *sets; /* borrowed; NULL: sets are not listed */
     bool failed;
 };
 
-/* The number of jobs of a set by what they do. */
+/* The jobs of a set, counted by state. */
 struct census {
     json_int_t running, waiting, over;
 };
@@ -64,7 +62,8 @@ static void list_job(struct listing *listing, const char *path, const char *name
     snprintf(view->path, sizeof view->path, "%s", path);
 }
 
-/* Asks for a part of the jobs, from that number on. Returns the first number of the next part; 0: it was the last. */
+/* Requests a page of the job list, from number `from` on. Returns the first number of the next page; 0: this was the
+ * last. */
 static uint64_t list_part(struct listing *listing, struct control_client *client, const char *name, uint64_t from,
                           struct census *census, struct control_answer *answer, enum ask_end *end)
 {
@@ -83,7 +82,7 @@ static uint64_t list_part(struct listing *listing, struct control_client *client
     return next > 0 && (uint64_t)next > from ? (uint64_t)next : 0;
 }
 
-/* Returns how the last question ended. */
+/* Returns the result of the last request. */
 static enum ask_end list_set(struct listing *listing, const char *path, const char *name)
 {
     struct control_client client;
@@ -146,7 +145,7 @@ int control_list_set(struct job_list *list, enum listed listed, const struct set
     return listing.failed ? error_set(error, "out of memory") : 0;
 }
 
-/* As numbers are ordered: "run-9" comes before "run-10", and "night/9" before "night/10". */
+/* Orders numbers in names by value: "run-9" before "run-10", "night/9" before "night/10". */
 static int by_name(const void *a, const void *b)
 {
     return strverscmp(((const struct job_view *)a)->id, ((const struct job_view *)b)->id);

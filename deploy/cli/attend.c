@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Being there while a job goes on: see attend.h. One question waits for a change of the job; beside it, over another
- * connection, how far it is and what it has printed are asked for now and then. */
+/* Watching a job: see attend.h. One request waits for a change of the job; a second connection polls progress and
+ * output. */
 #include "deploy/cli/attend.h"
 
 #include "common/control/route.h"
@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* The longest time of a question that waits for a change. */
+/* Limit for a request that waits for a change. */
 #define WAIT_S 25
-/* Time between two looks where a line is shown, and where none is; and between two at what the job has printed. */
+/* Time between two polls of the progress, with and without a progress line, and of the output. */
 #define LOOK_MS      200
 #define REST_MS      10000
 #define PRINTED_MS   1000
@@ -41,11 +41,11 @@ struct attendance {
     struct control_client asks;
     struct terminal terminal;
     struct job_view now;
-    uint64_t shown[JOB_STREAMS]; /* bytes of what it has printed */
-    int64_t printed_ms;          /* when that was looked at */
+    uint64_t shown[JOB_STREAMS]; /* bytes of the output printed so far */
+    int64_t printed_ms;          /* time of the last poll of the output */
     bool is_over;
-    unsigned asked; /* signals that have come */
-    unsigned ends;  /* requests of the job's end that were made on behalf of the side */
+    unsigned asked; /* signals received */
+    unsigned ends;  /* requests to end the job made for the side */
 };
 
 int attend_signals(void)
@@ -81,9 +81,7 @@ static void say(struct attendance *at, const char *text)
     say_note(at->attended->program, line);
 }
 
-/* --- what it prints --- */
-
-/* Writes the summary's first word in the colour that it has behind a run. */
+/* Colours the first word of the summary, as after a run. */
 static void print_first(const char *text, size_t length, int status)
 {
     size_t word = 0;
@@ -127,8 +125,6 @@ static void show_printed(struct attendance *at, struct control_client *client)
     }
 }
 
-/* --- how far it is --- */
-
 static void show_line(struct attendance *at)
 {
     char line[PROGRESS_LINE_MAX];
@@ -167,7 +163,7 @@ static void take_view(struct attendance *at, json_t *json)
     at->is_over = seen.status >= 0 || job_state_is_over(seen.state);
 }
 
-/* The look that is due now and then beside the question that waits. */
+/* Polls progress and output if they are due. */
 static void look(struct attendance *at)
 {
     struct control_answer answer;
@@ -178,7 +174,7 @@ static void look(struct attendance *at)
         if (control_client_ask(&at->asks, "GET", target, NULL, ANSWER_MS, &answer, &error) == ASK_ANSWERED) {
             const bool was_over = at->is_over;
             take_view(at, answer.json);
-            at->is_over = was_over; /* the question that waits tells it */
+            at->is_over = was_over; /* the waiting request reports the end */
         }
         control_answer_fini(&answer);
     }
@@ -186,8 +182,6 @@ static void look(struct attendance *at)
         show_printed(at, &at->asks);
     show_line(at);
 }
-
-/* --- signals --- */
 
 static void end_job(struct attendance *at, bool finishes)
 {
@@ -206,7 +200,7 @@ static void end_job(struct attendance *at, bool finishes)
         say(at, text);
 }
 
-/* Has the job drain, the next time has what runs ended. */
+/* Drains the job; at the second call ends what runs. */
 static void end_for_side(struct attendance *at, bool now)
 {
     const bool finishes = !now && at->ends == 0;
@@ -246,8 +240,6 @@ static bool take_signals(struct attendance *at)
     return false;
 }
 
-/* --- until it is over --- */
-
 static enum ask_end ask_for_change(struct attendance *at, struct error *error)
 {
     char target[64];
@@ -255,7 +247,7 @@ static enum ask_end ask_for_change(struct attendance *at, struct error *error)
     return control_client_send(at->waits, "GET", target, NULL, ANSWER_MS, error);
 }
 
-/* Takes the answer that has come, and asks anew. */
+/* Takes the answer and sends the next request. */
 static enum ask_end take_change(struct attendance *at, struct error *error)
 {
     struct control_answer answer;
@@ -268,7 +260,7 @@ static enum ask_end take_change(struct attendance *at, struct error *error)
     return end == ASK_ANSWERED && !at->is_over ? ask_for_change(at, error) : end == ASK_SILENT ? ASK_ANSWERED : end;
 }
 
-/* Below 0: the job is over; else the exit status. */
+/* Returns the exit status, or below 0 if the job is over. */
 static int attend_until_over(struct attendance *at)
 {
     struct error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A program's standard output: see capture.h. */
+/* Capturing a program's output: see capture.h. */
 #include "deploy/cli/capture.h"
 
 #include <fcntl.h>

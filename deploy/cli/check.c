@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Before the launch: see check.h.
+/* Checks before the launch: see check.h.
  *
- * The checks are those of the rank that leads, and no others (common/job/check.h, worker/dca/check.h): the
- * supermaster, or the first worker with --dca. Where that rank may be on another machine than this one, or begins in
- * another folder, names of files mean something else over there: then only the words of the job are checked here, and
- * the rest by the leader when it has started. */
+ * They are those of the leading rank (common/job/check.h, worker/dca/check.h): the supermaster, or the first worker
+ * with --dca. If that rank may run on another machine or in another folder, file names may mean other files there: then
+ * only the words of the job are checked here, and the leading rank checks the rest after its start. */
 #include "deploy/cli/check.h"
 
 #include "common/config/dca_options.h"
@@ -35,7 +34,7 @@ static bool launch_check_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* True if the rank that leads may find other files under the names that the job gives. */
+/* True if file names of the job may refer to other files for the leading rank. */
 static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
@@ -45,9 +44,7 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
     return !launch_plan_leads_here(launch_plan);
 }
 
-/* --- the job of workers alone --- */
-
-/* The words as each worker gets them, its own and those of the job: whether they go together without a supermaster. */
+/* Parses the words of a worker, its own and the job's: they must be valid without a supermaster. */
 static int read_dca_words(const struct launch_plan *launch_plan, struct argv *words, struct worker_options *worker,
                           struct error *error)
 {
@@ -83,9 +80,7 @@ static int launch_check_check_dca(const struct launch_plan *launch_plan, const s
     return dca_check_techniques(worker, &launch_plan->request.setup, launch_plan->line_up.workers, nodes, error);
 }
 
-/* --- the powers --- */
-
-/* Ranks count in the order of the line: supermaster, masters, workers. */
+/* Ranks are numbered in the order of the launch line: supermaster, masters, workers. */
 static int check_powers(const struct launch_plan *launch_plan, struct error *error)
 {
     enum run_power power = launch_plan->request.setup.job.spec.power;
@@ -103,8 +98,6 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
     free(ranks);
     return result;
 }
-
-/* --- what a dry run shows --- */
 
 /* "1,000 tasks", "5 of 1,000 tasks, 2 of them done" */
 static void show_count(const struct job_setup *setup, uint64_t done, struct text *text)
@@ -179,10 +172,8 @@ static void show_nothing(struct launch_plan *launch_plan)
     launch_plan->request.shown = text_take(&text);
 }
 
-/* --- the whole --- */
-
-/* Looks at what an earlier run has left. A dry run also finds out how much of it can be believed, for which the output
- * may have to be read. If the earlier run is complete one line says so. */
+/* Examines what an earlier run has left. A dry run also determines how much of it is valid, which may require reading
+ * the output. If the earlier run is complete, prints a line. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *setup = &launch_plan->request.setup;

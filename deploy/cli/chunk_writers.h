@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The ways to print a series of chunks. They are written as they are cut. */
+/* Formats for a series of chunks, written while the chunks are cut. */
 #pragma once
 
 #include "deploy/cli/series.h"
 
-/* The text written so far. */
+/* What has been written so far. */
 struct tally {
     uint64_t chunks, largest, smallest;
-    int width, worker_width; /* widths of the columns, text only */
+    int width, worker_width; /* column widths, text only */
 };
 
 struct chunk_writer {
@@ -17,8 +17,8 @@ struct chunk_writer {
     void (*end)(const struct tally *tally);
 };
 
-/* `text`, `json` or `csv`; NULL where there is none of that name. */
+/* Finds `text`, `json` or `csv`; else NULL. */
 const struct chunk_writer *chunk_writer_find(const char *name);
 
-/* Writes what is left of the series to standard output. False when that fails; errno says why. */
+/* Writes the rest of the series to standard output. False if that fails; errno says why. */
 bool chunk_writer_run(const struct chunk_writer *writer, struct series *series);

@@ -50,9 +50,7 @@ static int print_series(const struct chunks_request *request, const char *spec)
     return status;
 }
 
-/* --- several techniques side by side --- */
-
-/* The widths of the columns: of the names, and of the largest number. */
+/* Widths of the columns: for the names and the largest number. */
 static int column_width(const struct chunks_request *request, const char *spec)
 {
     const int number = snprintf(NULL, 0, "%" PRIu64, request->setup.config.iterations), name = (int)strlen(spec);
@@ -75,7 +73,7 @@ static bool print_step(const struct chunks_request *request, struct series *seri
 {
     struct chunk chunk;
     uint64_t counts[PLOT_SERIES_MAX] = {0};
-    unsigned columns = 0; /* up to the last series that has a chunk */
+    unsigned columns = 0; /* up to the last series with a chunk */
     for (unsigned k = 0; k < request->spec_count; k++)
         if (series_next(&series[k], &chunk)) {
             counts[k] = chunk.count;
@@ -96,7 +94,7 @@ static bool print_step(const struct chunks_request *request, struct series *seri
     return true;
 }
 
-/* A column for the chunk sizes of each technique. */
+/* One column of chunk sizes per technique. */
 static int print_table(const struct chunks_request *request)
 {
     const bool is_csv = request->writer != NULL && strcmp(request->writer->name, "csv") == 0;
@@ -123,7 +121,6 @@ static int print_table(const struct chunks_request *request)
     return fflush(stdout) != 0 || ferror(stdout) ? write_failed() : status;
 }
 
-/* Every spec, before the first of them is computed. */
 static int check_specs(const struct chunks_request *request, struct error *error)
 {
     struct series series;
@@ -135,7 +132,7 @@ static int check_specs(const struct chunks_request *request, struct error *error
     return 0;
 }
 
-/* The line that names the file keeps out of a table's way. */
+/* Prints the line with the file's name only if no table is printed. */
 static int draw_series(const struct chunks_request *request)
 {
     struct plot plot = {request->plot, &request->setup, request->specs, request->spec_count};

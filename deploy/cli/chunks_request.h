@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The request to `hdss chunks`. */
+/* Options and operands of `hdss chunks`. */
 #pragma once
 
 #include "common/config/options.h"
@@ -9,18 +9,17 @@
 struct chunks_request {
     const char **specs; /* specs as given, borrowed from argv; the list is owned */
     unsigned spec_count;
-    const char *power, *order, *plot; /* texts as given; NULL where they are not */
+    const char *power, *order, *plot; /* as given; NULL if not given */
     bool iterations_given, workers_given;
     struct series_setup setup;
     double *powers;                    /* owned, also setup.config.powers */
     unsigned *asked;                   /* owned, also setup.asked */
-    const struct chunk_writer *writer; /* NULL where --format is not given */
+    const struct chunk_writer *writer; /* NULL if --format is not given */
 };
 
-/* The table. */
 extern const struct options chunks_options;
 
-/* Reads the request, and checks everything but the specs themselves. Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1
- * with one line; chunks_request_fini() is due all the same. */
+/* Parses the command line and checks all but the specs. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1;
+ * chunks_request_fini() is required in each case. */
 int chunks_request_init(struct chunks_request *request, int argc, char **argv, struct error *error);
 void chunks_request_fini(struct chunks_request *request);

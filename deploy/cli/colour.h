@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Colour on terminals, for the name before a message and the state of a run. NO_COLOR in the environment turns it off.
- */
+/* Colours for the name before a message and for the state of a run. The environment variable NO_COLOR turns them off.
+ * */
 #pragma once
 
 #include <stdbool.h>
@@ -13,10 +13,9 @@
 #define COLOUR_BAD   "\033[31m"
 #define COLOUR_END   "\033[0m"
 
-/* True for a terminal that shows colours and a user who wants them. */
+/* True if it is a terminal with colours and the user has not turned them off. */
 bool colour_is_on(int descriptor);
 
-/* Prints "PROGRAM: TEXT" as a line on standard error, by one write: an error, or a note. plain() makes the text safe to
- * print. */
+/* Prints "PROGRAM: TEXT" on standard error in one write. plain() makes the text safe to print. */
 void say_error(const char *program, const char *text);
 void say_note(const char *program, const char *text);

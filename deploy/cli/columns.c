@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The room that standard output has for a line: see columns.h. */
+/* Line width of standard output: see columns.h. */
 #include "deploy/cli/columns.h"
 
 #include <sys/ioctl.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The room that standard output has for a line. */
+/* Line width of standard output. */
 #pragma once
 
 #define COLUMNS_MIN  40
-#define COLUMNS_NONE 4000 /* where no terminal cuts lines */
+#define COLUMNS_NONE 4000 /* if standard output is no terminal */
 
-/* Columns of the terminal; what goes elsewhere is not cut. */
+/* Columns of the terminal, or COLUMNS_NONE. */
 unsigned columns_of_output(void);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of `hdss`: one table, from which they are found, listed and completed. */
+/* The commands of `hdss`: one table for look-up, help and completion. */
 #pragma once
 
 #include "common/config/options.h"
 
-/* The meaning of the words of a command line that are not options. */
+/* What the operands of a command are. */
 enum operands {
     OPERANDS_NONE,
     OPERANDS_KERNEL,     /* a kernel and its parameters */
     OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
     OPERANDS_TECHNIQUES, /* techniques with their parameters */
-    OPERANDS_FILE,       /* a file */
-    OPERANDS_RUNS,       /* jobs that go on */
-    OPERANDS_SETS,       /* sets that are up */
-    OPERANDS_SESSIONS,   /* a set that is up, or a job that goes on */
-    OPERANDS_COMMAND,    /* a command line: any files */
+    OPERANDS_FILE,
+    OPERANDS_RUNS,     /* jobs that are not over */
+    OPERANDS_SETS,     /* sets that are up */
+    OPERANDS_SESSIONS, /* a set, or a job that is not over */
+    OPERANDS_COMMAND,  /* a command line with files */
 };
 
 struct grammar {
@@ -26,14 +26,14 @@ struct command {
     const char *name;  /* NULL ends the table */
     const char *words; /* words that follow the name */
     const char *summary;
-    /* Called with its own name as argv[0]; prints what it has to say, returns the exit status (enum exit_status). */
+    /* Called with its name as argv[0]; prints its messages and returns an enum exit_status. */
     int (*run)(int argc, char **argv);
-    void (*grammar)(struct grammar *grammar); /* NULL for a program of its own: see outside.h */
+    void (*grammar)(struct grammar *grammar); /* NULL for a separate program: see outside.h */
 };
 
 extern const struct command commands[];
 
-/* NULL where there is none of that name. */
+/* NULL if there is no such command. */
 const struct command *command_find(const char *name);
 
 int command_add(int argc, char **argv);
@@ -77,15 +77,15 @@ void pods_grammar(struct grammar *grammar);
 void alloc_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 
-/* Runs a command that is a program of its own. */
+/* Runs a command that is a separate program. */
 int command_outside(int argc, char **argv);
 
-/* Requests of the shells, which is no command for people: see complete.c. */
+/* Internal command for shell completions: see complete.c. */
 int command_complete(int argc, char **argv);
 
-/* The page that `result`, OPTIONS_HELP or OPTIONS_VERSION, asks for. Returns the exit status; a failure is named after
+/* Prints the page for `result`, OPTIONS_HELP or OPTIONS_VERSION. Returns the exit status; errors are named after
  * `program`. */
 int show_page(const char *program, const struct options *options, int result);
 
-/* Brings to its end what a page has printed. Returns as show_page(). */
+/* Finishes a page: writes the reference to the manual and flushes. Returns like show_page(). */
 int commands_end_page(const char *program);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Completions for the cursor's place, for the shells' completions: `hdss complete PROGRAM WORD...`, of which the
- * last word is the one to be completed, prints one candidate a line, a tab behind it and what it is for. Where a
- * file may be meant the line is ":files" or ":folders", and behind the tab what stands before its name in the word.
+/* Shell completion: `hdss complete PROGRAM WORD...` completes the last word. It prints one candidate a line, a tab and
+ * its description. If a file is possible the line is ":files" or ":folders", and the text after the tab is what
+ * precedes the file name in the word.
  *
- * All of it comes from the tables from which the command lines are parsed. Of kernels only the built-in ones are looked
- * at: pressing the tab key never loads code of a user's. */
+ * Candidates come from the option tables. Only built-in kernels are described: completion loads no user code. */
 #include "deploy/cli/ask_control.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -25,19 +24,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The place of the cursor. */
+/* Position of the cursor. */
 struct place {
     struct grammar grammar;
-    const char *word;             /* up to the cursor */
-    const struct option_row *row; /* option whose value the word is; NULL: the word is no value */
+    const char *word;             /* the word up to the cursor */
+    const struct option_row *row; /* option whose value the word is; NULL: none */
     bool operands_only;           /* `--` was seen */
-    const char *kernel;           /* the first operand; NULL: there is none yet */
+    const char *kernel;           /* first operand; NULL: none yet */
     int operands;                 /* number of operands so far */
     char *const *words;           /* words before the cursor, for the parameters that are given */
     int count;
 };
 
-/* Offers `text` behind the part of the word that stays: the first `kept` characters. */
+/* Offers the first `kept` characters of the word followed by `text`. */
 static void offer(const struct place *place, size_t kept, const char *text, const char *ending, const char *about)
 {
     const char *begun = place->word + kept;
@@ -54,7 +53,7 @@ static void offer_names(const struct place *place, size_t kept, const char *what
     printf(":%s\t%.*s\n", what, (int)kept, place->word);
 }
 
-/* The words of "ceil|floor"; names in capitals are none. */
+/* Offers the words of "ceil|floor", without placeholders in capitals. */
 static void offer_choices(const struct place *place, size_t kept, const char *choices)
 {
     for (size_t length; *choices != '\0'; choices += length + (choices[length] == '|')) {
@@ -77,7 +76,7 @@ static bool complete_is_given(const char *list, const char *name)
     return false;
 }
 
-/* Behind "NAME:": PARAM=VALUE,... */
+/* After "NAME:": PARAM=VALUE,... */
 static void offer_technique_params(const struct place *place, const char *name, const char *list)
 {
     const struct technique *technique = sched_find(name);
@@ -94,7 +93,7 @@ static void offer_technique_params(const struct place *place, const char *name, 
     }
 }
 
-/* The files of plug-ins. None is loaded only to complete a word, so their parameters are not offered. */
+/* Offers plug-in files. Completion does not load them, so it does not know their parameters. */
 static void offer_plugins(const struct place *place, size_t kept)
 {
     const char *spec = place->word + kept;
@@ -116,7 +115,7 @@ static void offer_techniques(const struct place *place, size_t kept, bool with_p
         offer(place, kept, techniques[i]->name, "", techniques[i]->title);
 }
 
-/* Names of sets, or IDs of jobs, stand behind `kept` characters of the word. */
+/* Offers names of sets or IDs of jobs after the `kept` characters. */
 struct offer_behind {
     const struct place *place;
     size_t kept;
@@ -134,7 +133,7 @@ static void offer_sets(const struct place *place, size_t kept)
     sets_each(offer_set, &(struct offer_behind){place, kept});
 }
 
-/* Runs, and the jobs of sets that are not over. */
+/* Offers runs, and jobs of sets that are not over. */
 static void offer_jobs(const struct place *place, size_t kept)
 {
     struct job_list list = {0};
@@ -144,7 +143,7 @@ static void offer_jobs(const struct place *place, size_t kept)
     job_list_fini(&list);
 }
 
-/* Offers values as the table names them: "none|power", "measure|equal|FILE", "SPEC". */
+/* Offers the values in a table entry such as "none|power", "measure|equal|FILE" or "SPEC". */
 static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
 {
     bool optional = row->value[0] == '[';
@@ -194,7 +193,7 @@ static bool complete_is_among(const struct place *place, const char *name)
     return false;
 }
 
-/* Behind "KEY=". */
+/* After "KEY=". */
 static void offer_param_values(const struct place *place, const struct hdss_param *param)
 {
     size_t kept = strlen(param->name) + 1;
@@ -262,7 +261,7 @@ static void offer_operands(const struct place *place)
     }
 }
 
-/* Goes over the words before the cursor. What is wrong with them is for the program to say. */
+/* Parses the words before the cursor and ignores errors. */
 static void complete_find_place(struct place *place, int argc, char *const *argv)
 {
     struct options_reader reader;
@@ -313,7 +312,7 @@ static void complete_command(const struct place *place)
         offer(place, 0, command->name, "", command->summary);
 }
 
-/* Commands, and the two words that stand for options. */
+/* Offers the commands, --help and --version. */
 static void complete_first_word(const struct place *place)
 {
     complete_command(place);
@@ -321,7 +320,7 @@ static void complete_first_word(const struct place *place)
     offer(place, 0, "version", "", "show the version");
 }
 
-/* A distribution may have put its own name before that of a daemon. */
+/* Removes the prefix that a distribution may give to names of daemons. */
 static const char *program_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -345,7 +344,7 @@ static bool find_grammar(struct grammar *grammar, int argc, char *const *argv)
     return true;
 }
 
-/* Has the command complete the last of the words, of which the first is its name. */
+/* Lets the separate program of a command complete the last word. */
 static void complete_outside(int argc, char *const *argv)
 {
     static char complete[] = "--complete";

@@ -45,14 +45,14 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     return 0;
 }
 
-/* Workers that together have a thread for each core: on each of the nodes at least one. */
+/* Number of workers if their threads use all cores, at least one per node. */
 static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cores, unsigned nodes)
 {
     unsigned workers = launch_plan->line_up.threads > 0 ? cores / launch_plan->line_up.threads : nodes;
     return workers > nodes || cores == 0 ? workers : nodes;
 }
 
-/* A list has a value for each worker, or one for all of them. */
+/* Checks that a list has one value, or one per worker. */
 static int compose_check_list(const struct launch_plan *launch_plan, const struct argv *list, const char *name,
                               struct error *error)
 {
@@ -62,7 +62,7 @@ static int compose_check_list(const struct launch_plan *launch_plan, const struc
                      launch_plan->line_up.workers);
 }
 
-/* Cores of this machine for workers: all, or those that masters, or without any the supermaster, leave. */
+/* Cores of this machine for workers: all, or all but those reserved for masters or the supermaster. */
 static unsigned own_cores(const struct launch_plan *launch_plan)
 {
     unsigned cores = cores_usable(), taken = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -71,7 +71,7 @@ static unsigned own_cores(const struct launch_plan *launch_plan)
     return cores > taken ? cores - taken : 0;
 }
 
-/* -1 where there are cores, but none for a worker. */
+/* -1 if all cores are reserved. */
 static int default_workers(struct launch_plan *launch_plan, struct error *error)
 {
     bool known = launch_plan->line_up.hosts.count == 0 || hosts_know_slots(&launch_plan->line_up.hosts);
@@ -100,7 +100,6 @@ static int count_workers(struct launch_plan *launch_plan, struct error *error)
     return compose_check_list(launch_plan, &launch_plan->line_up.loads, "load", error);
 }
 
-/* Workers alone: --dca. */
 static bool compose_is_dca(const struct launch_plan *launch_plan)
 {
     return launch_plan->request.dca.count > 0;
@@ -121,8 +120,7 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* Subtracts the workers that are also masters, or the one that is also the supermaster if there are no masters: they
- * run in its rank and need none of their own. */
+/* Subtracts the workers that run in the ranks of masters, or of the supermaster, that compute. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -182,7 +180,7 @@ int compose_deal(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
+/* Returns "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
 static char *deal_ranks(struct launch_plan *launch_plan)
 {
     hosts_deal(&launch_plan->line_up.hosts, launch_plan->line_up.masters, launch_plan->line_up.workers);
@@ -199,7 +197,7 @@ static char *deal_ranks(struct launch_plan *launch_plan)
     return list;
 }
 
-/* Writes the words before the first program; the user's own options last, so that they win. -1 with one line. */
+/* Adds the launcher and its options; the user's options come last and so take precedence. */
 static int add_launcher(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     const struct dialect *dialect = dialect_of(launch_plan);
@@ -213,7 +211,7 @@ static int add_launcher(struct launch_plan *launch_plan, struct argv *line, stru
     return result;
 }
 
-/* With the hosts that have ranks of this program; of the workers, `count` from the `first` on. */
+/* Adds the options of a program, with the hosts of its ranks; for workers those of `count` workers from `first` on. */
 static void compose_add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
                                         unsigned first, unsigned count)
 {
@@ -237,7 +235,7 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* Adds a context of ranks that are dealt out as those of `rank` are. They run `program`, which is another one where a
+/* Adds a group of ranks of `program`, dealt to the hosts like `rank`. The program differs from that of the rank if a
  * pod's master leads. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
@@ -251,8 +249,8 @@ static void add_context(const struct launch_plan *launch_plan, struct argv *line
         argv_add(line, names[program]);
 }
 
-/* A supermaster on another machine cannot see that there is a terminal here. What the user says stands behind and wins.
- */
+/* Adds the job. A supermaster on another machine cannot see the terminal here, so the progress is set first; the user's
+ * options follow and take precedence. */
 static void add_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     static const char *const quiet[] = {"--progress", "never", "--summary", "none"};
@@ -266,14 +264,14 @@ static void add_job(const struct launch_plan *launch_plan, struct argv *line)
         argv_add(line, launch_plan->request.words.items[i]);
 }
 
-/* Gives a worker the options of the supermaster. A host without a terminal cannot see that there is one here. */
+/* Gives a worker the options of the supermaster, with the progress set as in add_job(). */
 static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     argv_add_all(line, &launch_plan->request.dca);
     add_job(launch_plan, line);
 }
 
-/* The value of a list's option for one worker; NULL: it does not get it. */
+/* Value of a list option for one worker; NULL: none. */
 static const char *compose_value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
@@ -293,7 +291,7 @@ static void compose_add_value(struct argv *line, const char *option, const char 
     argv_add(line, value);
 }
 
-/* A context for each group of neighbours with the same slowdown and load. */
+/* Adds a group for each run of consecutive workers with equal slowdown and load. */
 static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line,
                                 char paths[PROGRAMS][PATH_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The mpirun line for a line-up. */
+/* Composes the launch line of a run. */
 #pragma once
 
 #include "common/config/job.h"
@@ -14,60 +14,60 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* What carries the messages of the ranks, and so what starts them. */
+/* The carrier that the user asks for, which determines the launcher. */
 enum carrier_wish {
-    CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI, else MPI */
+    CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI; else MPI */
     CARRIER_LOCAL,
     CARRIER_MPI,
 };
 
-/* The line-up: how many ranks there are, and on which hosts. */
+/* The number of ranks, and their hosts. */
 struct line_up {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
-    bool has_no_workers;    /* all workers are to come in pods */
-    unsigned threads;       /* threads of each worker; 0: as many as it has cores */
-    bool single_threaded;   /* the kernel is one of ours, which has no threads but those */
-    struct hosts hosts;     /* hosts of the run; none: this machine */
-    bool has_pods;          /* --pods: each host is to have a launch of its own */
-    bool has_one_launch;    /* --one-launch: all hosts are to be in one */
-    struct hosts pod_hosts; /* then they are here, dealt, and the launch has the supermaster alone */
-    bool allocated;         /* the hosts are those of a batch job other than Slurm's */
+    bool has_no_workers;    /* all workers come in pods */
+    unsigned threads;       /* per worker; 0: one per core */
+    bool single_threaded;   /* the kernel is built in and uses no threads of its own */
+    struct hosts hosts;     /* empty: this machine */
+    bool has_pods;          /* --pods: one launch per host */
+    bool has_one_launch;    /* --one-launch: one launch for all hosts */
+    struct hosts pod_hosts; /* hosts of the pods; the launch then contains only the supermaster */
+    bool allocated;         /* hosts of a batch job other than Slurm's */
     bool core_reserved;     /* workers leave a core to each master */
-    struct argv slowdowns;  /* slowdown for all, or one for each worker, or none */
-    struct argv loads;      /* busy processes beside the workers, in the same form */
+    struct argv slowdowns;  /* none, one for all, or one per worker */
+    struct argv loads;      /* busy processes beside the workers; likewise */
 };
 
-/* What starts the ranks. */
+/* The launcher. */
 struct launch_start {
-    const char *mpirun; /* the launcher that the user names, borrowed; NULL: none */
+    const char *mpirun; /* given by the user, borrowed; NULL: not given */
     enum carrier_wish carrier;
     bool carrier_given;
-    char fork[PATH_MAX];      /* the path of hdss-fork, where that is the launcher */
-    struct launcher launcher; /* the one that is used */
+    char fork[PATH_MAX]; /* path of hdss-fork, if that is the launcher */
+    struct launcher launcher;
     struct argv mpi_args;
-    bool survives; /* the launcher is to let the others go on when a rank dies */
+    bool survives; /* other ranks survive the loss of one */
 };
 
 /* The job that the ranks run. */
 struct job_request {
-    struct argv words;       /* the supermaster's command line, its name first */
-    struct argv dca;         /* --dca and what goes with it, for every worker; none: a supermaster leads */
-    const char *break_after; /* iterations between two looks, as given; borrowed; NULL: not given */
-    struct job_setup setup;  /* set-up of `words`, borrowing from it; the loop is known where check.h has looked */
-    bool described;          /* by check.h: the loop of the job is known */
-    bool checked;            /* by check.h */
-    char *shown;             /* text that a dry run shows behind the line; owned */
-    const char *set;         /* the job is for this set, and nothing is launched; borrowed; NULL: it is launched */
-    char journal[JOB_JOURNAL_PATH_MAX]; /* that of the job, where it may be started again; else empty */
-    unsigned job_end;                   /* place in the line behind the supermaster's words */
+    struct argv words;       /* command line of the supermaster, from its name on */
+    struct argv dca;         /* --dca and its options, for every worker; empty: a supermaster leads */
+    const char *break_after; /* as given, borrowed; NULL: not given */
+    struct job_setup setup;  /* parsed `words`, from which it borrows; check.h adds the loop */
+    bool described;          /* the loop is known */
+    bool checked;
+    char *shown;                        /* text that a dry run prints after the line; owned */
+    const char *set;                    /* set that gets the job instead of a launch; borrowed; NULL: none */
+    char journal[JOB_JOURNAL_PATH_MAX]; /* journal of the job if it can be restarted; else empty */
+    unsigned job_end;                   /* index in the line after the supermaster's words */
 };
 
-/* How long a run may take, and how often it is started again. */
+/* Time limit and restarts of a run. */
 struct launch_limits {
-    unsigned restarts; /* starts after that of a lost run, at most */
+    unsigned restarts; /* maximal number of restarts */
     bool restarts_given;
-    int64_t limit_s;  /* time limit of the run; 0: that of the batch job; -1: none */
+    int64_t limit_s;  /* 0: that of the batch job; -1: none */
     int64_t margin_s; /* seconds before the limit at which the run drains; -1: not given */
 };
 
@@ -76,20 +76,20 @@ struct launch_plan {
     struct launch_start start;
     struct job_request request;
     struct launch_limits limits;
-    const char *program; /* in whose name notes are printed; borrowed */
+    const char *program; /* for messages; borrowed */
     bool dry_run;
-    const char *launch_option; /* an option of a launch that was given; borrowed; NULL: none was */
-    bool serves;               /* the line has no job: the supermaster serves a set */
-    bool is_pod;               /* a master that joins a set leads the launch, in the place of a supermaster */
-    bool elastic;              /* --elastic */
-    bool has_pods_file;        /* --pods-file */
-    bool listens;              /* pods may join: workers of the launch have a master */
-    bool quiet;                /* nothing is printed but what is wrong */
-    bool verbose;              /* the line is shown */
-    struct run_page page;      /* that is made when the run is over */
+    const char *launch_option; /* first launch option that was given; borrowed; NULL: none */
+    bool serves;               /* the supermaster serves a set; there is no job */
+    bool is_pod;               /* the launch is a pod, led by a master */
+    bool elastic;
+    bool has_pods_file;
+    bool listens;         /* pods may join, so workers need a master */
+    bool quiet;           /* print only errors */
+    bool verbose;         /* show the line */
+    struct run_page page; /* made after the run */
 };
 
-/* Starts of a lost run that keeps a journal, where the user does not say how many. */
+/* Default of --restarts for a run with a journal. */
 #define RESTARTS_DEFAULT 3
 
 #define LINEUP_DEFAULT                                                                                                 \
@@ -99,15 +99,14 @@ struct launch_plan {
 
 void launch_plan_fini(struct launch_plan *launch_plan);
 
-/* Completes the line-up (how many masters and workers) and adds to `line` the words of its mpirun line. -1 with one
- * line. */
+/* Determines the numbers of masters and workers and appends the launch line to `line`. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
-/* Completes the line-up of several hosts, and deals it out to them. -1 with one line. */
+/* Determines the ranks of several hosts and deals them out. */
 int compose_deal(struct launch_plan *launch_plan, struct error *error);
 
-/* -1 with one line where the line-up has no workers that could compute, or none that pods could join. */
+/* Fails if the launch has no workers, and none can join. */
 int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
-/* Finds a program of the suite: beside this one, or in ../libexec/hdss. -1 with one line. */
+/* Finds a program of the suite: beside this one, or in ../libexec/hdss. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

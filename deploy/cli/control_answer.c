@@ -16,7 +16,7 @@ static const char *body_in(const char *bytes, size_t length)
     return end != NULL ? end + strlen(HEAD_END) : NULL;
 }
 
-/* The value of the header in the head of `size` bytes, up to the end of its line; NULL: it is not there. */
+/* Value of a header in a head of `size` bytes, which ends at the line's end; NULL: absent. */
 static const char *header_in(const char *head, size_t size, const char *name)
 {
     const size_t length = strlen(name);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Asking a control socket: see control_client.h. Questions are HTTP/1.1, one at a time; an answer ends where its head
- * says. libevent's client of HTTP knows no Unix sockets before version 2.2. */
+/* Requests to a control socket: see control_client.h. HTTP/1.1, one request at a time; the head of a response gives its
+ * length. libevent's HTTP client supports Unix sockets only from version 2.2 on. */
 #include "deploy/cli/control_client.h"
 
 #include "common/os/clock.h"
@@ -17,7 +17,7 @@
 
 #define ANSWER_MAX (64u << 20)
 #define PIECE      65536u
-/* Between two tries to connect to a socket whose queue is full. */
+/* Delay between attempts to connect to a socket whose queue is full. */
 #define TRY_MS 10
 
 static int64_t now_ms(void)
@@ -25,7 +25,7 @@ static int64_t now_ms(void)
     return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Waits until the socket is ready. False when the time is over. */
+/* Waits until the socket is ready; false after the time limit. */
 static bool wait_for(int fd, short what, int64_t until_ms)
 {
     for (;;) {
@@ -93,7 +93,7 @@ static enum ask_end send_all(struct control_client *client, const char *bytes, s
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return end_with(client, ASK_GONE, error);
         if (sent < 0 && !wait_for(client->fd, POLLOUT, until_ms)) {
-            disconnect(client); /* half a question is none */
+            disconnect(client); /* part of the request was sent */
             return end_with(client, ASK_SILENT, error);
         }
         bytes += sent > 0 ? sent : 0;
@@ -125,7 +125,7 @@ enum ask_end control_client_send(struct control_client *client, const char *meth
     return end;
 }
 
-/* Room for one more piece. False when memory is out, or the answer is too long. */
+/* Makes room for another piece; false if memory runs out or the response is too long. */
 static bool make_room(struct control_client *client)
 {
     if (client->room - client->length >= PIECE)
@@ -139,7 +139,7 @@ static bool make_room(struct control_client *client)
     return true;
 }
 
-/* Takes bytes until the answer is whole. */
+/* Reads until the response is complete. */
 static enum ask_end take_bytes(struct control_client *client, int64_t until_ms, bool *ended)
 {
     *ended = false;
@@ -191,6 +191,6 @@ enum ask_end control_client_ask(struct control_client *client, const char *metho
     if (end == ASK_GONE && is_old)
         return control_client_ask(client, method, target, body, timeout_ms, answer, error);
     if (end == ASK_SILENT)
-        disconnect(client); /* the answer to this question must not be taken for that to the next */
+        disconnect(client); /* a late response must not be taken for the next one */
     return end;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A series as the points of a line: see curve.h. A point is written only where the size changes. */
+/* A series as points of a line: see curve.h. A point is written only if the size changes. */
 #include "deploy/cli/curve.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@ void curve_begin(struct curve *curve, FILE *file)
     *curve = (struct curve){.file = file};
 }
 
-/* The chunks of the group that `step` is of, less one, with 2^(bits - 1) groups in each doubling and 2^bits single
- * chunks before: where a group begins these bits of the step are 0. */
+/* Mask of the bits of a step that are 0 at the beginning of its group: each doubling has 2^(bits - 1) groups, the first
+ * 2^bits chunks are single. */
 static uint64_t group_mask(uint64_t step, int bits)
 {
     int shift = step >> bits == 0 ? 0 : 64 - __builtin_clzll(step) - bits;
@@ -24,7 +24,7 @@ static bool group_begins(uint64_t step, int bits)
 
 static void point(struct curve *curve, uint64_t step, uint64_t size)
 {
-    if (size != curve->drawn) /* no size is 0 */
+    if (size != curve->drawn) /* sizes are never 0 */
         fprintf(curve->file, "%" PRIu64 ".5 %" PRIu64 "\n", step, size);
     curve->drawn = size;
 }
@@ -33,7 +33,7 @@ static void curve_write_group(struct curve *curve)
 {
     if (curve->chunks == 0)
         return;
-    bool rises = curve->group.last > curve->group.first; /* the order that takes fewer points */
+    bool rises = curve->group.last > curve->group.first; /* the order that needs fewer points */
     point(curve, curve->group.step, curve->group.first);
     point(curve, curve->group.step, rises ? curve->group.least : curve->group.most);
     point(curve, curve->group.step, rises ? curve->group.most : curve->group.least);
@@ -67,8 +67,8 @@ void curve_take(struct curve *curve, uint64_t size)
     curve->chunks++;
 }
 
-/* Chunks that neither begin a group nor differ from the one before change nothing. Where a marker may stand a group
- * begins, too. */
+/* Skips chunks that neither begin a group nor differ from the one before. Chunks that may have a marker begin a group.
+ * */
 void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count)
 {
     for (uint64_t end = curve->chunks + count; curve->chunks < end;) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Choosing a dialect, and what all of them ask of a line-up: see dialect.h. */
+/* Dialects, and questions about a launch plan: see dialect.h. */
 #include "deploy/cli/dialect.h"
 
 #include <stdlib.h>

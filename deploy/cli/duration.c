@@ -10,7 +10,7 @@
 
 enum { DIGITS_MAX = 10, LONGEST = INT32_MAX };
 
-/* The length of a unit in seconds; 0: there is none of that name. */
+/* Seconds in a unit; 0: unknown unit. */
 static double unit_seconds(const char *name, size_t length)
 {
     static const struct {
@@ -24,7 +24,7 @@ static double unit_seconds(const char *name, size_t length)
     return 0;
 }
 
-/* Numbers with units, one after the other, such as "1h30m"; a single number without a unit are seconds. */
+/* Parses numbers with units, such as "1h30m", or seconds without a unit. */
 static int parse_units(const char *text, double *seconds)
 {
     double total = 0, number;
@@ -45,7 +45,7 @@ static int parse_units(const char *text, double *seconds)
     return 0;
 }
 
-/* The number before `*text`'s next separator. */
+/* Parses the number before the next separator. */
 static int duration_take_part(const char **text, uint64_t *number)
 {
     size_t length = strspn(*text, "0123456789");
@@ -57,7 +57,7 @@ static int duration_take_part(const char **text, uint64_t *number)
     return 0;
 }
 
-/* "10:30", "2:00:00" and "1-12:00:00". */
+/* Parses "10:30", "2:00:00" and "1-12:00:00". */
 static int parse_clock(const char *text, uint64_t *seconds)
 {
     uint64_t days = 0, total = 0, part;

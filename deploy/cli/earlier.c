@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of an earlier run: see earlier.h. Of the commands digests are kept, so that millions take little memory. */
+/* Tasks of an earlier run: see earlier.h. Commands are kept as digests, so that millions take little memory. */
 #include "deploy/cli/earlier.h"
 
 #include "common/util/digest.h"
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <unistd.h>
 
-/* GNU parallel quotes in another way than we do: what quotes is left out there. A newline is a NUL in its log, and \n
- * in ours. */
+/* Digest without quoting characters, because GNU parallel quotes differently. A newline is a NUL in its log, \n in that
+ * of HDSS. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];
@@ -55,7 +55,7 @@ static int compare_tasks(const void *one, const void *other)
                                   : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Sorts the tasks, and keeps the last line of each. */
+/* Sorts the tasks and keeps the last line of each. */
 static void sort_tasks(struct earlier *earlier)
 {
     size_t kept = 0;
@@ -75,7 +75,7 @@ size_t earlier_failed(const struct earlier *earlier)
     return failed;
 }
 
-/* The digest of the command of a task that is done, else 0. */
+/* Digest of the command of a finished task, else 0. */
 static uint64_t digest_of(const struct earlier *earlier, uint64_t number)
 {
     size_t from = 0;
@@ -94,7 +94,7 @@ bool earlier_has(const struct earlier *earlier, uint64_t number)
     return digest_of(earlier, number) != 0;
 }
 
-/* Hands over each line that has its end, with its number. */
+/* Calls back with each complete line and its number. */
 static int earlier_each_line(struct earlier *earlier, FILE *file,
                              int (*take)(struct earlier *earlier, const char *line, size_t length, uint64_t number,
                                          struct error *error),
@@ -141,9 +141,7 @@ void earlier_fini(struct earlier *earlier)
     *earlier = (struct earlier){0};
 }
 
-/* --- comparing --- */
-
-/* True where a command depends on the worker that runs it. */
+/* True if the command depends on the worker that runs it. */
 static bool depends_on_worker(const char *command)
 {
     return strstr(command, "{%}") != NULL || strstr(command, "{rank}") != NULL || strstr(command, "{node}") != NULL;
@@ -160,7 +158,7 @@ int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_
     return task_list_begin(&earlier->list, earlier->path, error);
 }
 
-/* The task whose line is looked for, and the line: once more through the log, to say what is wrong. */
+/* Reads the log again for the line of a task, to report what differs. */
 static int find_line(const struct earlier *earlier, uint64_t task, char command[200], uint64_t *number)
 {
     struct task_row row;

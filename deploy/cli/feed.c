@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Giving items to an open job: see feed.h, and docs/CONTROL.md for what goes over the socket. */
+/* Adding items to an open job: see feed.h; docs/CONTROL.md has the protocol. */
 #include "deploy/cli/feed.h"
 
 #include "common/os/clock.h"
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #define ANSWER_MS 30000
-/* A request has so many rows, or so many bytes, at most, unless one row alone has more. */
+/* Limits of a request, except for a single larger row. */
 #define ROWS_MAX  4096
 #define BYTES_MAX 65536
-/* A set ends connections on which nothing happens for a minute. */
+/* A set closes connections after a minute without requests. */
 #define STALE_MS 20000
-/* Answers that say that what is asked for cannot be. */
+/* HTTP status of refused requests. */
 #define STATUS_BAD       400
 #define STATUS_NOT_FOUND 404
 #define STATUS_CONFLICT  409
@@ -40,7 +40,7 @@ void feed_fini(struct feed *feed)
     feed->rows = NULL;
 }
 
-/* A connection that may just be ended by the set is made anew: nobody would know what became of a question over it. */
+/* Reconnects before the set may close the connection: a request that is cut off may or may not have been executed. */
 static void renew(struct feed *feed)
 {
     char path[CONTROL_PATH_MAX];
@@ -59,7 +59,7 @@ static uint64_t number_of(const json_t *answer, const char *field)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-/* Sends a request, which it takes. -1 with one line. */
+/* Sends a request and releases it. */
 static int feed_send(struct feed *feed, json_t *request, struct error *error)
 {
     struct control_answer answer;
@@ -97,9 +97,7 @@ int feed_exit_status(const struct feed *feed)
     return cannot_be && !feed->is_unknown ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
-/* --- rows --- */
-
-/* Sends the rows that have gathered, be there none. -1 with one line. */
+/* Sends the collected rows, if any. */
 static int feed_flush(struct feed *feed, bool ends, struct error *error)
 {
     json_t *rows = feed->rows != NULL ? feed->rows : json_array();
@@ -108,7 +106,6 @@ static int feed_flush(struct feed *feed, bool ends, struct error *error)
     return feed_send(feed, json_pack("{s:o, s:b}", "rows", rows, "end", ends), error);
 }
 
-/* NULL with one line. */
 static json_t *field_json(const struct feed *feed, const struct field *field, struct error *error)
 {
     const uint64_t row = feed->added + feed->count + 1;
@@ -118,7 +115,7 @@ static json_t *field_json(const struct feed *feed, const struct field *field, st
     return text;
 }
 
-/* A row of one field is a text. NULL with one line. */
+/* A row of one field becomes a string. */
 static json_t *row_json(const struct feed *feed, const struct arguments *row, struct error *error)
 {
     if (row->count == 1)
@@ -146,7 +143,7 @@ static int feed_add(struct feed *feed, const struct arguments *row, struct error
     json_t *one = row_json(feed, row, error);
     if (one == NULL) {
         if (feed->count > 0)
-            feed_flush(feed, false, &second); /* those before it are none the worse */
+            feed_flush(feed, false, &second); /* the rows before it are valid */
         return -1;
     }
     if (feed->rows == NULL)
@@ -165,7 +162,7 @@ int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct erro
     while ((result = sources_next(sources, feed->count == 0, &row, error)) > 0)
         if ((result == SOURCES_ROW ? feed_add(feed, &row, error) : feed_flush(feed, false, error)) < 0)
             return -1;
-    const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0; /* one that takes nothing is to say so */
+    const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0; /* a job that accepts nothing must say so */
     return result < 0 ? -1 : is_due ? feed_flush(feed, ends, error) : 0;
 }
 
@@ -176,8 +173,6 @@ int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct er
                                     : json_pack("{s:b}", "end", ends),
                      error);
 }
-
-/* --- standard input, beside something else --- */
 
 bool feed_has_input(void)
 {

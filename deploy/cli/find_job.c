@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding jobs: see find_job.h. A job of a set is asked for by its number, without a look at all the others. */
+/* Finding jobs: see find_job.h. A job of a set is requested by its number, without listing the others. */
 #include "deploy/cli/find_job.h"
 
 #include "deploy/cli/ask_control.h"
@@ -24,7 +24,7 @@ uint64_t find_job_number(const char *word)
     return number;
 }
 
-/* Adds what the set says of the job. `status` is that of its answer. */
+/* Adds the set's answer about the job. `status`: HTTP status. */
 static int ask_for_job(struct job_list *found, const struct set_place *set, uint64_t number, int *status,
                        struct error *error)
 {
@@ -49,7 +49,7 @@ static int ask_for_job(struct job_list *found, const struct set_place *set, uint
     return result;
 }
 
-/* Copies a view whose texts are borrowed from JSON that both hold. */
+/* Adds a copy of a view; both hold the JSON that owns the texts. */
 static int add_view(struct job_list *found, const struct job_view *view, struct error *error)
 {
     struct job_view *copy = job_list_add(found, view->session, view->job);
@@ -73,7 +73,7 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
     return result;
 }
 
-/* Adds the job of the set that was given this name. 1: there is none; -1 with one line. */
+/* Adds the job with this name. 1: there is none. */
 static int find_by_name(struct job_list *found, const struct set_place *set, const char *name, struct error *error)
 {
     struct job_list all = {0};

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Following a job's output: see follow.h.
  *
- * A look first finds what is new, counts it and puts it into the queue; then the queue is printed from its front. So
- * counts are up to date, however slow the reader is, and a task's bytes are read twice only where it had to wait. */
+ * Each poll first finds and counts new tasks and queues them; then it prints the front of the queue. So counts are
+ * current even if the reader is slow, and only tasks that had to wait are read twice. */
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
@@ -21,18 +21,16 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_NS     20000000 /* a look ends then, and goes on the next time */
+#define LOOK_NS     20000000 /* limit of a poll, which the next one continues */
 #define WAIT_MIN_MS 10
 #define WAIT_MAX_MS 80
-/* No job has so many tasks, and a map of them would not fit into memory. */
+/* Limit of tasks: a larger bitmap would not fit into memory. */
 #define TASKS_MAX (UINT64_C(1) << 33)
 
 static int follow_no_memory(struct error *error)
 {
     return error_set(error, "out of memory for the output of the tasks");
 }
-
-/* --- tasks that were seen --- */
 
 static bool is_seen(const struct follow *follow, uint64_t task)
 {
@@ -54,9 +52,7 @@ static int set_seen(struct follow *follow, uint64_t task, struct error *error)
     return 0;
 }
 
-/* --- the queue --- */
-
-/* Drops the places that are behind. */
+/* Removes printed entries. */
 static void queue_trim(struct follow_queue *queue)
 {
     const size_t behind = queue->next - queue->base;
@@ -84,8 +80,7 @@ static int queue_put(struct follow_queue *queue, uint64_t number, const struct f
     return 0;
 }
 
-/* The place of the task to be printed next; NULL where it is not there. At the `last` look those that are missing are
- * left out. */
+/* The next task to print; NULL if it has not finished. In the `last` poll missing tasks are skipped. */
 static const struct follow_place *queue_front(struct follow_queue *queue, bool last)
 {
     for (; queue->next - queue->base < queue->length; queue->next++) {
@@ -98,17 +93,15 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
     return NULL;
 }
 
-/* --- what is in a block --- */
-
-/* A task's bytes, and its line of the log. */
+/* The output of a task, and its line of the log. */
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
     uint32_t length[BLOCK_STREAMS_MAX]; /* without the newline of the log */
     struct task_row row;
-    bool has_row; /* the line could be read */
+    bool has_row; /* the line is valid */
 };
 
-/* Finds the bytes of a task in the block that is loaded. Tasks are nearly always asked for in their order. */
+/* Finds a task's output in the loaded block. Tasks are mostly requested in order. */
 static void find_bytes(struct follow *follow, const struct follow_place *place, struct task_bytes *bytes)
 {
     const struct block *block = results_tail_block(follow->tail);
@@ -131,8 +124,6 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     *length -= *length > 0 && line[*length - 1] == '\n';
     bytes->has_row = task_row_read(&bytes->row, TASK_LOG_HDSS, line, *length);
 }
-
-/* --- finding --- */
 
 static void count_failed(struct follow *follow, const struct follow_place *place)
 {
@@ -172,8 +163,6 @@ static int take_entry(struct follow *follow, const struct results_entry *entry, 
     return 0;
 }
 
-/* --- printing --- */
-
 /* Removes a progress line before other text. */
 static void clear_line(struct follow *follow, const struct outlet *outlet)
 {
@@ -183,14 +172,14 @@ static void clear_line(struct follow *follow, const struct outlet *outlet)
     follow->has_cleared = write(STDERR_FILENO, text, sizeof text - 1) > 0;
 }
 
-/* Ends a line that has no end: the text that follows on the terminal would overwrite it. */
+/* Ends an unfinished line, which following text on the terminal would overwrite. */
 static void end_line(struct follow *follow, struct outlet *outlet)
 {
     if (follow->options.clears_line && outlet->is_terminal && outlet->is_in_line && write(STDERR_FILENO, "\n", 1) == 1)
         outlet->is_in_line = false;
 }
 
-/* Writes what is there of one of them. As outlet_flush(). */
+/* Writes the buffer of one outlet; returns like outlet_flush(). */
 static int print_flush(struct follow *follow, struct outlet *outlet, struct error *error)
 {
     clear_line(follow, outlet);
@@ -199,7 +188,7 @@ static int print_flush(struct follow *follow, struct outlet *outlet, struct erro
     return result;
 }
 
-/* Puts bytes on an outlet, whatever the other one has before them. Moves *at on. 1 when all are there. */
+/* Puts bytes on an outlet after flushing the other one. Advances *at. 1 when all are written. */
 static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint64_t length, uint64_t *at,
                      struct error *error)
 {
@@ -214,7 +203,7 @@ static int print_put(struct follow *follow, struct outlet *outlet, const void *b
     return result;
 }
 
-/* Puts bytes of a stream, with the tag before each line. */
+/* Puts bytes of a stream with the tag before each line. */
 static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint64_t length,
                         struct error *error)
 {
@@ -241,7 +230,7 @@ static int print_tagged(struct follow *follow, struct outlet *outlet, const unsi
     return result;
 }
 
-/* Puts the task's line into the task log, if there is one: with the columns that it has. */
+/* Writes the task's line to the task log, if there is one. */
 static int print_log(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -258,14 +247,13 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
         task->at += taken;
         if (taken > 0)
             continue;
-        result = print_flush(follow, &follow->out, error); /* a line follows what its task has printed */
+        result = print_flush(follow, &follow->out, error); /* the log line follows the task's output */
         result = result > 0 ? print_flush(follow, &follow->err, error) : result;
         result = result > 0 ? print_flush(follow, &follow->log, error) : result;
     }
     return result;
 }
 
-/* Puts the command of the task. */
 static int print_command(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     uint64_t end = 0;
@@ -282,7 +270,7 @@ static int print_command(struct follow *follow, const struct task_bytes *bytes, 
     return result;
 }
 
-/* Puts bytes of the stream at hand, from where it is. */
+/* Puts bytes of the present stream from the present position on. */
 static int print_bytes(struct follow *follow, const unsigned char *from, uint64_t length, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -291,7 +279,7 @@ static int print_bytes(struct follow *follow, const unsigned char *from, uint64_
                                           : print_put(follow, outlet, from, length, &task->at, error);
 }
 
-/* Lines that were printed while the task ran are left out. */
+/* Skips what was printed while the task ran. */
 static int print_stream(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     const unsigned stream = follow->task.stream;
@@ -315,9 +303,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* --- what was spilled --- */
-
-/* Maps the file of a stream of which the log says more bytes than the parts have, and removes its name. */
+/* Maps and unlinks the spill file of a stream whose log line has more bytes than the parts. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -341,7 +327,7 @@ static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, 
     return 0;
 }
 
-/* Finds what of the task is not in the parts. -1 with one line. */
+/* Finds the part of the task's output that was spilled. */
 static int find_spilled(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     const struct task_row *row = &bytes->row;
@@ -359,8 +345,6 @@ static void unmap_spilled(struct follow *follow)
             munmap(follow->task.spilled[s].bytes, (size_t)follow->task.spilled[s].length);
     memset(follow->task.spilled, 0, sizeof follow->task.spilled);
 }
-
-/* --- a task --- */
 
 static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
@@ -381,7 +365,7 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
                             error);
 }
 
-/* Finds what was printed of the task while it ran, in the try that counts. */
+/* Finds how much of the final try was printed while the task ran. */
 static void find_shown(struct follow *follow, const struct task_bytes *bytes)
 {
     struct follow_task *task = &follow->task;
@@ -395,7 +379,7 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes)
     live_forget(&follow->live, task->iteration);
 }
 
-/* Begins to print the task at the front of the queue. */
+/* Begins to print the first task of the queue. */
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
     enum { SHOWN_MAX = 3 };
@@ -408,14 +392,13 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     if (find_spilled(follow, &bytes, error) < 0)
         return -1;
     find_shown(follow, &bytes);
-    /* Of the tasks that could not be started only the first ones say why: with the others it is the same, as a rule. */
+    /* Only the first tasks that could not be started print their error, which is usually the same for all. */
     follow->task.is_left_out =
         bytes.has_row && task_text_is(bytes.row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
     return write_files(follow, &bytes, error);
 }
 
-/* True if this task is the last one of its block, and no task of the block has failed. From the blocks the run names
- * the failed tasks at its end. */
+/* True for the last task of a block without failed tasks. The run reads blocks with failed tasks at its end. */
 static bool is_last_of_good(const struct block *block, uint32_t index)
 {
     bool is_good = index + 1 == block->count;
@@ -424,7 +407,7 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Goes on with the task at hand. 1 when all of it is in the outlets, 0 where a reader is slow, -1 with one line. */
+/* Continues with the present task. 1: all of it is in the outlets; 0: a reader is slow. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -449,7 +432,7 @@ static int print_task(struct follow *follow, struct error *error)
     return 1;
 }
 
-/* Goes on with the fragment at hand. As print_task(). */
+/* Continues with the present fragment; returns like print_task(). */
 static int print_fragment(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -458,7 +441,7 @@ static int print_fragment(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Prints what can be printed. As print_task(). */
+/* Prints what is possible; returns like print_task(). */
 static int print_queue(struct follow *follow, bool last, struct error *error)
 {
     int result = follow->task.is_open && follow->task.is_live ? print_fragment(follow, error) : 1;
@@ -473,7 +456,7 @@ static int print_queue(struct follow *follow, bool last, struct error *error)
     return result;
 }
 
-/* Prints what has come of a try. As print_task(). */
+/* Prints new output of a try; returns like print_task(). */
 static int print_try(struct follow *follow, struct live_try *try, struct error *error)
 {
     struct fragment fragment;
@@ -497,7 +480,7 @@ static bool task_is_over(const void *context, uint64_t task)
     return is_seen(context, task);
 }
 
-/* Prints what tasks that run have written; in order, of the one that is next. As print_task(). */
+/* Prints new output of running tasks, with in_order only of the next one; returns like print_task(). */
 static int print_live(struct follow *follow, struct error *error)
 {
     int result = 1;
@@ -511,7 +494,7 @@ static int print_live(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Writes all that is in the outlets. Returns as print_task() does. */
+/* Flushes both outlets; returns like print_task(). */
 static int print_all(struct follow *follow, bool last, struct error *error)
 {
     follow->is_blocked = false;
@@ -531,9 +514,7 @@ static int print_all(struct follow *follow, bool last, struct error *error)
     return 1;
 }
 
-/* --- looking --- */
-
-/* Finds what is new, for at most the time of a look, and prints it. */
+/* Finds and prints new output, within LOOK_NS. */
 static int look(struct follow *follow, bool last, struct error *error)
 {
     const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
@@ -544,7 +525,7 @@ static int look(struct follow *follow, bool last, struct error *error)
     follow->is_blocked = false;
     while (more > 0 && (last || clock_ns(CLOCK_MONOTONIC) < end_ns)) {
         more = results_tail_next(follow->tail, last, &entry, error);
-        follow->cursor.is_set = false; /* the block is another one */
+        follow->cursor.is_set = false; /* another block is loaded */
         if (more > 0 && take_entry(follow, &entry, error) < 0)
             return -1;
         found |= more > 0;
@@ -586,14 +567,12 @@ bool follow_has_printed(const struct follow *follow)
     return follow->has_cleared && !follow->out.is_in_line && !follow->err.is_in_line;
 }
 
-/* --- the task log --- */
-
 static int refuse_log(const struct follow *follow, struct error *error)
 {
     return error_set(error, "%.200s: %s", follow->options.joblog, file_write_error(errno));
 }
 
-/* Reads what is in the log, and cuts a last line off that has no end. */
+/* Reads the log and truncates an incomplete last line. */
 static int read_log(struct follow *follow, FILE *file, struct error *error)
 {
     char *line = NULL;
@@ -616,7 +595,7 @@ static int read_log(struct follow *follow, FILE *file, struct error *error)
     return result;
 }
 
-/* Reads the log that is to be gone on with. */
+/* Reads an existing log that is continued. */
 static int look_back(struct follow *follow, struct error *error)
 {
     int fd = open(follow->options.joblog, O_RDONLY | O_CLOEXEC);
@@ -645,7 +624,7 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* Only a log that is not cut is waited for: all lines of the run that has just ended would be lost. */
+    /* Waits for the lock of a log that is continued: the previous run may still write its last lines. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
@@ -659,9 +638,7 @@ static int open_log(struct follow *follow, struct error *error)
     return 0;
 }
 
-/* --- begin and end --- */
-
-/* SIGPIPE would end us; a handler, other than to ignore it, is not inherited by what is launched. */
+/* Avoids death by SIGPIPE. Unlike SIG_IGN a handler is not inherited by programs that are started. */
 static void take_no_notice(int number)
 {
     (void)number;
@@ -703,7 +680,7 @@ int follow_end(struct follow *follow, struct error *error)
 {
     int result = look(follow, true, error);
     while (result == 0 && follow->is_blocked && !follow->is_broken) {
-        /* Waits until the slow reader reads on. */
+        /* Waits for the slow reader. */
         struct pollfd polled = {.fd = follow_blocked_on(follow), .events = POLLOUT};
         poll(&polled, 1, -1);
         result = print_all(follow, true, error) < 0 ? -1 : 0;

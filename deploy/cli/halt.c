@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Takes "10" or "10%". */
 static int parse_limit(struct halt *halt, const char *text)
 {
     char number[24];
@@ -23,7 +22,7 @@ static int parse_limit(struct halt *halt, const char *text)
     return number_parse_real(number, &halt->percent) < 0 || !(halt->percent > 0 && halt->percent <= 100) ? -1 : 0;
 }
 
-/* Takes what GNU parallel calls by a number. False where it is none. */
+/* Takes GNU parallel's older numbers; false for anything else. */
 static bool parse_number(struct halt *halt, const char *text)
 {
     static const struct {
@@ -47,7 +46,7 @@ static bool parse_number(struct halt *halt, const char *text)
     return strchr(text, '%') != NULL && parse_limit(halt, text) == 0;
 }
 
-/* The place among them of the word that `text` begins with, and the length of it; -1: none. */
+/* Index of the word at the beginning of `text`, and its length; -1: none. */
 static int find_word(const char *const *words, int count, const char *text, size_t *length)
 {
     *length = strcspn(text, ",=");

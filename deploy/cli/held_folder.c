@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that are removed after a kill: see held_folder.h. */
+/* Folders that outlive a killed process: see held_folder.h. */
 #include "deploy/cli/held_folder.h"
 
 #include "common/os/boot.h"
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Attempts to make one: another process may take it for forgotten before it is held. */
+/* Attempts to make a folder: another process may remove it before it is locked. */
 #define TRIES 10
-/* Folders that are open at once while a tree is removed. */
+/* Limit of open folders while a tree is removed. */
 #define REMOVED_AT_A_TIME 16
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Opens and locks the file `lock` of the folder, "/NAME", or the folder itself, "". TAKEN if the folder is another
- * user's, or a process has the lock. */
+/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". TAKEN if it belongs to another user, or is
+ * locked. */
 static enum hold take(struct held_folder *folder, const char *lock)
 {
     char path[HELD_FOLDER_MAX + NAME_MAX];
@@ -38,7 +38,7 @@ static enum hold take(struct held_folder *folder, const char *lock)
         return TAKEN;
     const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
     if (is_locked && fstat(folder->fd, &held) == 0 && stat(path, &named) == 0 &&
-        held.st_ino == named.st_ino) /* it still has its name */
+        held.st_ino == named.st_ino) /* the name still refers to it */
         return HELD;
     close(folder->fd);
     folder->fd = -1;

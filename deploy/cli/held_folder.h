@@ -10,12 +10,12 @@
  * number crash each other, so each launch gets a folder of its own here. */
 #define MEMORY_FOLDER "/dev/shm"
 
-/* The longest path, with its NUL. */
+/* Limit of a path, with NUL. */
 #define HELD_FOLDER_MAX 1000
 
 struct held_folder {
-    int fd;                     /* has the lock; programs that are started inherit it; -1: there is no lock */
-    char path[HELD_FOLDER_MAX]; /* empty: there is no folder */
+    int fd;                     /* has the lock, inherited by started programs; -1: none */
+    char path[HELD_FOLDER_MAX]; /* empty: none */
 };
 
 /* Makes a folder in `base` whose name begins with `name`, and removes such folders without a lock. -1 with errno. On a
@@ -26,7 +26,6 @@ int held_folder_make(struct held_folder *folder, const char *base, const char *n
  * process locks: a file of the folder, "/NAME", or the folder itself, "". */
 void held_folder_forget(const char *base, const char *prefix, const char *lock);
 
-/* Removes the contents. */
 void held_folder_clear(const struct held_folder *folder);
 
 /* Removes the folder and its contents, if it exists. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What all commands do for --help and --version, and at the end of what they print: see commands.h. */
+/* --help and --version of all commands, and the end of their pages: see commands.h. */
 #include "deploy/cli/commands.h"
 
 #include "common/os/say.h"
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* "hdss run" has the man page hdss-run. */
+/* The man page of "hdss run" is hdss-run. */
 static void print_manual(const char *program)
 {
     fputs("\n`man ", stdout);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run whose hosts are a pod each: see host_pods.h. */
+/* A run with one pod per host: see host_pods.h. */
 #include "deploy/cli/host_pods.h"
 
 #include "common/stream/ticket.h"
@@ -20,20 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Time between two looks for the ticket. */
+/* Interval of looking for the ticket. */
 #define TICKET_LOOK_MS 5
-/* Time that agents have to end behind a launch, and behind a signal. */
+/* Time for agents to end after the launch, and after a signal. */
 #define AGENTS_END_MS  5000
 #define AGENTS_KILL_MS 1000
 #define AGENTS_LOOK_MS 5
-/* Without any agent the run, which finds out before that it has lost all of its pods, is ended after that time: it
- * would wait for some that do not come. */
+/* A run without agents is ended after this time if it has not noticed by itself that all its pods are lost. */
 #define DESERTED_MS 15000
 
-/* --- the plan --- */
-
-/* The host of the supermaster: this one, or in a job of Slurm's that does not have it the first one, where mpirun would
- * put it in any case. -1 when memory is out. */
+/* Sets the host of the supermaster: this one; in a Slurm job that does not include it the first one, as with mpirun. */
 static int place_supermaster(struct launch_plan *plan, struct error *error)
 {
     const struct hosts *all = &plan->line_up.pod_hosts;
@@ -46,7 +42,7 @@ static int place_supermaster(struct launch_plan *plan, struct error *error)
     return hosts_add(&plan->line_up.hosts, name, strlen(name), 1, error);
 }
 
-/* True where an option of the launch is for one of all hosts, or for no hosts. */
+/* True if an option of the launch requires one launch for all hosts, or no hosts. */
 static bool is_for_one_launch(const struct launch_plan *plan)
 {
     return plan->line_up.has_one_launch || plan->serves || plan->is_pod || plan->listens ||
@@ -61,7 +57,7 @@ bool host_pods_are_default(struct launch_plan *plan)
            check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->request.setup, &unused) == 0;
 }
 
-/* Without a port pods join by a socket, which no other host can reach. */
+/* Other hosts need a port; the socket works on this host only. */
 static int check_port_for_hosts(const struct launch_plan *plan, struct error *error)
 {
     if (plan->request.setup.job.listen.host[0] != '\0')
@@ -75,7 +71,7 @@ static int check_port_for_hosts(const struct launch_plan *plan, struct error *er
     return 0;
 }
 
-/* Has the run fail once the pods of all hosts are gone. One that others may join waits for them. */
+/* Makes the run fail once the pods of all hosts are gone, unless others may join. */
 static void await_pods(struct launch_plan *plan)
 {
     char count[16];
@@ -108,9 +104,7 @@ int host_pods_plan(struct launch_plan *plan, struct error *error)
     return place_supermaster(plan, error);
 }
 
-/* --- the agents' lines --- */
-
-/* The value of an MCA parameter that the user gives to mpirun; NULL: none. */
+/* Value of an MCA parameter that the user gives to mpirun; NULL: none. */
 static const char *mpi_argument(const struct launch_plan *plan, const char *name, unsigned behind)
 {
     const struct argv *words = &plan->start.mpi_args;
@@ -120,7 +114,7 @@ static const char *mpi_argument(const struct launch_plan *plan, const char *name
     return NULL;
 }
 
-/* The program that reaches other hosts: that which the user has mpirun use, else ssh. */
+/* The program that reaches other hosts: the one that mpirun is told to use, or ssh. */
 static const char *find_agent(const struct launch_plan *plan)
 {
     static const char *const parameters[] = {"plm_rsh_agent", "plm_ssh_agent", "-launcher-exec"};
@@ -133,7 +127,7 @@ static const char *find_agent(const struct launch_plan *plan)
     return found != NULL && found[0] != '\0' ? found : "ssh -x";
 }
 
-/* Adds the words of the program; of a list, as Open MPI's "ssh : rsh", the first. */
+/* Adds the words of the program; of a list such as "ssh : rsh" those of the first one. */
 static void add_agent_program(struct argv *line, const char *agent)
 {
     char first[PATH_MAX];
@@ -142,7 +136,7 @@ static void add_agent_program(struct argv *line, const char *agent)
     argv_add_split(line, first);
 }
 
-/* Adds an option whose value is all of the words. Nothing where there are none. */
+/* Adds an option with all words as its value, if there are any. */
 static void add_list(struct argv *line, const char *option, const struct argv *list, const char *between)
 {
     struct text text;
@@ -158,7 +152,7 @@ static void add_list(struct argv *line, const char *option, const struct argv *l
     free(value);
 }
 
-/* Adds the value of a list's option for each worker of the pod. */
+/* Adds the values of a list option for the workers of the pod. */
 static void add_values(struct argv *line, const char *option, const struct argv *list, const struct host_pod *pod)
 {
     struct argv own = {0};
@@ -168,7 +162,7 @@ static void add_values(struct argv *line, const char *option, const struct argv 
     argv_fini(&own);
 }
 
-/* The command of the pod on its host. The pod is for that host alone, whatever job of a batch system it is in. */
+/* The pod's command on its host. It ignores the hosts of a batch job. */
 static void add_join(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     static const char *const batch[] = {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NODELIST",    "SLURM_JOB_NODELIST",
@@ -195,7 +189,7 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
     argv_add(line, "-");
 }
 
-/* Adds the words as one, for the shell of another host. */
+/* Adds the words as one, quoted for the remote shell. */
 static void add_quoted(struct argv *line, const struct argv *words)
 {
     char *command = argv_text(words);
@@ -204,8 +198,8 @@ static void add_quoted(struct argv *line, const struct argv *words)
     free(command);
 }
 
-/* Begins a command for the shell that an agent starts. Programs and libraries are found there as they are here: that
- * shell reads no more than it must, and so may know of no modules. */
+/* Begins the command with this process's PATH and LD_LIBRARY_PATH, because the remote shell reads no start-up files
+ * that set them. */
 static void begin_command(struct argv *command)
 {
     static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
@@ -215,7 +209,7 @@ static void begin_command(struct argv *command)
             argv_add_format(command, "%s=%s", variables[i], getenv(variables[i]));
 }
 
-/* The line that starts the pod: on this host itself, by srun in a job of Slurm's, else by the agent. */
+/* The line that starts the pod: directly on this host, by srun in a Slurm job, else by the agent. */
 static void add_agent(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     const char *host = pod->host->name;
@@ -250,12 +244,10 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
     }
 }
 
-/* --- starting them --- */
-
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    setsid(); /* no Ctrl-C reaches it: the pod leaves with the run. Nor can it ask for a password, and wait for ever */
+    setsid(); /* no Ctrl-C reaches it, because the pod leaves with the run; and it cannot ask for a password */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_STATUS_FAILED);
@@ -307,7 +299,7 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     pod->input = -1;
 }
 
-/* The status of the ticket's file now; of one that is not there zeros. */
+/* Status of the ticket file; all zero if it does not exist. */
 static struct stat look_at_ticket(const struct host_pods *pods)
 {
     struct stat status;
@@ -323,8 +315,7 @@ static bool has_ticket(const struct host_pods *pods)
             now.st_ctim.tv_sec != before->st_ctim.tv_sec || now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
 }
 
-/* Starts all of them. A ticket that is there already is of an earlier launch, or of another run: it is left to the
- * supermaster, which looks whether somebody listens there. */
+/* Starts all agents. An existing ticket belongs to an earlier launch or another run; the supermaster handles it. */
 static void begin_agents(void *context, int errors)
 {
     struct host_pods *pods = context;
@@ -339,9 +330,7 @@ static void begin_agents(void *context, int errors)
             start_agent(pods, &pods->pods[i], errors);
 }
 
-/* --- the ticket --- */
-
-/* The ticket for another host, which has no use for a socket in a folder of this one. */
+/* The ticket without the socket, which works on this host only. */
 static struct ticket for_another_host(const struct ticket *ticket)
 {
     struct ticket other = *ticket;
@@ -352,7 +341,7 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-/* Hands the ticket to an agent, with the empty line behind it. One that takes nothing has ended, which is seen. */
+/* Writes the ticket and an empty line to an agent. An agent that does not read has ended, which is noticed later. */
 static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
     char *lines = ticket_text(ticket);
@@ -365,7 +354,7 @@ static void deliver(const struct host_pod *pod, const struct ticket *ticket)
     free(lines);
 }
 
-/* Hands the ticket to all agents, once the supermaster has written it. */
+/* Delivers the ticket to all agents after the supermaster has written it. */
 static void deliver_all(struct host_pods *pods)
 {
     const struct launch_plan *plan = pods->plan;
@@ -380,9 +369,7 @@ static void deliver_all(struct host_pods *pods)
     pods->is_delivered = true;
 }
 
-/* --- their ends --- */
-
-/* Waits for those that have ended. Returns how many have not. */
+/* Reaps ended agents and returns the number of the others. */
 static unsigned reap(struct host_pods *pods)
 {
     unsigned running = 0;
@@ -438,10 +425,8 @@ void host_pods_wait(struct host_pods *pods)
     pods->is_over = false;
 }
 
-/* --- beside the launch --- */
-
-/* True where no agent has been there for a while: the run waits for nobody. One whose loop is over may still write its
- * output, and one that others may join waits for them, which is said once. */
+/* True if there was no agent for DESERTED_MS. A run that is over may still write its output; one that others may join
+ * waits for them, with one message. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
     if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts and what they carry: see hosts.h. */
+/* Hosts and their ranks: see hosts.h. */
 #include "deploy/cli/hosts.h"
 #include "common/util/grow.h"
 #include "common/util/number.h"
@@ -22,7 +22,7 @@ void hosts_fini(struct hosts *hosts)
     *hosts = (struct hosts){0};
 }
 
-/* Batch systems name a host for each of its slots, mostly one after the other: the last one is looked at first. */
+/* Batch systems list a host once per slot, mostly consecutively: the last host is compared first. */
 static struct host *find_host(struct hosts *hosts, const char *name)
 {
     if (hosts->count > 0 && strcmp(hosts->items[hosts->count - 1].name, name) == 0)
@@ -33,7 +33,7 @@ static struct host *find_host(struct hosts *hosts, const char *name)
     return NULL;
 }
 
-/* Characters that a list for mpirun may have. ssh would take a dash that comes first for an option. */
+/* Characters that mpirun accepts in a list. A leading dash would be an option of ssh. */
 static bool hosts_is_name(const char *name, size_t length)
 {
     if (length == 0 || length >= HOST_NAME_BYTES || name[0] == '-')
@@ -92,7 +92,7 @@ int hosts_parse_list(struct hosts *hosts, const char *list, struct error *error)
     }
 }
 
-/* "node1 slots=16 max_slots=32": the words after the name that we do not need are left alone. */
+/* Parses "node1 slots=16 max_slots=32"; other words after the name are ignored. */
 static int parse_line(struct hosts *hosts, const char *line, size_t length, struct error *error)
 {
     const char *end = line + length;
@@ -182,14 +182,14 @@ void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads)
     }
 }
 
-/* Returns the room of a host for workers. Where nobody knows it, all hosts are alike. */
+/* Slots for workers; 1 if slots are unknown, which makes all hosts equal. */
 static uint64_t size_of(const struct host *host)
 {
     return host->slots > 0 ? host->slots - host->reserved : 1;
 }
 
-/* Gives one more worker to the host that is then the least loaded for its size. One without a core for it gets none,
- * unless all are so. */
+/* Adds a worker to the host with the lowest load in relation to its size. Hosts without a free core get workers only if
+ * no host has one. */
 static struct host *least_loaded(struct hosts *hosts)
 {
     struct host *least = &hosts->items[0];
@@ -201,8 +201,8 @@ static struct host *least_loaded(struct hosts *hosts)
     return least;
 }
 
-/* The workers that each host gets in any case, which is its share, rounded down; returns how many workers that are.
- * To go on one by one from there comes to the same as from nothing: that way, d'Hondt's, gives nobody less. */
+/* Gives each host its share of the workers, rounded down, and returns their sum. Adding the others one by one gives the
+ * same result as starting from zero (d'Hondt's method). */
 static unsigned deal_shares(struct hosts *hosts, unsigned workers)
 {
     uint64_t total = 0, dealt = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs as people read them: see job_view.h. What a socket says is shown as text only: no control character of it
- * reaches a terminal. */
+/* Printing jobs: see job_view.h. Texts are printed without control characters. */
 #include "deploy/cli/job_view.h"
 
 #include "common/metrics/human.h"
@@ -13,12 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define CELL_MAX   100 /* bytes, of KERNEL_MAX characters */
+#define CELL_MAX   100 /* bytes of KERNEL_MAX characters */
 #define GAP        2
 #define KERNEL_MAX 24
 #define FOLDER_MIN 8
-
-/* --- reading --- */
 
 static const char *text_of(json_t *json, const char *name)
 {
@@ -32,7 +29,7 @@ static double number_or(json_t *json, const char *name, double otherwise)
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* Below 0 where there is none. */
+/* Below 0 if missing. */
 static double number_of(json_t *json, const char *name)
 {
     return number_or(json, name, -1);
@@ -56,7 +53,7 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->kernel = text_of(json, "kernel");
     view->title = text_of(json, "title");
     if (view->title[0] == '\0')
-        view->title = view->kernel; /* of an older daemon */
+        view->title = view->kernel; /* from an older daemon */
     view->state = text_of(json, "state");
     view->folder = text_of(json, "folder");
     view->technique = text_of(json, "technique");
@@ -78,8 +75,6 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->status = status >= 0 && status < 256 ? (int)status : -1;
     return 0;
 }
-
-/* --- the list --- */
 
 void job_list_fini(struct job_list *list)
 {
@@ -129,7 +124,7 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
     return view;
 }
 
-/* The name behind "run-", which may be left out. */
+/* The number in "run-NUMBER". */
 static const char *number_in(const char *session)
 {
     return is_run(session) ? session + 4 : session;
@@ -166,21 +161,19 @@ bool job_state_is_over(const char *state)
     return strcmp(state, "done") == 0 || strcmp(state, "failed") == 0 || strcmp(state, "cancelled") == 0;
 }
 
-/* --- figures --- */
-
 static const char *whole(char text[HUMAN_MAX], double number)
 {
     return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
 }
 
-/* The part that is done, in percent: 100 is only what is all. Of a job whose total is known and not 0. */
+/* Percentage of finished work; 100 only if all is done. The total must be known and not 0. */
 static double percent_done(const struct job_view *view)
 {
     const double percent = 100 * (view->done + view->failed) / view->total;
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
-/* True for a job of a set of which nothing was begun, so that nobody knows how long it is. */
+/* True for a job of a set that has not begun, so that its size is unknown. */
 static bool has_not_begun(const struct job_view *view)
 {
     return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
@@ -202,14 +195,12 @@ void job_view_print_done(const struct job_view *view, struct text *text)
         text_add(text, ", %s given up", whole(failed, view->failed));
 }
 
-/* --- the table --- */
-
 enum column { ID, NAME, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMNS };
 
 static const char *const headings[COLUMNS] = {"ID",   "NAME", "KERNEL",  "STATE", "DONE",
                                               "RATE", "ETA",  "WORKERS", "FOLDER"};
 static const bool is_number[COLUMNS] = {[DONE] = true, [RATE] = true, [LEFT] = true, [WORKERS] = true};
-/* Columns in the order in which they are left out where there is no room. */
+/* Columns in the order in which they are dropped on narrow terminals. */
 static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, NAME, DONE, STATE};
 
 struct row {
@@ -217,7 +208,7 @@ struct row {
     const char *folder; /* borrowed */
 };
 
-/* Copies up to KERNEL_MAX characters of UTF-8. A text that is longer ends in "..". */
+/* Copies up to KERNEL_MAX characters of UTF-8; a longer text ends in "..". */
 static void copy_cell(char cell[CELL_MAX], const char *from)
 {
     unsigned columns = 0;
@@ -258,7 +249,7 @@ static void make_row(struct row *row, const struct job_view *view)
         snprintf(row->cell[WORKERS], CELL_MAX, "%s/%s", whole(text, view->busy), whole(number, view->workers));
 }
 
-/* The end of a path says most: what is too long loses its beginning. */
+/* A path that is too long loses its beginning. */
 static void add_path(struct text *text, const char *path, unsigned most)
 {
     unsigned columns = plain_columns(path);
@@ -289,7 +280,7 @@ static unsigned sum_of(const unsigned widths[COLUMNS])
     return sum;
 }
 
-/* Names are a thing of sets: where no job has one there is no such column. */
+/* True if a job has a name; else the column is omitted. */
 static bool has_names(const struct row *rows, size_t count)
 {
     for (size_t r = 0; r < count; r++)
@@ -318,7 +309,7 @@ static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t 
         widths[ID] = width;
 }
 
-/* NULL: the headings. */
+/* `row` NULL: headings. */
 static void add_row(struct text *text, const unsigned widths[COLUMNS], const struct row *row)
 {
     int last = COLUMNS - 1;
@@ -335,7 +326,7 @@ static void add_row(struct text *text, const unsigned widths[COLUMNS], const str
             add_cell(text, row != NULL ? row->cell[c] : headings[c], widths[c], is_number[c], c == last);
     }
     while (text->data != NULL && text->length > 0 && text->data[text->length - 1] == ' ')
-        text->length--; /* of cells without anything */
+        text->length--; /* no trailing blank if a row ends in empty cells */
     text_add(text, "\n");
 }
 
@@ -356,8 +347,6 @@ void job_list_print(const struct job_list *list, unsigned width, struct text *te
     free(rows);
 }
 
-/* --- one job --- */
-
 static void add_line(struct text *text, const char *name, const char *value)
 {
     if (value[0] == '\0')
@@ -367,7 +356,7 @@ static void add_line(struct text *text, const char *name, const char *value)
     text_add(text, "\n");
 }
 
-/* What only jobs of sets have. */
+/* Fields that only jobs of sets have. */
 static void add_set_lines(const struct job_view *view, struct text *text)
 {
     static const char *const times[] = {"submitted", "began", "ended"};
@@ -410,7 +399,7 @@ static void add_command(struct text *text, json_t *words)
     text_add(text, "\n");
 }
 
-/* When the end is expected at the soonest and at the latest. */
+/* Earliest and latest expected end. */
 static void add_band(const struct job_view *view, struct text *text)
 {
     char soonest[HUMAN_MAX], latest[HUMAN_MAX];
@@ -423,7 +412,7 @@ static void add_band(const struct job_view *view, struct text *text)
         text_add(text, " (%s at the soonest)", soonest);
 }
 
-/* How far the job is. */
+/* Progress of the job. */
 static void add_figures(const struct job_view *view, struct text *text)
 {
     char figure[HUMAN_MAX], number[HUMAN_MAX];
@@ -439,7 +428,7 @@ static void add_figures(const struct job_view *view, struct text *text)
         text_add(text, "\n");
     }
     if (view->workers <= 0)
-        return; /* of a job of a set that is over */
+        return; /* not known for a finished job of a set */
     text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
     if (view->lost > 0)
         text_add(text, ", %s lost", whole(figure, view->lost));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Jobs as the control sockets of runs and sets tell of them, and as people read them: see docs/CONTROL.md. */
+/* Jobs as the control sockets report them, and their printing: see docs/CONTROL.md. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -11,20 +11,20 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A job of a run or set. The texts are borrowed from `json`. */
+/* A job of a run or set. Texts are borrowed from `json`. */
 struct job_view {
     char session[CONTROL_NAME_MAX]; /* "run-1234", or the name of the set */
     char id[CONTROL_NAME_MAX + 24]; /* "run-1234", or "NAME/3" in a set */
     char path[CONTROL_PATH_MAX];    /* of the socket */
-    uint64_t job;                   /* its number there */
+    uint64_t job;                   /* job number */
     json_t *json;                   /* owned; NULL: the run did not answer */
     const char *kernel, *title, *state, *folder, *technique, *topology, *output, *reason,
-        *waits_for;   /* empty where nothing is said */
-    const char *name; /* that its user gave it; empty: none */
+        *waits_for;   /* empty if missing */
+    const char *name; /* given by the user; empty: none */
     double done, failed, rate, elapsed_s, workers, busy, lost;
-    double total, left_s;       /* below 0: not known */
-    double soonest_s, latest_s; /* the band of the end; likewise */
-    int status;                 /* below 0: the job is not over */
+    double total, left_s;       /* below 0: unknown */
+    double soonest_s, latest_s; /* range of the expected end; likewise */
+    int status;                 /* exit status; below 0: not over */
 };
 
 struct job_list {
@@ -32,27 +32,27 @@ struct job_list {
     size_t count, room;
 };
 
-/* Takes what is known of a job, of which it holds a reference. -1 with one line where it is no job. */
+/* Reads a job's JSON and holds a reference to it. Fails if it is no job. */
 int job_view_read(struct job_view *view, json_t *json, struct error *error);
 
 void job_list_fini(struct job_list *list);
 
-/* A job at the end of the list, empty but for its session and number; NULL when memory is out. */
+/* Appends a job with its session and number; NULL if memory runs out. */
 struct job_view *job_list_add(struct job_list *list, const char *session, uint64_t job);
 
-/* The run that the word names: "run-17", "17", or how the name or number of one alone begins. NULL with one line. */
+/* Finds a run by "run-17", "17", or a unique prefix of either. NULL with an error. */
 struct job_view *job_list_find(struct job_list *list, const char *word, struct error *error);
 
-/* The jobs as a table with a heading, of at most `width` columns. */
+/* Prints the jobs as a table of at most `width` columns. */
 void job_list_print(const struct job_list *list, unsigned width, struct text *text);
 
-/* All that is known of the job, over some lines. */
+/* Prints all that is known of a job. */
 void job_view_print(const struct job_view *view, struct text *text);
 
-/* Where the job's session is served at a port, if it is: two further lines. */
+/* Prints two lines with the port of the job's session, if it has one. */
 void job_view_print_port(json_t *session, struct text *text);
 
-/* True for what a job is called that is over. */
+/* True for the states of finished jobs. */
 bool job_state_is_over(const char *state);
 
 /* "4,000 of 10,000 (40.0 %)" */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss jobs, show, wait, cancel and output: jobs of this user's runs and sets on this machine, asked by their control
+/* hdss jobs, show, wait, cancel and output: jobs of this user's runs and sets on this machine, by their control
  * sockets. */
 #include "deploy/cli/ask_control.h"
 #include "common/os/say.h"
@@ -20,7 +20,7 @@
 
 #define IDS_MAX   1000
 #define ANSWER_MS 10000
-/* A request that waits for a change waits for so long, and for its answer some time longer. */
+/* Limit of a request that waits for a change; its answer may take somewhat longer. */
 #define WAIT_S 25
 
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
@@ -34,7 +34,7 @@ struct jobs_request {
     bool follows;
     bool finishes;
     enum streams streams;
-    const char *set;          /* borrowed from argv; NULL: none is named */
+    const char *set;
     const char *ids[IDS_MAX]; /* borrowed from argv */
     unsigned count;
 };
@@ -129,8 +129,6 @@ static const struct options output_options = {
     .notes = ID_NOTE "\nWhat a run prints is where it was started, and is not known here.",
 };
 
-/* --- words --- */
-
 static int take_id(void *target, const char *word, struct error *error)
 {
     struct jobs_request *request = target;
@@ -147,7 +145,7 @@ static int jobs_fail(const char *program, const char *text, int status)
     return status;
 }
 
-/* Parses the words. Below 0: go on; else the exit status. */
+/* Parses the words. Returns the exit status, or below 0 to continue. */
 static int jobs_parse(const char *program, const struct options *options, bool takes_ids, int argc, char **argv,
                       struct jobs_request *request)
 {
@@ -158,7 +156,7 @@ static int jobs_parse(const char *program, const struct options *options, bool t
     return result > 0 ? show_page(program, options, result) : jobs_fail(program, error.text, EXIT_STATUS_USAGE);
 }
 
-/* Prints what was made of it. Returns the exit status. */
+/* Prints the text and returns the exit status. */
 static int jobs_put(const char *program, struct text *text)
 {
     char *made = text_take(text);
@@ -169,9 +167,7 @@ static int jobs_put(const char *program, struct text *text)
     return commands_end_page(program);
 }
 
-/* --- the jobs that are meant --- */
-
-/* Does `act` for each job that is meant, all of which must be there. Returns the first exit status that is not 0. */
+/* Calls `act` for each job named, after finding all of them. Returns the first exit status other than 0. */
 static int jobs_each(const char *program, const struct jobs_request *request,
                      int (*act)(const char *program, struct job_view *view, void *context), void *context)
 {
@@ -196,9 +192,7 @@ static int jobs_each(const char *program, const struct jobs_request *request,
     return status;
 }
 
-/* --- jobs --- */
-
-/* The job with the name of its run or set, as a reference of the caller's. */
+/* The job with the name of its run or set; the caller owns a reference. */
 static json_t *jobs_json_of(const struct job_view *view)
 {
     json_t *object = json_object();
@@ -218,7 +212,7 @@ static void jobs_add_json(json_t *json, struct text *text)
     json_decref(json);
 }
 
-/* A line for each set, whether it has jobs or not. */
+/* One line per set, also without jobs. */
 static void print_sets(json_t *sets, struct text *text)
 {
     size_t i;
@@ -273,9 +267,7 @@ int command_jobs(int argc, char **argv)
     return status;
 }
 
-/* --- show --- */
-
-/* Adds where the job's session is served at a port; of one that does not answer that is not known. */
+/* Adds the port of the job's session, if it answers. */
 static void add_port(const struct job_view *view, struct text *text)
 {
     struct control_answer answer = {0};
@@ -307,9 +299,7 @@ int command_show(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, show_job, &request);
 }
 
-/* --- wait --- */
-
-/* Says how the job ended. Returns its exit status. */
+/* Prints how the job ended and returns its exit status. */
 static int tell_end(const char *program, const struct job_view *view)
 {
     struct text text;
@@ -323,7 +313,7 @@ static int tell_end(const char *program, const struct job_view *view)
     return status == EXIT_STATUS_DONE ? view->status : status;
 }
 
-/* Asks how the job is by now, or where it has changed within so many seconds. */
+/* Requests the job's state, waiting up to so many seconds for a change. */
 static enum ask_end look_again(struct control_client *client, struct job_view *view, unsigned wait_s,
                                struct error *error)
 {
@@ -342,7 +332,7 @@ static enum ask_end look_again(struct control_client *client, struct job_view *v
     return end;
 }
 
-/* A run that does not answer is there all the same, and may go on. */
+/* A run that does not answer may still go on. */
 static int wait_for_job(const char *program, struct job_view *view, void *context)
 {
     struct control_client client;
@@ -370,9 +360,7 @@ int command_wait(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, wait_for_job, NULL);
 }
 
-/* --- cancel --- */
-
-/* A run drains in any case. */
+/* A run drains in each case. */
 static int cancel_job(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
@@ -403,11 +391,9 @@ int command_cancel(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, cancel_job, &request);
 }
 
-/* --- output --- */
-
 #define FOLLOW_MS 500
 
-/* Prints what is there of the streams that are wanted. What tasks have printed is in the place of the summary. */
+/* Prints new output of the selected streams. For jobs of tasks their output replaces the summary. */
 static enum ask_end print_streams(struct control_client *client, const struct job_view *view, enum streams streams,
                                   uint64_t from[JOB_STREAMS], struct error *error)
 {
@@ -440,7 +426,7 @@ static int print_output(const char *program, struct job_view *view, void *contex
             end = has_results ? ASK_ANSWERED : ASK_REFUSED;
         }
         if (has_results)
-            job_results_look(&results, &text); /* what has gone wrong comes again at the end */
+            job_results_look(&results, &text); /* errors recur at the end */
         if (end != ASK_ANSWERED || !request->follows || view->status >= 0)
             break;
         poll(NULL, 0, FOLLOW_MS);
@@ -464,8 +450,6 @@ int command_output(int argc, char **argv)
     const int status = jobs_parse(program, &output_options, true, argc, argv, &request);
     return status >= 0 ? status : jobs_each(program, &request, print_output, &request);
 }
-
-/* --- the tables --- */
 
 void jobs_grammar(struct grammar *grammar)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See jobs_file.h. */
+/* Reading a list of jobs: see jobs_file.h. */
 #include "deploy/cli/jobs_file.h"
 
 #include "common/config/options.h"
@@ -25,7 +25,7 @@ static int take_time(const char *word, uint64_t *ns, struct error *error)
     return 0;
 }
 
-/* The options of a job in a set, beside those of its run. */
+/* True for options of `hdss submit` that are not options of a run. */
 static bool is_of_queue(const struct option_row *row)
 {
     static const char *const names[] = {"name", "priority", "weight", "after"};
@@ -43,7 +43,7 @@ static bool is_in(const struct option_section *section, const struct option_row 
     return false;
 }
 
-/* The options of `hdss submit`, and those of a simulation behind them. */
+/* The options of `hdss submit`, followed by those of a simulation. */
 static struct options line_options(unsigned *simulation_section)
 {
     struct grammar grammar;
@@ -55,7 +55,7 @@ static struct options line_options(unsigned *simulation_section)
     return grammar.options;
 }
 
-/* Takes an option of the line. -1 with one line where it is not for a job of a list. */
+/* Takes an option of the line. Fails if it is not accepted in a list. */
 static int take_option(struct submission_request *request, const struct options *all, unsigned simulation_section,
                        const struct options_word *word, struct error *error)
 {
@@ -154,8 +154,6 @@ static int take_line(struct jobs_file *file, unsigned line, const char *text, st
     return result;
 }
 
-/* --- the whole --- */
-
 static int compare_times(const void *a, const void *b)
 {
     const struct listed_job *first = a, *second = b;
@@ -164,7 +162,7 @@ static int compare_times(const void *a, const void *b)
     return first->line < second->line ? -1 : 1;
 }
 
-/* Finds the jobs that others are after: they are submitted before them. */
+/* Finds the jobs named by --after, which must be submitted earlier. */
 static int find_before(struct jobs_file *file, const char *path, struct error *error)
 {
     for (size_t i = 0; i < file->count; i++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss join: a launch of its own, a master with its workers, that takes part in a set.
+/* hdss join: launches a master and workers that take part in a set as a pod.
  *
- * The line is that of `hdss run`, with a master in the place of the supermaster. It leaves when the set ends, or when
- * it is asked to by a signal, which is how its own time limit comes, too. */
+ * The line is that of `hdss run`, with a master instead of the supermaster. The pod leaves when the set ends or at a
+ * signal, which its own time limit also causes. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
@@ -22,11 +22,11 @@
 static const char program[] = "hdss join";
 
 struct join_request {
-    struct launch_plan plan; /* the target of the launch's options */
-    const char *set;         /* or the file or port by which it is joined; borrowed; NULL: none is given */
-    uint64_t patience_s;     /* for so long a set that is not there is waited for; 0: not given */
-    char *ticket;            /* [PATH_MAX] the path, or the port, by which it is joined; borrowed */
-    bool was_there;          /* it was joined before, by that, and lost */
+    struct launch_plan plan; /* target of the launch options */
+    const char *set;         /* set, its file or its port; borrowed; NULL: not given */
+    uint64_t patience_s;     /* how long to wait for a set that does not answer; 0: not given */
+    char *ticket;            /* [PATH_MAX] file or port of the set; borrowed */
+    bool was_there;          /* it has joined this set before and lost it */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -81,18 +81,16 @@ static int join_take_operand(void *target, const char *word, struct error *error
     return 0;
 }
 
-/* --- the launch --- */
-
-/* Time that a pod which is not wanted any more has to leave by itself. */
+/* Time for a pod to leave by itself after it is no longer wanted. */
 #define LEAVES_MS 5000
 
-/* A pod that was handed its ticket on standard input, which may end when it is not wanted any more. */
+/* A pod that got its ticket on standard input; the end of standard input then ends the pod. */
 struct tether {
-    const struct launch *how; /* the pod's */
-    int ticket;               /* has the ticket until the pod has joined; -1: it has */
-    bool ends;                /* standard input does */
+    const struct launch *how;
+    int ticket; /* holds the ticket until the pod has joined; then -1 */
+    bool ends;  /* standard input has the ticket only, and its end matters */
     bool is_cut;
-    int64_t end_ms; /* when the pod is to have left, as it is cut */
+    int64_t end_ms; /* time limit for leaving after the end of standard input */
 };
 
 static void forget_ticket(struct tether *tether)
@@ -102,7 +100,7 @@ static void forget_ticket(struct tether *tether)
     tether->ticket = -1;
 }
 
-/* A pod that has joined leaves with its run or set, which has ended; one that has not is of no use. */
+/* A pod that has joined leaves when its run or set ends; one that has not is ended. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
@@ -131,7 +129,7 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
     return tether->ends && !tether->is_cut ? 1 : 0;
 }
 
-/* True where the set has removed the file by which it was joined, as it does at its end. */
+/* True if the set has removed its ticket file, as it does when it ends. */
 static bool has_ended(const struct join_request *request)
 {
     return request->was_there && request->ticket[0] == '/' && access(request->ticket, F_OK) < 0;
@@ -162,9 +160,9 @@ static int join(struct join_request *request, bool *again, struct error *error)
     } else if (!request->was_there && pods_find_ticket(request->set, request->ticket, error) < 0) {
         return EXIT_STATUS_USAGE;
     }
-    job_init(&plan->request.setup.job); /* for the time that ranks have to drain */
+    job_init(&plan->request.setup.job); /* for the drain time */
     plan->serves = plan->is_pod = plan->line_up.masters_given = true;
-    plan->line_up.masters = 0; /* beside the one that leads */
+    plan->line_up.masters = 0; /* besides the leading one */
     plan->line_up.threads = 1;
     plan->limits.restarts = 0;
     argv_add(&plan->request.words, "master");
@@ -180,11 +178,12 @@ static int join(struct join_request *request, bool *again, struct error *error)
     if (is_handed)
         forget_ticket(&tether);
     *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
-    return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended() : status; /* since it was looked at above */
+    return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended()
+                                                             : status; /* it ended after the ticket was read */
 }
 
-/* Joins once; `*again`: the set was lost, and is to be waited for, or has been before the call, by the same ticket: a
- * run that is started again has another name. */
+/* Joins once. `*again`: in, the set was joined before and lost; out, wait for the set and join again with the same
+ * ticket (a restarted run has another name). */
 static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};

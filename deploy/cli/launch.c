@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* mpirun as a child: see launch.h. */
+/* Running a launcher as a child process: see launch.h. */
 #include "deploy/cli/launch.h"
 #include "common/control/socket.h"
 #include "common/mpi/folder.h"
@@ -25,17 +25,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Within START_MS of the launch every rank is up. */
+/* All ranks must be up within START_MS. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* A line whose end does not come is shown after LINE_MS. How often a launcher is looked at that may not end by itself,
- * and when nothing but its end is awaited; and how long it has to end its ranks when it must, or itself when it has
- * none. */
+/* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: intervals of looking at a launcher
+ * that may not end by itself, and at one whose end is awaited. KILL_MS: time for a launcher to end its ranks;
+ * KILL_EMPTY_MS: to end without ranks. */
 enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
-/* Children of this process that are kept apart. */
+/* Limit of this process's earlier children that are told apart. */
 #define CHILDREN_MAX 256
-/* Time that a supermaster has whose launcher was killed, before it is killed, too. */
+/* Time for a supermaster to end after its launcher was killed. */
 enum { ORPHANED_MS = 10000 };
 
 struct child {
@@ -43,21 +43,21 @@ struct child {
     const struct launch *how;
     struct launch_world *world;
     struct started_launcher launcher;
-    int errors;          /* launcher.errors; -1 where its other end is closed */
-    bool ended;          /* the launcher has */
-    int64_t now_ms;      /* time of the event at hand */
-    bool drain_waits;    /* SIGUSR1 is due as soon as it can be taken */
-    int64_t ready_by_ms; /* when SIGUSR1 is sent whatever the ranks catch */
-    int64_t begin_by_ms; /* when the run is ended that has not begun, though it was asked to stop; 0: it was not */
-    bool drain_is_said;  /* a line on standard error says that the run drains */
+    int errors;          /* launcher.errors; -1: closed */
+    bool ended;          /* the launcher has ended */
+    int64_t now_ms;      /* time of the current event */
+    bool drain_waits;    /* SIGUSR1 is sent as soon as it can be handled */
+    int64_t ready_by_ms; /* when SIGUSR1 is sent in any case */
+    int64_t begin_by_ms; /* when a run is ended that was asked to stop before it had begun; 0: not asked */
+    bool drain_is_said;  /* standard error has a line about the drain */
     struct stderr_filter stderr_filter;
-    struct whole_lines lines;    /* behind the filter */
-    int64_t errors_ms;           /* when something last came */
-    struct launcher_watch watch; /* where how->reports */
-    bool is_mute;                /* the ranks were killed on purpose: what they say of it is not shown */
-    pid_t earlier[CHILDREN_MAX]; /* children that this process had before: of the program that has become it */
+    struct whole_lines lines;    /* after the filter */
+    int64_t errors_ms;           /* time of the last text */
+    struct launcher_watch watch; /* if how->reports */
+    bool is_mute;                /* the ranks were killed on purpose: their messages are dropped */
+    pid_t earlier[CHILDREN_MAX]; /* children that this process had before, started by the program that became it */
     unsigned earlier_count;
-    int64_t late_ms; /* when its time is over; 0: never */
+    int64_t late_ms; /* time limit; 0: none */
 };
 
 static void write_error(void *context, const char *bytes, size_t count)
@@ -74,7 +74,7 @@ static void join_lines(void *context, const char *bytes, size_t count)
     whole_lines_take(&((struct child *)context)->lines, bytes, count);
 }
 
-/* A line of our own, which a progress line may stand in front of. */
+/* Prints a line after removing a progress line. */
 static void launch_say(const char *text)
 {
     say_note("hdss", text);
@@ -109,8 +109,8 @@ static void send_ranks(const struct child *child, int signal_number)
     ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
-/* Sends SIGUSR1 as soon as it is of use, or when waiting for that makes no sense any more. A launcher passes it on to
- * those that it has started: before the run has begun all ranks must be there, afterwards some may have been lost. */
+/* Sends SIGUSR1 as soon as it is useful, or waiting is pointless. A launcher forwards it to the ranks that it has
+ * started: before the run has begun all must exist, later some may have been lost. */
 static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
@@ -149,21 +149,21 @@ static void ask_to_stop(struct child *child)
     }
 }
 
-/* Ctrl-Z. Pods would take ranks that are stopped for lost. */
+/* Handles Ctrl-Z. Ranks are not stopped if pods take part, which would consider them lost. */
 static void stop(struct child *child)
 {
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else {
         send_signal(child, child->launcher.pid, SIGTSTP);
-        below_signal(child->world, child->launcher.pid, SIGSTOP); /* tasks, too, which no terminal reaches */
+        below_signal(child->world, child->launcher.pid, SIGSTOP); /* also the tasks, which have no terminal */
     }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
-    if (!child->how->has_pods) /* also what a launcher has left that was killed meanwhile: it has come to us */
+    if (!child->how->has_pods) /* also the orphans of a launcher that was killed meanwhile */
         below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
-    child->watch.changed_ms += child->now_ms - stopped_ms; /* meanwhile it saw nothing of the ranks */
+    child->watch.changed_ms += child->now_ms - stopped_ms; /* the watch saw no change in that time */
 }
 
 static void take_signal(struct child *child, int number)
@@ -196,13 +196,13 @@ static void pass_errors(struct child *child)
     while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* the other end is closed; EIO for a terminal */
+    if (count == 0 || errno != EAGAIN) { /* closed; EIO for a terminal */
         child->world->close(child->world, child->errors);
         child->errors = -1;
     }
 }
 
-/* Shows what has come of the progress line, among what the ranks print. */
+/* Shows new text of the progress line. */
 static void pass_progress(struct child *child)
 {
     char bytes[4096];
@@ -212,7 +212,7 @@ static void pass_progress(struct child *child)
     fflush(child->how->log != NULL ? child->how->log : stderr);
 }
 
-/* Ends a launcher that does not end by itself: it ends its ranks, or they are killed with it. */
+/* Ends a launcher that does not end by itself: SIGTERM, later SIGKILL. */
 static void end_launcher(struct child *child)
 {
     if (child->course.end_ms == 0) {
@@ -224,9 +224,8 @@ static void end_launcher(struct child *child)
     }
 }
 
-/* When the run is over the ranks of this machine that are left hang, and are of no more use. A launcher whose ranks
- * have all ended does so, too; to end them itself takes it two seconds. On several machines some of its children are
- * those that lead there. */
+/* Ends ranks of this machine that hang after the run is over. A launcher ends after its ranks; to end them itself takes
+ * it two seconds. With several machines some of its children represent remote ranks. */
 static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
@@ -237,17 +236,17 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
-/* True for a run that went through to its end, so that its ranks had nothing to say at the last moment. What they say
- * of a failure may still be with the launcher, and would be lost with it. */
+/* True for a run that ended regularly, so that its ranks have no late error messages, which killing the launcher would
+ * lose. */
 static bool went_through(const struct child *child)
 {
     const int status = launcher_watch_status(&child->watch);
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Kills the ranks and their launcher when only leaving MPI is left to do: that can take longer than a short run itself.
- * The launcher is stopped first so that it does not see its ranks die. Ranks that are not visible, as without /proc,
- * are not seen to end, and would leave files behind. */
+/* Kills the ranks and their launcher if only leaving MPI remains, which can take longer than a short run. The launcher
+ * is stopped first so that it does not see its ranks die. Not done if the ranks are invisible, as without /proc: they
+ * might leave files behind. */
 static void end_soon(struct child *child)
 {
     pid_t rank;
@@ -262,7 +261,7 @@ static void end_soon(struct child *child)
     child->course.end_ms = child->now_ms + KILL_MS;
 }
 
-/* Whoever is stopped for so long while the others wait for it is as good as dead. */
+/* Kills ranks that are stopped while the others wait for them. */
 static void end_stopped(struct child *child)
 {
     char text[120];
@@ -286,7 +285,7 @@ static void end_stopped(struct child *child)
         ranks_end_stopped(child->world, child->launcher.pid, child->how->rank_depth);
 }
 
-/* Says what becomes of the launch, in the place where the ranks print. */
+/* Prints what happens to the launch, like the ranks' messages. */
 static void launch_tell(const struct child *child, const char *text)
 {
     if (child->how->log == NULL)
@@ -295,7 +294,7 @@ static void launch_tell(const struct child *child, const char *text)
         say(child->how->log, "hdss: %s", text);
 }
 
-/* Says, once, that the ranks drain where somebody else has asked them to. */
+/* Prints once that the ranks drain if the request did not come through this process. */
 static void say_drain(struct child *child)
 {
     child->course.is_told_drain |= child->watch.draining && child->course.end_ms == 0;
@@ -306,7 +305,7 @@ static void say_drain(struct child *child)
     child->drain_is_said = true;
 }
 
-/* Some launchers neither begin a rank nor end, for example if they may open too few files. */
+/* Some launchers neither start a rank nor end, for example if they may open too few files. */
 static void say_no_rank(const struct child *child)
 {
     if (child->course.end_ms == 0 && !child->watch.started && !child->watch.ended)
@@ -321,13 +320,13 @@ static void look_after(struct child *child)
         end_stopped(child);
     }
     say_drain(child);
-    /* any launcher may have been told to go on, and before the run has begun ranks wait in MPI for a lost one */
+    /* before the run has begun ranks wait in MPI for a lost one */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
-    /* one that is stopped has what the ranks have printed */
+    /* a stopped launcher may hold back output of the ranks */
     if (child->watch.ended && child->world->state(child->world, child->launcher.pid) == PROCESS_STOPPED)
         send_signal(child, child->launcher.pid, SIGCONT);
-    if (child->watch.ended && !child->how->remote) /* all that is left for them to do is to leave */
+    if (child->watch.ended && !child->how->remote) /* the ranks only have to leave */
         ranks_rouse(child->world, child->launcher.pid, child->how->rank_depth);
     if (child->course.end_ms != 0 ||
         (launcher_watch_is_over(&child->watch, child->launcher.pid, child->now_ms) && !end_ranks(child))) {
@@ -336,7 +335,7 @@ static void look_after(struct child *child)
     }
 }
 
-/* However it is asked to end, it does. */
+/* Ends the run at its time limit. */
 static void launch_look_at_time(struct child *child)
 {
     if (child->ended || child->late_ms == 0 || child->now_ms < child->late_ms)
@@ -345,7 +344,7 @@ static void launch_look_at_time(struct child *child)
     end_launcher(child);
 }
 
-/* Nothing is lost of a run that has not begun: a launcher that hangs is not waited for. */
+/* A run that has not begun loses nothing: a hanging launcher is ended. */
 static bool is_to_begin(const struct child *child)
 {
     return child->begin_by_ms != 0 && !child->watch.begun && !child->watch.ended;
@@ -358,7 +357,7 @@ static void look_at_begin(struct child *child)
         end_launcher(child);
 }
 
-/* Before the time is over that somebody else has set. */
+/* Drains the run before the time limit of the batch system. */
 static void drain_in_time(struct child *child)
 {
     if (child->ended || child->course.asked > 0 || child->how->drain_ms == 0 || child->now_ms < child->how->drain_ms)
@@ -367,7 +366,7 @@ static void drain_in_time(struct child *child)
     ask_to_stop(child);
 }
 
-/* Has the caller go on with what it does beside. */
+/* Calls the caller's look(). */
 static void look_aside(struct child *child)
 {
     const struct launch_side *side = child->how->side;
@@ -403,7 +402,7 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* ranks that leave in order are not looked at so often: where hundreds share few cores they need them */
+    /* only then: when hundreds of ranks share few cores, frequent looks slow them down */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
@@ -415,7 +414,7 @@ static int longest_wait(const struct child *child)
     return own < 0 || (other >= 0 && other < own) ? other : own;
 }
 
-/* Takes and shows what has come of all words. */
+/* Reads and shows new text of all ranks. */
 static void pass_words(struct child *child)
 {
     child->now_ms = child->world->now_ms(child->world);
@@ -424,14 +423,14 @@ static void pass_words(struct child *child)
         pass_progress(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* somebody may still hold the other end open */
+        pass_errors(child); /* another process may still hold the other end open */
 }
 
 static void pass_last(struct child *child)
 {
     pass_words(child);
     stderr_filter_flush(&child->stderr_filter);
-    whole_lines_flush(&child->lines, true); /* a rank that was ended has left its progress line */
+    whole_lines_flush(&child->lines, true); /* an ended rank may have left its progress line */
     fflush(stderr);
 }
 
@@ -467,8 +466,8 @@ static void attend(struct child *child)
     pass_last(child);
 }
 
-/* Waits for a supermaster whose launcher was killed: it ends a moment later, or has still to say how the run went.
- * Nobody else may go on with the run before. */
+/* Waits for a supermaster whose launcher was killed: it ends soon, or first reports how the run went. The run must not
+ * be restarted before. */
 static void outlive(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -501,7 +500,6 @@ static void outlive(struct child *child)
     }
 }
 
-/* Restores the signals for the next launch. */
 static void launch_release(struct child *child)
 {
     if (child->errors >= 0)
@@ -528,11 +526,11 @@ static bool is_earlier(const struct child *child, pid_t pid)
     for (unsigned i = 0; i < child->earlier_count; i++)
         if (child->earlier[i] == pid)
             return true;
-    return child->earlier_count == CHILDREN_MAX; /* who else was there is not known */
+    return child->earlier_count == CHILDREN_MAX; /* too many to know which are ours */
 }
 
-/* Ranks of this machine miss a launcher that is killed, and leave; who does not, because it is stopped or hangs, is
- * ended. Behind a launcher that has ended by itself nobody has anything left to do. */
+/* After a launcher was killed its ranks on this machine leave; those that are stopped or hang are killed. After a
+ * launcher that ended by itself remaining ranks have nothing to do. */
 static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -555,8 +553,8 @@ static void end_orphans(struct child *child)
     pass_last(child);
 }
 
-/* Clears away what those leave who are killed: ranks all at once, or the launcher. Of one that is killed when all is
- * done the others may not hear, as long as it ends. */
+/* Removes files of killed ranks or launchers. A rank that is killed after the end may not be noticed by the others
+ * before they end. */
 static void launch_clear(struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
@@ -570,7 +568,7 @@ static void launch_clear(struct child *child)
     folder_clear_all();
 }
 
-/* False, after a line, where the summary is lost. */
+/* False, with a message, if the summary is lost. */
 static bool launch_print_summary(struct child *child)
 {
     const struct launch *how = child->how;
@@ -598,14 +596,14 @@ int launch(char *const *argv, struct launch *how)
         child.late_ms = child.now_ms + 1000 * (int64_t)how->timeout_s;
     how->lost[0] = '\0';
     if (how->log != NULL)
-        fflush(how->log); /* else the child would write it once more */
+        fflush(how->log); /* the child must not write it again */
     if (launch_start(&child, argv) < 0) {
         char text[200];
         snprintf(text, sizeof text, "cannot start %.100s: %s", argv[0], strerror(errno));
         say_error("hdss", text);
         return EXIT_STATUS_FAILED;
     }
-    if (how->is_asked != NULL && how->is_asked()) /* from here on signals come to us */
+    if (how->is_asked != NULL && how->is_asked()) /* from here on this process handles signals */
         ask_to_stop(&child);
     attend(&child);
     outlive(&child);

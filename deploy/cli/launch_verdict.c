@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-/* A launcher that lets no rank die sends the others SIGTERM when one has died. */
+/* A launcher that lets no rank survive sends SIGTERM to the others after a loss. */
 bool launch_was_asked(const struct launch_course *course)
 {
     return course->asked > 0 || (course->is_told_drain && course->how->survives);
 }
 
-/* True if the status of the rank that leads says all: it was told when all ranks were through, and the launcher's own
- * is that of one that lets ranks die, or was ended itself. MPICH's is 0 after a drain; Open MPI's is 1 where mpirun was
- * sent a signal, also when all was done. */
+/* True if the report of the leading rank decides: it was written after all ranks were through, and the launcher lets
+ * ranks die or was ended. MPICH's own status is 0 after a drain; Open MPI's is 1 after a signal, even if all was done.
+ * */
 static bool report_counts(const struct launch_course *course, int reported)
 {
     const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
@@ -28,7 +28,7 @@ static bool report_counts(const struct launch_course *course, int reported)
            course->outlived || (reported == EXIT_STATUS_DONE && interrupted);
 }
 
-/* Returns the signal that has ended the launcher, or by its status a process that it needs; 0: none has. */
+/* The signal that ended the launcher or, by its status, a process that it needs; 0: none. */
 static int ending_signal(const struct launch_course *course)
 {
     return WIFSIGNALED(course->status)         ? WTERMSIG(course->status)
@@ -44,8 +44,8 @@ static bool is_draining_signal(int number)
     return false;
 }
 
-/* True for a launcher that was sent a signal, and has passed it on and killed the ranks, or has ended by it, as MPICH's
- * does by some, while the ranks drain. One that ends its ranks because one was lost lets none die. */
+/* True if the launcher was sent a signal and killed the ranks, or ended by it like MPICH's, while they drain. A
+ * launcher that ends its ranks after a loss is none of the surviving kind. */
 static bool is_cut(const struct launch_course *course)
 {
     const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
@@ -54,8 +54,8 @@ static bool is_cut(const struct launch_course *course)
     return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
 }
 
-/* True for a launcher that was sent a signal before a rank could take it: the signal has ended it, or it has ended by
- * itself, with all that it had started, and without a word. One that fails says why, and so does a rank. */
+/* True if a signal reached the launcher before a rank could handle it: it ended by the signal, or silently with all
+ * that it had started. After a failure the launcher or a rank prints a reason. */
 static bool is_cut_short(const struct launch_course *course)
 {
     bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
@@ -63,8 +63,8 @@ static bool is_cut_short(const struct launch_course *course)
     return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
 }
 
-/* True where ranks have drained before the run had begun, and one that was not ready for the signal yet died of it, so
- * that the launcher had to be ended. */
+/* True if ranks drained before the run had begun and another, not ready for the signal, died of it, so that the
+ * launcher had to be ended. */
 static bool has_drained_away(const struct launch_course *course)
 {
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
@@ -84,7 +84,7 @@ static struct launch_verdict told(int status, const char *text)
     return verdict;
 }
 
-/* For one that was ended before the ranks had drained. */
+/* For a launch that was ended before the ranks had drained. */
 static struct launch_verdict judge_cut(const struct launch *how)
 {
     struct launch_verdict verdict = {.status = how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED};
@@ -93,21 +93,20 @@ static struct launch_verdict judge_cut(const struct launch *how)
     return verdict;
 }
 
-/* For a launcher that lets ranks die the status says nothing where it is 0, and where it is that of a rank which
- * left. */
+/* For a launcher that lets ranks die a status of 0, or that of a rank, means nothing. */
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
     const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
                          : !course->how->flat ? "the run ended without its supermaster"
                                               : "the run ended without one of its workers";
-    if (course->asked < 2) /* else it was given up, which was said */
+    if (course->asked < 2) /* else it was given up, with a message */
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");
     return verdict;
 }
 
-/* For a run of which nothing is known but the launcher's own status. */
+/* For a run of which only the launcher's status is known. */
 static struct launch_verdict judge_launcher(const struct launch_course *course)
 {
     const int status = WIFEXITED(course->status) ? WEXITSTATUS(course->status) : 128 + WTERMSIG(course->status);

@@ -23,18 +23,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* When this process was killed, the launcher and all processes below it get REAPER_WAIT_MS to end. The reaper looks at
- * them each REAPER_LOOK_MS. */
+/* If this process is killed the launcher and all processes below it get REAPER_WAIT_MS to end; the reaper checks every
+ * REAPER_LOOK_MS. */
 enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
 
 struct real_world {
-    struct launch_world world; /* first: a pointer to it is one to all */
+    struct launch_world world; /* first member, so that pointers can be converted */
     int signals;               /* signalfd */
-    sigset_t before;           /* the mask of signals, as it was */
-    pid_t launcher, reaper;    /* the process that ends the launcher if this one is killed; -1: none */
+    sigset_t before;           /* original signal mask */
+    pid_t launcher, reaper;    /* process that ends the launcher if this one is killed; -1: none */
 };
 
-/* A process and the processes below it; more than there is room for are left out. */
+/* A process and its descendants; those beyond the room are omitted. */
 struct family {
     pid_t pids[4096];
     unsigned count;
@@ -94,7 +94,7 @@ static void real_close_pipe(struct launch_world *world, int ends[2], const char 
             close(ends[i]);
 }
 
-/* The signals we take, without those that whoever started us wants ignored (nohup, a shell's background jobs). */
+/* Blocks the signals to handle, except for those ignored at the start (nohup, background jobs of a shell). */
 static void block_signals(sigset_t *before, sigset_t *taken)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
@@ -109,8 +109,8 @@ static void block_signals(sigset_t *before, sigset_t *taken)
     sigprocmask(SIG_BLOCK, taken, before);
 }
 
-/* Opens a terminal like that of our standard error for the ranks' own: they look at mpirun's to see whether a progress
- * line makes sense, and how wide it may be. */
+/* Opens a terminal like that of standard error for the ranks, which derive from it whether to show a progress line and
+ * how wide it is. */
 static int launch_open_terminal(int ends[2])
 {
     char name[64];
@@ -133,8 +133,8 @@ static int launch_open_terminal(int ends[2])
     return 0;
 }
 
-/* Is standard output the same terminal as standard error? Then mpirun's have to go the same way, or what belongs behind
- * a progress line comes before it. */
+/* True if standard output and standard error are the same terminal. Then mpirun's must use the same way, or the order
+ * of progress line and output would change. */
 static bool one_terminal(void)
 {
     struct stat output, errors;
@@ -155,9 +155,9 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* the parent died before this process asked to be told */
+    if (getppid() != parent) /* the parent died before prctl() */
         _exit(EXIT_STATUS_FAILED);
-    dup2(null, STDIN_FILENO); /* the child is not in the terminal's foreground */
+    dup2(null, STDIN_FILENO); /* the child is not in the foreground of the terminal */
     if (how->log != NULL)
         dup2(fileno(how->log), STDOUT_FILENO);
     else if (how->output == LAUNCH_OUTPUT_SILENT)
@@ -198,10 +198,10 @@ static bool family_runs(const struct family *family)
     return i < family->count;
 }
 
-/* The kernel sends SIGTERM to the launcher when this process is killed. That may not be enough: a script does not pass
- * the signal on, and mpirun may be stuck while its ranks are in MPI_Init. So another process, the reaper, waits for the
- * end of this one, gives the launcher some time, and kills all processes below it and in its process group. If the
- * launcher is a script that has ended at once, the programs that it started are found in that group alone. */
+/* The kernel sends SIGTERM to the launcher when this process is killed, which may not suffice: a script does not
+ * forward it, and mpirun may hang while its ranks are in MPI_Init. So another process, the reaper, waits for the end of
+ * this one, gives the launcher some time, and kills all its descendants and its process group, which contains the
+ * programs of a script that has ended. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -249,7 +249,7 @@ static int real_start(struct launch_world *world, char *const *argv, const struc
                       struct started_launcher *started)
 {
     struct real_world *real = (struct real_world *)world;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher is killed become children of this process */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphaned ranks become children of this process */
     real->reaper = -1;
     real->launcher = started->pid = fork();
     if (started->pid == 0)

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum mpi_family: how the text of --version begins, and what stands before the number. */
+/* By enum mpi_family: the beginning of the output of --version, and the text before the version. */
 static const struct family {
     const char *begins, *number;
 } families[] = {
@@ -20,10 +20,10 @@ static const struct family {
     [MPI_FAMILY_SLURM] = {"slurm", " "},
 };
 
-/* Families that are told by the text of --version are those before this one. */
+/* The families with such a text. */
 enum { FAMILIES = MPI_FAMILY_NONE };
 
-/* Launchers without --mpirun, in the order in which they are tried. Debian names those of each library. */
+/* Launchers that are tried without --mpirun, in this order. Debian has names for each library. */
 static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
                                     "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich"};
 
@@ -53,7 +53,7 @@ void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX]
         snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", family, launcher->major, launcher->minor, launcher->patch);
 }
 
-/* Finds a program as execvp() would. False where it would not. */
+/* Finds a program like execvp(). */
 static bool find_on_path(const char *program, char path[PATH_MAX])
 {
     if (strchr(program, '/') != NULL)
@@ -72,7 +72,7 @@ static bool find_on_path(const char *program, char path[PATH_MAX])
     return false;
 }
 
-/* Finds the program and asks for its version, once for each version of the file. False where there is none. */
+/* Finds the program and determines its version, with a cache. False if it does not exist. */
 static bool launcher_ask(const char *program, struct launcher *launcher)
 {
     char path[PATH_MAX], option[] = "--version", text[VERSION_TEXT_MAX];
@@ -89,8 +89,8 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-/* The first of the usual programs for whose ranks there is a carrier, of the family or of an unknown one; of any if
- * `family` is unknown. False where there is none. */
+/* Finds the first usual launcher of the family (unknown: of any) for which there is a carrier, or whose family is
+ * unknown. */
 static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -166,17 +166,17 @@ int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct er
     return 0;
 }
 
-/* Slurm numbers the steps that a user starts by srun from 0; batch scripts and interactive shells have the highest. */
+/* Slurm numbers the steps of srun from 0; batch scripts and interactive shells have the highest numbers. */
 #define SLURM_STEPS_MAX 0xfffffff0u
 
-/* A step of srun with several tasks runs this program once in each. */
+/* True in a step of srun with several tasks, each of which runs this program. */
 static bool is_in_srun(void)
 {
     const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
     return step != NULL && tasks != NULL && strtoul(step, NULL, 10) < SLURM_STEPS_MAX && strtoul(tasks, NULL, 10) > 1;
 }
 
-/* True for the only rank of a launch, which may do what any process may. */
+/* True for the only rank of a launch, which may start another one. */
 static bool is_only_rank(void)
 {
     const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");

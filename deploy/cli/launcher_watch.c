@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Looking after a launcher: see launcher_watch.h. */
+/* Watching a launcher: see launcher_watch.h. */
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/colour.h"
 #include "common/job/status.h"
@@ -12,29 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time in which no rank ends any more, where the others wait for one that was lost while they found each other. */
+/* After a loss during the start: time without further ends after which the others are considered waiting for the lost
+ * rank. */
 #define START_MS 3000
-/* A launch is given up after this time without any rank, be it here, or on other machines, where ranks are not seen. */
+/* A launch without any rank is given up after this time. */
 #define FIRST_MS 120000
-/* Time where the supermaster is lost, and the ranks do not see it, as they compute. */
+/* Time for ranks to notice the loss of the supermaster, which they do not while they compute. */
 #define LOST_MS 1500
-/* After a loss, all ranks that are able to end do so within this time: the last messages to other machines take
- * 200 ms. */
+/* After a loss, time for all ranks that can end to do so: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* Time in which a launcher ends that ends the ranks of a run that has failed: Open MPI 4 sends them SIGCONT, SIGTERM
- * and SIGKILL within 1.5 s, and one more signal meanwhile makes it crash, and what the ranks have printed is lost. */
+/* Time for a launcher to end the ranks of a failed run: Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL within 1.5 s, and
+ * crashes at another signal meanwhile, which loses output of the ranks. */
 #define ABORT_MS 3000
-/* Time between two looks whether the supermaster is stopped. */
+/* Interval of checking whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
-/* Time between two counts of the ranks, each of which reads some files of /proc for every rank. */
+/* Interval of counting the ranks, which reads files of /proc for each. */
 #define COUNT_MS 50
-/* Time in which ranks leave MPI, when each has done all that it had to: for every rank of a core so much longer, as
- * hundreds that share a few cores take a minute for it; and for those on other machines. Then whatever holds them in
- * MPI_Finalize does not matter. */
+/* Time for ranks to leave MPI after their work is done: per rank of a core, because hundreds on a few cores take a
+ * minute; and for ranks of other machines. After that a hanging MPI_Finalize does not matter. */
 #define LEAVE_MS        3000
 #define LEAVE_RANK_MS   400
 #define LEAVE_REMOTE_MS 10000
-/* Time in which a launcher ends by itself whose ranks were ended. */
+/* Time for a launcher to end by itself after its ranks were ended. */
 #define ALONE_MS 1000
 
 int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
@@ -90,7 +89,7 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
         watch->again = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
-        return; /* not of ours */
+        return; /* not by this process */
     else if (strcmp(role, STATUS_LEAD) != 0)
         watch->others = watch->others != 0 ? watch->others : status;
     else {
@@ -173,7 +172,7 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
-    bool hurries = watch->ended && watch->remote; /* the ranks elsewhere are not seen to end, either */
+    bool hurries = watch->ended && watch->remote; /* the end of remote ranks is not visible */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->counted_ms = now_ms;
@@ -188,14 +187,14 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True if a rank is stopped for which the others wait, and not all are stopped; or if the supermaster is stopped and is
- * the only rank here, so that no other rank notices it: the others are lost, or are pods. */
+/* True if a stopped rank blocks the others: some rank for which they wait, while not all are stopped; or a supermaster
+ * without other local ranks that would notice. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
     const unsigned stopped = ranks_stopped(watch->world, launcher, watch->depth, &awake);
     if (launcher_watch_holds(watch, launcher))
-        return awake > 0 || stopped == 0; /* it may have begun nobody yet */
+        return awake > 0 || stopped == 0; /* it may not have started any yet */
     const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
     const bool is_left_alone = watch->begun && watch->running == 1 && (watch->ranks > 1 || !watch->flat);
     return (all_count || watch->world->state(watch->world, watch->lead) == PROCESS_STOPPED) && stopped > 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading fragments as they come: see live.h. */
+/* Reading output of running tasks: see live.h. */
 #include "deploy/cli/live.h"
 
 #include "common/util/grow.h"
@@ -39,15 +39,13 @@ static int live_no_memory(struct error *error)
     return error_set(error, "out of memory for the lines of the tasks");
 }
 
-/* --- files --- */
-
 static const char *file_path(const struct live *live, unsigned rank, unsigned number, char path[PATH_MAX])
 {
     snprintf(path, PATH_MAX, "%s/%u-%u", live->folder, rank, number);
     return path;
 }
 
-/* Opens a file, if it is not open already. False where it is not to be had, as over a network it may be for a while. */
+/* Opens a file if it is not open already. False if that fails, as may happen for a while with network file systems. */
 static bool open_file(struct live *live, unsigned rank, unsigned number)
 {
     char path[PATH_MAX];
@@ -82,7 +80,7 @@ static int add_file(struct live *live, const char *name, struct error *error)
     return 0;
 }
 
-/* The files of a rank in the order in which it wrote them. */
+/* Orders the files of a rank as it wrote them. */
 static int compare_files(const void *one, const void *other)
 {
     const struct live_file *a = one, *b = other;
@@ -104,7 +102,7 @@ static int list_files(struct live *live, struct error *error)
     return result;
 }
 
-/* True for a file to which nothing is added any more, and of which nothing is to be read. */
+/* True for a file that is complete and has been read. */
 static bool is_used_up(const struct live *live, const struct live_file *file)
 {
     bool has_successor = false;
@@ -128,9 +126,7 @@ static void remove_used_up(struct live *live)
     }
 }
 
-/* --- fragments --- */
-
-/* Reads the head at `at` of the file that is open. 0: no fragment is there, or not all of it. */
+/* Reads the head at offset `at` of the open file. 0: there is no complete fragment. */
 static size_t read_head(const struct live *live, uint64_t at, uint64_t size, struct fragment *fragment)
 {
     char head[FRAGMENT_HEAD_MAX];

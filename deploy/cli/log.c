@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss log: what a task log says, as people read it, and what a task has printed. */
+/* hdss log: prints a task log for people, and the output of a task. */
 #include "deploy/cli/commands.h"
 #include "common/config/job.h"
 #include "common/metrics/human.h"
@@ -23,7 +23,7 @@
 #define INDENT        "               "
 
 struct log_request {
-    const char *file; /* borrowed from argv; NULL where it is not given */
+    const char *file; /* borrowed; NULL if not given */
     char output[JOB_PATH_MAX];
     bool failed;
     uint64_t slowest, task; /* 0: not given */
@@ -80,9 +80,7 @@ static char *time_text(char text[40], double seconds)
     return text;
 }
 
-/* --- tables --- */
-
-/* The last line of a task's errors, as far as it is known. */
+/* The last line of a task's errors, if known. */
 static const char *log_error(struct log_file *log, const struct log_record *record, char text[REASON_TEXT_MAX])
 {
     char bytes[LOG_ERRORS_KEPT];
@@ -126,7 +124,7 @@ static int print_record(struct log_file *log, const struct log_record *record, u
     return 0;
 }
 
-/* The longest come first. */
+/* Longest first. */
 static int by_runtime(const void *a, const void *b)
 {
     const struct log_record *x = *(const struct log_record *const *)a, *y = *(const struct log_record *const *)b;
@@ -135,7 +133,7 @@ static int by_runtime(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Lists records, or those that have failed; of the slowest `most`, unless it is 0, else in their order. */
+/* Prints records, with `failed` only failed ones; the `most` slowest, or if 0 all in order. */
 static int print_table(struct log_file *log, bool failed, uint64_t most, struct error *error)
 {
     const struct log_record **records = calloc(log->count + 1, sizeof *records);
@@ -169,8 +167,6 @@ static int print_list(struct log_file *log, const struct log_request *request, s
     }
     return print_table(log, request->failed, request->slowest, error);
 }
-
-/* --- all of it --- */
 
 struct log_sums {
     uint64_t failed, tried_again;
@@ -288,9 +284,7 @@ static int print_all_sums(struct log_file *log, struct error *error)
     return result;
 }
 
-/* --- a task --- */
-
-/* The state of printing a task's streams. */
+/* State while a task's streams are printed. */
 struct streams_shown {
     bool begun[2];
     bool in_line;
@@ -327,7 +321,7 @@ static int print_streams(struct log_file *log, const struct log_record *record, 
     return 0;
 }
 
-/* What the task took of its machine, which only our own log knows. */
+/* Prints what the task used of its machine, which only logs of HDSS have. */
 static void print_use(const struct task_row *row)
 {
     char text[HUMAN_MAX];
@@ -361,8 +355,6 @@ static int print_task(struct log_file *log, uint64_t number, struct error *error
         print_use(&row);
     return print_streams(log, record, error);
 }
-
-/* --- the command --- */
 
 static int log_answer(const struct log_request *request)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Task logs and the output of their tasks: see log_file.h. */
+/* Task logs with the output of the tasks: see log_file.h. */
 #include "deploy/cli/log_file.h"
 
 #include "common/results/tail.h"
@@ -23,8 +23,6 @@ static int refuse_read(const char *path, struct error *error)
 {
     return error_set(error, "%.200s: %s", path, strerror(errno));
 }
-
-/* --- lines --- */
 
 static int add_record(struct log_file *log, const struct log_record *record, struct error *error)
 {
@@ -51,7 +49,7 @@ static int take_row(struct log_file *log, const struct task_row *row, uint64_t a
     return add_record(log, &record, error);
 }
 
-/* Length of a line without its newline. */
+/* Length without the newline. */
 static size_t line_length(const char *line, ssize_t length)
 {
     return length > 0 && line[length - 1] == '\n' ? (size_t)length - 1 : (size_t)length;
@@ -74,7 +72,7 @@ static int read_lines(struct log_file *log, struct error *error)
     return result == 0 && ferror(log->file) ? refuse_read(log->path, error) : result;
 }
 
-/* By number; of one task the later line comes first. */
+/* By number; for one task the later line first. */
 static int by_number(const void *a, const void *b)
 {
     const struct log_record *x = a, *y = b;
@@ -83,7 +81,7 @@ static int by_number(const void *a, const void *b)
     return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Sorts the records and leaves one of each task. */
+/* Sorts the records and keeps one per task. */
 static void sort_records(struct log_file *log)
 {
     size_t kept = 0;
@@ -119,16 +117,14 @@ const struct log_record *log_file_find(const struct log_file *log, uint64_t numb
     return low < log->count && log->records[low].number == number ? &log->records[low] : NULL;
 }
 
-/* --- the files of the output --- */
-
 static uint64_t size_of(const char *path)
 {
     struct stat status;
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
 }
 
-/* Finds the places of the tasks' bytes, which are there in the order of their numbers. False where the files are not
- * those of this log. */
+/* Computes the places of the tasks' output in the files, which is in the order of task numbers. False if the files do
+ * not belong to this log. */
 static bool place_records(struct log_file *log)
 {
     uint64_t out = 0, err = 0;
@@ -142,7 +138,7 @@ static bool place_records(struct log_file *log)
     return out == size_of(log->output) && err == size_of(log->errors);
 }
 
-/* Takes `stem` and `ending` as the name of the output: its errors are beside it. */
+/* Tries the output name `stem` + `ending`, with its errors beside it. */
 static bool try_output(struct log_file *log, const char *stem, size_t length, const char *ending)
 {
     const bool has_stem = strcmp(ending, ".out") == 0;
@@ -162,7 +158,7 @@ static bool ends_with(const char *text, const char *ending)
     return length > own && strcmp(text + length - own, ending) == 0;
 }
 
-/* Looks for the files of the output; where they are not there nothing is known of it. */
+/* Finds the files of the output; without them it is unknown. */
 static void find_streams(struct log_file *log, const char *output)
 {
     const char *name = output != NULL ? output : log->path;
@@ -175,9 +171,7 @@ static void find_streams(struct log_file *log, const char *output)
         try_output(log, name, length - 4, "");
 }
 
-/* --- parts --- */
-
-/* The bytes of a task in a block. */
+/* A task's output in a block. */
 static const unsigned char *find_stream(const struct block *block, uint32_t index, unsigned stream)
 {
     const unsigned char *at = block->stream[stream];
@@ -186,17 +180,17 @@ static const unsigned char *find_stream(const struct block *block, uint32_t inde
     return at;
 }
 
-/* Copies the end of a task's errors to where log_file_errors() reads it. */
+/* Copies the end of a task's errors for log_file_errors(). */
 static bool keep_errors(struct log_file *log, const unsigned char *errors, uint32_t length, uint64_t *at)
 {
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;
     const uint64_t begin = *at;
     *at += kept;
-    log->records[log->count - 1].err_at = begin + kept - length; /* as if all were there */
+    log->records[log->count - 1].err_at = begin + kept - length; /* offset as if all were kept */
     return fwrite(errors + length - kept, 1, kept, log->err) == kept;
 }
 
-/* Takes the tasks of a block: their lines and the ends of their errors. */
+/* Adds the tasks of a block: their lines and the ends of their errors. */
 static int take_block(struct log_file *log, const struct block *block, uint64_t *at, uint64_t *err_at,
                       struct error *error)
 {
@@ -221,7 +215,7 @@ static int take_block(struct log_file *log, const struct block *block, uint64_t 
     return 0;
 }
 
-/* Reads the lines from the parts of an output. */
+/* Reads the log lines from the parts of an output. */
 static int read_parts(struct log_file *log, const char *output, struct error *error)
 {
     struct results_tail *tail = results_tail_begin(output, TASK_STREAMS, true, error);
@@ -246,7 +240,7 @@ static int read_parts(struct log_file *log, const char *output, struct error *er
     return more;
 }
 
-/* True where there are parts of an output of that name. */
+/* True if an output of that name has parts. */
 static bool has_parts(const char *stem, size_t length, const char *ending, char output[PATH_MAX])
 {
     char run[PATH_MAX + 16];
@@ -255,9 +249,7 @@ static bool has_parts(const char *stem, size_t length, const char *ending, char 
     return access(run, F_OK) == 0;
 }
 
-/* --- opening --- */
-
-/* Opens a file if it is a task log. 1, 0 where it is none, -1 with one line. */
+/* Opens a file if it is a task log. 1, 0 if it is none, or -1. */
 static int open_log(struct log_file *log, const char *stem, size_t length, const char *ending, struct error *error)
 {
     struct stat status;
@@ -282,7 +274,7 @@ static int open_log(struct log_file *log, const char *stem, size_t length, const
     return 0;
 }
 
-/* Finds the log that is meant by a name: its own, or that of a list or an output. As open_log(). */
+/* Finds the log of a given name: of the log, of the list or of the output. Returns like open_log(). */
 static int find_log(struct log_file *log, const char *name, struct error *error)
 {
     const size_t length = strlen(name);
@@ -294,7 +286,7 @@ static int find_log(struct log_file *log, const char *name, struct error *error)
     return found;
 }
 
-/* Finds the parts that are meant by a name. */
+/* Finds the parts for a given name. */
 static bool find_parts(const char *name, char output[PATH_MAX])
 {
     const size_t length = strlen(name);
@@ -347,8 +339,6 @@ void log_file_close(struct log_file *log)
     log->line = NULL;
 }
 
-/* --- the output of a task --- */
-
 size_t log_file_errors(struct log_file *log, const struct log_record *record, char bytes[LOG_ERRORS_KEPT])
 {
     const size_t kept = record->err < LOG_ERRORS_KEPT ? record->err : LOG_ERRORS_KEPT;
@@ -358,7 +348,7 @@ size_t log_file_errors(struct log_file *log, const struct log_record *record, ch
     return fread(bytes, 1, kept, log->err);
 }
 
-/* Hands over a piece of a file. */
+/* Passes a piece of a file to `take`. */
 static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length, unsigned stream, log_taker *take,
                      void *context, struct error *error)
 {
@@ -374,7 +364,7 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
     return result;
 }
 
-/* Hands over a task of the parts. Of its entries the last one counts, as its line of the log does. */
+/* Passes a task's output from the parts; its last entry counts, as for log lines. */
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {

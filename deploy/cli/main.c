@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss: the front end. One command each for looking up what there is, and one for running a job. */
+/* The program hdss: finds and runs the command. */
 #include "common/os/objects.h"
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints the page of the front end. */
+/* Prints the overview of commands. */
 static int show_help(void)
 {
     printf("Usage: hdss COMMAND [ARGUMENT]...\n"
@@ -71,7 +71,8 @@ static int run_command(int argc, char **argv, struct error *error)
     return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 
-/* What was printed and is not written is no success, whichever command it is of. One that has failed has said why. */
+/* Flushes standard output; if that fails a successful command becomes a failure. A failed one has printed its reason.
+ * */
 static int end_output(int status)
 {
     struct error error;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to what people type who know other programs: see mistakes.h. */
+/* Corrections for common mistakes: see mistakes.h. */
 #include "deploy/cli/mistakes.h"
 
 #include "common/config/params.h"
@@ -17,8 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- words in the place of a command --- */
-
 /* The words, separated by blanks; to be freed. */
 static char *mistakes_join(int argc, char *const *argv)
 {
@@ -29,7 +27,7 @@ static char *mistakes_join(int argc, char *const *argv)
     return text_take(&text);
 }
 
-/* True for the name of a kernel in any case, of a shared object, or of a function in Python. */
+/* True for a kernel's name in upper or lower case, a shared object, or a Python function. */
 static bool is_kernel_name(const char *word)
 {
     size_t count, length = strlen(word);
@@ -46,7 +44,7 @@ static bool ends_in(const char *word, const char *ending)
     return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
 }
 
-/* True for the name of a program in the folders of PATH. */
+/* True for a program on PATH. */
 static bool is_program(const char *word)
 {
     return strchr(word, '/') == NULL && search_in_path(word) != NULL;
@@ -64,7 +62,7 @@ bool mistakes_is_command(const char *word)
            (strchr(word, ' ') != NULL || (strchr(word, '/') != NULL ? is_executable(word) : is_program(word)));
 }
 
-/* Adds what to type for a program of that name, if there is one. */
+/* Adds what to type if `word` is a program. */
 static int add_program(const char *word, struct error *error)
 {
     return is_program(word) ? error_after(error, "; for the program of this name: hdss exec %.60s ::: ARG...", word)
@@ -91,7 +89,7 @@ static int refuse_file(const char *name, struct error *error)
     return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
 }
 
-/* For an option in the place of a command: the command behind it that takes it, or run. */
+/* For an option before the command: names the command that follows and accepts it, or `run`. */
 static int refuse_early_option(int argc, char *const *argv, struct error *error)
 {
     struct grammar grammar;
@@ -112,7 +110,7 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown option %.60s; `hdss --help` shows what there is", argv[0]);
 }
 
-/* What other systems that take jobs call a command, and what it is here. */
+/* Names of commands in other batch systems, and the corresponding commands here. */
 static const struct {
     const char *word, *meant;
 } other_commands[] = {
@@ -165,9 +163,7 @@ int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown command '%.60s'; `hdss --help` shows what there is", word);
 }
 
-/* --- words in the place of an option --- */
-
-/* The names that other launchers, xargs and GNU parallel have, and what is typed here. */
+/* Option names of other launchers, xargs and GNU parallel, and the corresponding ones here. */
 static const struct {
     const char *word, *meant;
 } other_names[] = {
@@ -234,14 +230,14 @@ static const struct {
     {"mca", "--mpi-args '--mca ...'"},
 };
 
-/* The name in an option's word: without dashes and what is behind '='. */
+/* Extracts the name: without dashes and "=VALUE". */
 static void option_name(const char *word, char *name, size_t size)
 {
     word += strspn(word, "-");
     snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
 }
 
-/* The parameter of that name, with '-' for '_'; NULL: the kernel has none. */
+/* The parameter with this name, with '-' for '_'; NULL: none. */
 static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel, const char *name)
 {
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
@@ -255,7 +251,7 @@ static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel,
     return NULL;
 }
 
-/* The kernel that the words name; NULL: none of ours. */
+/* The built-in kernel among the words; NULL: none. */
 static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
 {
     const struct hdss_kernel *kernel = NULL;
@@ -285,12 +281,10 @@ static int explain_option(const char *word, const char *next, const struct hdss_
     return -1;
 }
 
-/* --- the whole line --- */
-
-/* The middle of the line for a word behind the kernel. */
+/* Middle of the message about a word after the kernel. */
 #define AFTER_KERNEL "' after kernel "
 
-/* The part of the error between its first two quotes; false where it has none. */
+/* The text between the first two quotes of the error; false if there is none. */
 static bool quoted_word(const struct error *error, char *word, size_t size)
 {
     const char *from = strchr(error->text, '\''), *to = from != NULL ? strchr(from + 1, '\'') : NULL;
@@ -305,7 +299,7 @@ static bool error_begins(const struct error *error, const char *text)
     return strncmp(error->text, text, strlen(text)) == 0;
 }
 
-/* The place of a word in the line; 0: it is not there. */
+/* Index of a word in the line; 0: absent. */
 static int find_word(int argc, char *const *argv, const char *word)
 {
     for (int i = 1; i < argc; i++)
@@ -323,7 +317,7 @@ static bool is_source(const char *word)
     return false;
 }
 
-/* A word that is no kernel of ours, or cannot be loaded. */
+/* For a word that is no built-in kernel, or cannot be loaded. */
 static int explain_kernel(const char *word, struct error *error)
 {
     static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212"};
@@ -354,7 +348,7 @@ static int explain_kernel(const char *word, struct error *error)
     return is_program(word) ? refuse_program(word, error) : -1;
 }
 
-/* A word behind the kernel that is no KEY=VALUE. */
+/* For a word after the kernel that is not KEY=VALUE. */
 static int explain_operand(int argc, char *const *argv, const char *word, const struct hdss_kernel *kernel,
                            struct error *error)
 {
@@ -387,7 +381,7 @@ static int explain_operand(int argc, char *const *argv, const char *word, const 
     return -1;
 }
 
-/* An option written as a parameter. */
+/* For an option written as a parameter. */
 static int explain_parameter(const struct options *options, int argc, char *const *argv, const char *name,
                              struct error *error)
 {
@@ -400,7 +394,7 @@ static int explain_parameter(const struct options *options, int argc, char *cons
     return -1;
 }
 
-/* An option that has taken the kernel for its value. */
+/* For an option that has taken the kernel as its value. */
 static int explain_taken_kernel(const struct options *options, int argc, char *const *argv, struct error *error)
 {
     struct options_reader reader;
@@ -409,7 +403,7 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
     options_reader_init(&reader, options, argc, argv);
     while (options_next(&reader, &word, &ignored) > 0) {
         if (word.row == NULL)
-            return -1; /* the kernel is where it belongs, or something else is wrong */
+            return -1; /* the kernel is at its place; something else is wrong */
         if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
             char accepted[OPTION_ACCEPTED_MAX];
             return error_set(error, "--%s needs a value before the kernel %s: accepted: %s", word.row->name, word.value,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Answers to what people type who know other programs: what they meant, as it is typed here. */
+/* Corrects common mistakes of people who know other programs: the messages say what to type here. */
 #pragma once
 
 #include "common/config/options.h"
@@ -7,15 +7,14 @@
 
 #include <stdbool.h>
 
-/* The line for the words behind `hdss` of which the first is no command: a kernel, a technique, a file, or an option
- * that stands before the command. `argv[0]` is the word. Always returns -1. */
+/* Writes the message for an unknown command argv[0]: a kernel, a technique, a file, or an option before the command.
+ * Always returns -1. */
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
 
-/* True for a word that is no kernel's name, and one of a program, or a command line in one word. */
+/* True for a program or a command line in one word that is no kernel's name. */
 bool mistakes_is_command(const char *word);
 
-/* Where the line was refused: replaces the error by one that says what to type, where it is one of the common mistakes:
- * a parameter of the kernel that is written as an option, or the other way round, an option by the name that other
- * launchers have for it, an option without its value, a file or a program in the place of the kernel. Always returns
- * -1. */
+/* Called after the line was refused: for common mistakes replaces the error by one that says what to type: a kernel's
+ * parameter written as an option or vice versa, an option name of another launcher, an option without its value, a file
+ * or program instead of the kernel. Always returns -1. */
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The words that MPICH's mpiexec (Hydra) is given: see dialect.h.
+/* The dialect (dialect.h) of MPICH's mpiexec (Hydra).
  *
- * Hydra binds no rank and lets ranks share cores unless it is told otherwise. Nobody outlives the loss of a rank: with
- * MPICH 4.0 and 4.2 the others are ended about a second later, also with -disable-auto-cleanup. */
+ * By default it binds no rank and lets ranks share cores. No rank survives the loss of another: MPICH 4.0 and 4.2 end
+ * the others about a second later, even with -disable-auto-cleanup. */
 #include "deploy/cli/dialect.h"
 
-/* Hydra deals ranks out in turn whatever it is told of each host. */
+/* Hydra deals ranks in turn, whatever numbers are given per host. */
 static int mpich_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count == 0 ||

@@ -11,7 +11,7 @@
 #define DIGITS_MAX 9 /* digits that fit an unsigned */
 
 struct expansion {
-    const char *word; /* word of the list that is expanded now */
+    const char *word; /* word that is being expanded */
     size_t length;
     char name[HOST_NAME_BYTES];
     size_t name_length;
@@ -27,7 +27,7 @@ static int node_list_refuse(const struct expansion *expansion)
                      (int)(expansion->length < 100 ? expansion->length : 100), expansion->word);
 }
 
-/* The number at `*text`, behind which `*text` is then, and how many digits it has. */
+/* Parses the number at `*text`, advances `*text`, and returns its digits. */
 static bool node_list_take_number(const char **text, unsigned *number, unsigned *digits)
 {
     size_t length = strspn(*text, DIGITS);
@@ -53,7 +53,7 @@ static bool node_list_append(struct expansion *expansion, const char *text, size
 
 static int expand(struct expansion *expansion, const char *rest);
 
-/* The names with the numbers of one range, "01-04" or "7", and what follows the brackets. */
+/* Expands one range, "01-04" or "7", followed by the text after the brackets. */
 static int expand_range(struct expansion *expansion, const char **text, const char *behind)
 {
     unsigned first, last, width, ignored;
@@ -75,7 +75,7 @@ static int expand_range(struct expansion *expansion, const char **text, const ch
     return 0;
 }
 
-/* `text` is behind the opening bracket. */
+/* `text` follows the opening bracket. */
 static int expand_ranges(struct expansion *expansion, const char *text)
 {
     const char *end = expansion->word + expansion->length, *close = memchr(text, ']', (size_t)(end - text));
@@ -91,7 +91,7 @@ static int expand_ranges(struct expansion *expansion, const char *text)
     }
 }
 
-/* The rest of a word, behind what the name has already. */
+/* Expands the rest of a word after the part already in the name. */
 static int expand(struct expansion *expansion, const char *rest)
 {
     size_t left = (size_t)(expansion->word + expansion->length - rest), plain = strcspn(rest, "[]");
@@ -107,7 +107,7 @@ static int expand(struct expansion *expansion, const char *rest)
     return result;
 }
 
-/* Up to the comma that is in no brackets. */
+/* Length up to the next comma outside of brackets. */
 static size_t word_length(const char *list)
 {
     size_t length = 0;
@@ -138,7 +138,7 @@ static int refuse_counts(const char *list, unsigned count, struct error *error)
     return error_set(error, "'%.100s': accepted: a count for each of the %u nodes: 16(x2),8", list, count);
 }
 
-/* Behind a count: "(x3)" or nothing. */
+/* Parses "(x3)" or nothing after a count. */
 static bool node_list_take_repetitions(const char **text, unsigned *repetitions)
 {
     unsigned ignored;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run that pods can join, as its launch sees it: see open_run.h. Its ranks are those of a set with one job, which its
- * supermaster looks after (supermaster/lead/elastic.c); what is here only says where pods join. */
+/* A run that pods can join: see open_run.h. Its ranks form a set with one job, which the supermaster manages
+ * (supermaster/lead/elastic.c); this file only sets where pods join. */
 #include "deploy/cli/open_run.h"
 
 #include "common/config/serve_options.h"
@@ -12,14 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The option by which pods take part. */
+/* The option that allows pods. */
 static const char *option_for_pods(const struct launch_plan *launch_plan)
 {
     return launch_plan->line_up.has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
 }
 
-/* The folder of the run's own, by the name of this process, which goes on over all starts of the run. -1 with one
- * line. */
+/* The run's own folder, named after this process, which stays the same over all restarts. */
 static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
@@ -33,33 +32,33 @@ static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_M
                      option_for_pods(launch_plan));
 }
 
-/* The file by which pods join, in that folder. -1 with one line. */
+/* The ticket file in that folder. */
 static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
     if (find_folder(launch_plan, folder, error) < 0)
         return -1;
     const int length = snprintf(ticket, JOB_PATH_MAX, "%s/" TICKET_NAME, folder);
-    if (length >= JOB_PATH_MAX || (size_t)length > TICKET_PATH_LENGTH_MAX) /* its socket would have none */
+    if (length >= JOB_PATH_MAX || (size_t)length > TICKET_PATH_LENGTH_MAX) /* too long for the name of its socket */
         return error_set(error, "%s: the path of the run's folder is too long; accepted: with --pods-file FILE",
                          option_for_pods(launch_plan));
     return 0;
 }
 
-/* Where pods come from by themselves. */
+/* The default of --listen. */
 static const char *listen_value(const struct launch_plan *launch_plan)
 {
     return launch_plan->line_up.has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
 }
 
-/* Adds the option in front: what the user says counts. */
+/* Adds the option in front, so that the user's takes precedence. */
 static void add_option(struct launch_plan *launch_plan, const char *name, const char *value)
 {
     argv_insert(&launch_plan->request.words, 1, value);
     argv_insert(&launch_plan->request.words, 1, name);
 }
 
-/* Where pods join: `ticket`, or, where it is NULL, the file that the user names. */
+/* Adds the options for joining by `ticket`; NULL: by the user's file. */
 static void add_options(struct launch_plan *launch_plan, const char *ticket)
 {
     if (ticket != NULL)

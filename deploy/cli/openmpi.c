@@ -1,20 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* The words and the environment that Open MPI's mpirun is given: see dialect.h.
+/* The dialect (dialect.h) of Open MPI's mpirun.
  *
- * To survive (measured with 4.1.4): without the two options of version 4 mpirun kills all ranks about a second after
- * one has died; with the first alone it ends the run when a whole node is lost; with both it never returns after a loss
- * on several nodes. launcher_watch.h ends it then, for which the supermaster must be on this machine: where it may not
- * be, they are left out. To end it takes 4 s where a rank of another machine is stopped, and 0.1 s where it is told not
- * to wait between asking and killing (odls_base_sigkill_timeout).
+ * Survival (measured with 4.1.4): without the two options of version 4 mpirun kills all ranks about a second after a
+ * death; with the first alone it ends the run after the loss of a node; with both it never returns after a loss on
+ * several nodes. Then launcher_watch.h ends it, which requires a local supermaster: otherwise they are omitted. Ending
+ * it takes 4 s if a remote rank is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
  *
- * Version 5 has the same two by other names (measured with 5.0.7): with --enable-recovery alone a rank that is killed
- * is survived, and one that leaves with another status than 0 ends the run. On several machines it needs its ULFM, too
- * (--with-ft ulfm): without it a rank aborts when the connection to a lost one breaks. On one machine ULFM survives
- * nothing more, and is used where the user asks for it: all ranks crash in MPI_Init where one is lost while they start.
+ * Version 5 has the same two under other names (measured with 5.0.7): with --enable-recovery alone a killed rank is
+ * survived, but one with a non-zero exit status ends the run. On several machines it also needs its ULFM (--with-ft
+ * ulfm): without it a rank aborts when the connection to a lost one breaks. On one machine ULFM helps nothing more, and
+ * is used only at the user's request: all ranks crash in MPI_Init if one is lost during the start.
  *
- * To start (measured with 4.1.4, one machine): of 360 ms, 200 go into looking for fabrics that the messages of one
- * machine do not need (pml cm, btl tcp), 60 into describing PCI devices. On several machines both stay as they are: UCX
- * or libfabric may be the transport, and they choose network cards by their place on the PCI bus. */
+ * Start (measured with 4.1.4, one machine): of 360 ms, 200 are spent on looking for fabrics that local messages do not
+ * need (pml cm, btl tcp), 60 on describing PCI devices. On several machines both are kept: UCX or libfabric may be the
+ * transport, and they choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/held_folder.h"
@@ -34,14 +33,14 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* The room there that a session is sure to find enough. */
+/* Free memory required for the files of a session. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
-/* Names the folder for the sessions of version 4. */
+/* Sets the folder for the sessions of version 4. */
 #define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
-/* Attempts to keep a folder that others remove. */
+/* Attempts to keep a folder that others may remove. */
 #define KEEP_TRIES 100
 
-/* The folder for the memory that the ranks of this launch share; without a path where there is none. */
+/* Folder for the memory shared by the ranks of this launch; no path: none. */
 static struct held_folder shared = {.fd = -1};
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
@@ -49,8 +48,7 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* A launcher that does not tell its version, such as a script, is taken for that of the library which HDSS was built
- * with. */
+/* A launcher of unknown version, such as a script, counts as that of the library with which HDSS was built. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     const char *built = family_built_version(MPI_FAMILY_OPENMPI);
@@ -59,7 +57,7 @@ static bool is_version_5(const struct launch_plan *launch_plan)
     return built != NULL && strtoul(built, NULL, 10) >= 5;
 }
 
-/* Workers alone end by themselves after a loss, and say why, where they see each other's processes. */
+/* With --dca the workers end by themselves after a loss if they see each other's processes. */
 static bool survives(const struct launch_plan *launch_plan)
 {
     const bool can = !openmpi_is_dca(launch_plan) || launch_plan_is_here(launch_plan);
@@ -67,7 +65,7 @@ static bool survives(const struct launch_plan *launch_plan)
            !argv_contain(&launch_plan->start.mpi_args, "--disable-recovery") && launch_plan->start.launcher.major >= 4;
 }
 
-/* True where the other ranks are asked to go on when a connection to another machine breaks. */
+/* True if the ranks are to survive broken connections to other machines. */
 static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM
@@ -87,15 +85,15 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
     if (!is_version_5(launch_plan) && launch_plan->line_up.hosts.count > 1)
         argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
-    /* --runtime-options error-nonzero-status=false says the same, but is refused in lines of many words (5.0.7). */
+    /* --runtime-options error-nonzero-status=false is equivalent, but refused in long lines (5.0.7). */
     if (is_version_5(launch_plan))
         argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
     if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->start.mpi_args, "--with-ft"))
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* Remote operations over the transports of version 4 cannot reach another machine; the others of its kinds can.
- * Version 5 has no others. */
+/* One-sided operations over some transports of version 4 cannot reach another machine; their alternatives can. Version
+ * 5 has no others. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
@@ -103,11 +101,10 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct argv *li
         argv_add_split(line, "--mca osc ^rdma");
 }
 
-/* Slots are made to fit exactly: mapped by node, each context then goes around the hosts until they are full. An mpirun
- * that is built for the batch system takes the slots from there instead; where going around is right without them it is
- * told not to look at them.
- * Version 5, mapping by node, leaves out numbers of ranks where hosts have unlike many of them, which MPI_Init does not
- * survive, and finds no place for some (5.0.7). There each program names the hosts of its own ranks. */
+/* Slots fit exactly: mapped by node, each program goes around the hosts until they are full. An mpirun built for a
+ * batch system takes the slots from there; it is told to ignore them if going around is right. Version 5 mapping by
+ * node omits rank numbers if hosts have different numbers of ranks, which MPI_Init does not survive, and finds no place
+ * for some (5.0.7): there each program names the hosts of its ranks. */
 static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
@@ -125,14 +122,13 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     argv_add(line, "node");
 }
 
-/* Ranks that outnumber the cores of one machine go where there is room. Bound to the cores in turn they were no quicker
- * with two workers on two cores (0.94 to 1.01 of the time), and slower with three (2.6 times for empty iterations, 1.27
- * for those of mandelbrot): two of them share a core, and the supermaster wakes on one that is taken. Unless it maps by
- * slot, version 5 mixes the ranks of the programs, and what each worker is given in the order of the ranks (--power)
- * would go to others. */
+/* Ranks that outnumber the cores are not bound. Bound to cores in turn they were not faster with two workers on two
+ * cores (0.94 to 1.01 of the time), and slower with three (2.6 times for empty iterations, 1.27 for mandelbrot): two
+ * share a core, and the supermaster wakes on a busy one. Version 5 must map by slot, or it mixes the ranks of the
+ * programs, and per-worker values (--power) go to the wrong ones. */
 static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
-    if (mapped) /* the user's own mapping says how, and only lacks the leave */
+    if (mapped) /* the user maps, and only the permission to oversubscribe is missing */
         argv_add(line, "--oversubscribe");
     else
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
@@ -152,14 +148,14 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
     } else if (ranks > cores_usable())
         add_cores(launch_plan, line, bound, mapped);
     else if (launch_plan->line_up.threads != 1 && !bound &&
-             !mapped) /* mpirun binds to one core, all of a worker's threads */
+             !mapped) /* mpirun would bind all threads of a worker to one core */
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot --bind-to none" : "--bind-to none");
     else if (is_version_5(launch_plan) && !mapped)
         argv_add_split(line, "--map-by slot");
 }
 
-/* Parameters of the environment reach the ranks of other machines by a component of PMIx that version 5 is kept from:
- * there each program names them. */
+/* Environment parameters reach remote ranks through a component of PMIx that is disabled for version 5: there each
+ * program names them. */
 static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
@@ -189,8 +185,8 @@ static void set_unless_set(const char *name, const char *value, variable_setter 
         set(name, value, context);
 }
 
-/* The messages of one machine go through its memory: no other transport is looked for, and no rank listens on a port.
- * By the environment, since version 5 takes --mca for the first program of a line alone. */
+/* Local messages use shared memory: no other transport is probed, and no rank listens on a port. Set in the
+ * environment, because version 5 applies --mca only to the first program of a line. */
 static void set_transport(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (!launch_plan_is_here(launch_plan))
@@ -205,8 +201,8 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
 }
 
-/* The files of a session are made and removed at each run, which takes a disk longer than many a job: where nobody says
- * where temporary files go, and memory has room for them, they lie there. */
+/* Creating and removing session files takes a disk longer than a short job: unless the user sets the place of temporary
+ * files, they are kept in memory if there is room. */
 static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     struct statfs status;
@@ -219,12 +215,10 @@ static void set_session_folder(const struct launch_plan *launch_plan, variable_s
         set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
-/* Open MPI runs for root only where two variables say so.
- * PMIX_MCA_plog: its mpirun crashes now and then when a rank of another node tells it of a connection that is gone;
- * without PMIx's way of telling, it is not told.
- * PMIX_MCA_pmdl: with 5.0.7 to 5.0.10 at least each line of several programs crashes mpirun before any of them starts
- * (open-mpi/ompi#13303), in a component of PMIx that the ranks do not need. Calling prterun in place of mpirun does not
- * crash either, but takes none of Open MPI's options. */
+/* Open MPI requires two variables to run as root. PMIX_MCA_plog: mpirun sometimes crashes when a remote rank reports a
+ * broken connection; the setting disables these reports. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at least, crashes at
+ * lines of several programs before it starts any (open-mpi/ompi#13303), in a PMIx component that the ranks do not need.
+ * prterun does not crash, but accepts none of Open MPI's options. */
 static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
@@ -235,7 +229,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
     if (takes_ulfm(launch_plan) ||
         (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
-        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* told by that component otherwise */
+        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* normally set by that component */
     if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
     set_transport(launch_plan, set, context);
@@ -245,11 +239,11 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status, (void)kind, (void)place;
-    remove(path); /* what stays is found by the next one that looks for it */
+    remove(path); /* the next launch retries */
     return 0;
 }
 
-/* The number of the job that its ranks have in the names of their memory under version 4; 0: not known. */
+/* Number of the job in the names of its shared memory under version 4; 0: unknown. */
 static unsigned job_number_4(const char *session, long launcher)
 {
     char path[PATH_MAX];
@@ -266,8 +260,8 @@ static unsigned job_number_4(const char *session, long launcher)
     return job;
 }
 
-/* Version 5 (read off 5.0.7) takes Jenkins's one-at-a-time hash of the name that the launcher gives its jobs, folds it
- * to 16 bits, and puts the number of the job behind it, of which mpirun has one. */
+/* Version 5 (as read in 5.0.7): Jenkins's one-at-a-time hash of the launcher's name for its jobs, folded to 16 bits,
+ * followed by the job number, of which mpirun has one. */
 unsigned openmpi_job_number_5(const char *host, long launcher)
 {
     char name[HOST_NAME_MAX + 40];
@@ -284,7 +278,7 @@ unsigned openmpi_job_number_5(const char *host, long launcher)
     return ((hash >> 16 ^ hash) & 0xffff) << 16 | 1;
 }
 
-/* Removes the memory of ranks, which has names as vader_segment.HOST.USER.JOB.RANK (version 5: sm_segment...) and
+/* Removes the shared memory of ranks: vader_segment.HOST.USER.JOB.RANK (version 5: sm_segment...) and
  * osc_sm.HOST.JOB... */
 static void remove_memory(const char *host, unsigned job)
 {
@@ -311,14 +305,13 @@ static void remove_session(const char *session)
     nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Writes the folder in which version 4 keeps all sessions of a user: BASE/ompi.HOST.USER. False where it is too long.
- */
+/* Folder in which version 4 keeps all sessions of a user: BASE/ompi.HOST.USER. False if it is too long. */
 static bool name_sessions_4(char top[PATH_MAX], const char *base, const char *host)
 {
     return (size_t)snprintf(top, PATH_MAX, "%s/ompi.%s.%u", base, host, geteuid()) < PATH_MAX;
 }
 
-/* Version 4 keeps the files of a run there in pid.NUMBER, with the number of its mpirun. */
+/* Version 4 keeps the files of a run in pid.NUMBER there, with the process ID of mpirun. */
 static void clear_4(const char *base, const char *host, long launcher)
 {
     char top[PATH_MAX], session[PATH_MAX];
@@ -329,11 +322,11 @@ static void clear_4(const char *base, const char *host, long launcher)
     if (job > 0)
         remove_memory(host, job);
     remove_session(session);
-    rmdir(top); /* fails while other runs are there */
+    rmdir(top); /* fails if other runs exist */
 }
 
-/* Version 5 keeps them in BASE/prterun.HOST.NUMBER.USER. Behind a second SIGINT it removes that, and leaves the memory.
- */
+/* Version 5 keeps them in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT it removes that, but not the shared
+ * memory. */
 static void clear_5(const char *base, const char *host, long launcher)
 {
     char session[PATH_MAX];
@@ -344,18 +337,17 @@ static void clear_5(const char *base, const char *host, long launcher)
         remove_session(session);
 }
 
-/* Where Open MPI has its files: TMPDIR, unless it is told. */
+/* Folder of Open MPI's files: TMPDIR, unless set otherwise. */
 static const char *session_base(void)
 {
-    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one counts most */
+    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one has precedence */
     const char *base = "/tmp";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
     return base;
 }
 
-/* Removes what a launcher of either version removes itself at the end. The name of the host may be cut at its first
- * dot. */
+/* Removes what a launcher of either version removes at its end. The host name may be cut at its first dot. */
 static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
@@ -369,12 +361,10 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
-/* --- several runs at once --- */
-
-/* The folder that keeps the one of the sessions: BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process. */
+/* Protects the session folder: BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process. */
 static char kept[PATH_MAX];
 
-/* Removes the folders of processes that were killed, which keep nothing any more. */
+/* Removes the protecting folders of killed processes. */
 static void remove_forgotten(const char *top)
 {
     int number;
@@ -387,8 +377,8 @@ static void remove_forgotten(const char *top)
         closedir(folder);
 }
 
-/* All sessions of a user lie in one folder under version 4, and whose mpirun ends last removes it: another one that
- * begins at that moment fails. It is not removed as long as something else is in it. */
+/* Version 4 keeps all sessions of a user in one folder, which the last mpirun removes: another one that begins at that
+ * moment fails. The folder is not removed while it contains something else. */
 static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
@@ -397,7 +387,7 @@ static void keep_sessions_4(void)
     if (!name_sessions_4(top, session_base(), host) ||
         (size_t)snprintf(kept, sizeof kept, "%s/hdss.%d", top, (int)getpid()) >= sizeof kept)
         return;
-    for (int tries = 0; tries < KEEP_TRIES; tries++) /* others remove it as they end */
+    for (int tries = 0; tries < KEEP_TRIES; tries++) /* others may remove it meanwhile */
         if ((mkdir(top, 0700) == 0 || errno == EEXIST) && is_own_folder(top) &&
             (mkdir(kept, 0700) == 0 || errno == EEXIST))
             break;
@@ -409,7 +399,7 @@ static void let_sessions_4_go(void)
 {
     rmdir(kept);
     *strrchr(kept, '/') = '\0';
-    rmdir(kept); /* fails while other runs are there */
+    rmdir(kept); /* fails if other runs exist */
     kept[0] = '\0';
 }
 
@@ -422,8 +412,7 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
-/* The line that is shown does not name the folder, as it is gone when somebody types that. What the user names
- * stays. */
+/* The folder is not part of the printed line, because it does not exist later. The user's own setting is kept. */
 static void openmpi_enter(void)
 {
     static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", /* of version 4 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Output that does not wait: see outlet.h.
+/* Non-blocking output: see outlet.h.
  *
- * The descriptor is not made non-blocking, which would change it for all who hold it. Where poll() calls a pipe or a
- * terminal writable there is room for PIPE_BUF bytes, so that a write of no more does not wait. */
+ * The descriptor stays in blocking mode, because the mode is shared with other processes. If poll() reports a pipe or
+ * terminal as writable there is room for PIPE_BUF bytes, so that a write of that size does not block. */
 #include "deploy/cli/outlet.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ size_t outlet_put(struct outlet *outlet, const void *bytes, size_t count)
     return taken;
 }
 
-/* True if a write of a few bytes does not wait, or fails. */
+/* True if a write of a few bytes does not block, or fails. */
 static bool is_ready(const struct outlet *outlet)
 {
     struct pollfd polled = {.fd = outlet->fd, .events = POLLOUT};
@@ -62,7 +62,7 @@ int outlet_flush(struct outlet *outlet, struct error *error)
         if (!is_ready(outlet))
             return 0;
         ssize_t done = write(outlet->fd, outlet->buffer + outlet->sent, count);
-        if (done < 0 && errno == EAGAIN) /* somebody else has made it non-blocking */
+        if (done < 0 && errno == EAGAIN) /* another process has made it non-blocking */
             return 0;
         if (done < 0 && errno != EINTR)
             return error_set(error, "%s: cannot write: %s", outlet->name, strerror(errno));

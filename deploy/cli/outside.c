@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that are programs of their own: see outside.h. */
+/* Commands in separate programs: see outside.h. */
 #include "deploy/cli/outside.h"
 
 #include "common/os/modules.h"
@@ -18,11 +18,11 @@ void outside_exec(char *const *argv)
     struct error error;
     snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
     for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0) /* it is closed, and another file would get its number */
+        if (fcntl(fd, F_GETFD) < 0) /* closed, so another file would get this number */
             (void)!open("/dev/null", O_RDONLY);
     if (program_folder(folder, &error) < 0 || program_find(folder, name, path, &error) < 0)
         return;
-    if (realpath("/proc/self/exe", own) != NULL) /* the program in Python runs this one by that path */
+    if (realpath("/proc/self/exe", own) != NULL) /* the Python program runs this one by that path */
         setenv("HDSS", own, 1);
     execv(path, argv);
 }

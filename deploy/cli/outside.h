@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands that are programs of their own, in Python: `hdss NAME` runs hdss-NAME, which is beside this program or in
- * its folder of libexec. hdss-NAME --complete WORD ... prints what completes the last word, as `hdss complete` does. */
+/* Commands in separate Python programs: `hdss NAME` runs hdss-NAME, which is beside this program or in its libexec
+ * folder. hdss-NAME --complete WORD ... completes the last word, like `hdss complete`. */
 #pragma once
 
-/* Becomes hdss-NAME with these words, of which the first is NAME. Returns if that cannot be run. */
+/* Executes hdss-NAME with these words, the first of which is NAME. Returns only on failure. */
 void outside_exec(char *const *argv);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-plot as a child: see picture.h.
+/* Runs hdss-plot: see picture.h.
  *
- * Data, picture and messages are files without a name, so that neither side ever waits for the other, no file name gets
- * into the data, and nothing is left behind whatever ends the two. */
+ * Data, picture and messages are unnamed files, so that neither process waits for the other and nothing is left behind.
+ */
 #include "deploy/cli/picture.h"
 
 #include "common/os/files.h"
@@ -40,7 +40,7 @@ static _Noreturn void become_program(const char *program, const char *format, co
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* The exit status as waitpid() gives it; -1 where it could not be started. */
+/* Exit status as of waitpid(); -1 if it could not be started. */
 static int run_program(const char *program, const char *format, const struct child *child)
 {
     int status = -1;

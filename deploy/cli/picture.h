@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-plot, a program in Python, as a child that makes a picture of data (deploy/python/hdss/_plot.py). */
+/* Draws pictures by hdss-plot, a Python program (deploy/python/hdss/_plot.py). */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <stdio.h>
 
-/* "png" or "svg", as the file's name ends in it; NULL for others. */
+/* "png" or "svg", from the file name; NULL for others. */
 const char *picture_format(const char *path);
 
-/* Has the data drawn, and makes what comes of it the file `path`, which is replaced only then. -1 with one line. */
+/* Draws the data to the file `path`, which is replaced only on success. */
 int picture_draw(FILE *data, const char *path, struct error *error);

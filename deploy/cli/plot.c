@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of the chunk sizes: see plot.h. This file writes what is drawn, line by line: the title, the caption, and
- * of each series its points, "marks" with the chunks that a marker may stand on, and "end" with its number of chunks,
- * its least and greatest size and its spec. */
+/* The picture of chunk sizes: see plot.h. Writes the input of hdss-plot: title, caption, and for each series its
+ * points, "marks" with the chunks that may have a marker, and "end" with its number of chunks, least and greatest size
+ * and spec. */
 #include "deploy/cli/plot.h"
 
 #include "common/metrics/human.h"
@@ -23,7 +23,7 @@ bool plot_accepts(const char *path)
     return picture_format(path) != NULL;
 }
 
-/* False where there are too many chunks. */
+/* False if there are too many chunks. */
 static bool take_chunks(struct curve *curve, struct series *series)
 {
     struct chunk chunk;
@@ -42,7 +42,7 @@ static bool take_chunks(struct curve *curve, struct series *series)
     return true;
 }
 
-/* Writes a series, by way of a curve that is used anew for each. */
+/* Writes a series by means of a curve, which is reused. */
 static enum plot_result write_series(const struct plot *plot, const char *spec, struct curve *curve, FILE *data,
                                      struct error *error)
 {
@@ -71,7 +71,7 @@ static enum plot_result write_series(const struct plot *plot, const char *spec, 
     return PLOT_TOO_LONG;
 }
 
-/* The title, and below it settings that are not the default. */
+/* The title, and the settings that are not default. */
 static void write_head(const struct series_setup *setup, FILE *data)
 {
     const struct sched_config *config = &setup->config;

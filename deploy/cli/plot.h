@@ -8,28 +8,27 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* The largest number of lines in one picture. More cannot be told apart. */
+/* Limit of lines in a picture, so that they can be told apart. */
 #define PLOT_SERIES_MAX 64
 
 struct plot {
-    const char *path; /* ends in one of the formats */
+    const char *path; /* with the extension of a format */
     const struct series_setup *setup;
-    const char *const *specs; /* specs as given */
+    const char *const *specs;
     unsigned count;
 };
 
-/* True if the name ends in a format that can be drawn. */
+/* True if the extension is that of a format. */
 bool plot_accepts(const char *path);
 
-/* A series that must be walked to be drawn has at most so many chunks: about a second. */
+/* Limit of chunks of a series that must be walked: about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)
 
 enum plot_result {
     PLOT_DRAWN,
-    PLOT_TOO_LONG, /* a series has too many chunks: what was asked for is not accepted */
+    PLOT_TOO_LONG, /* a series has too many chunks */
     PLOT_FAILED,
 };
 
-/* Draws the file. It is replaced only when all went well. The specs have been checked with series_init(). One line
- * where it is not PLOT_DRAWN. */
+/* Draws the file, which is replaced only on success. The specs were checked with series_init(). */
 enum plot_result plot_draw(const struct plot *plot, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of mpirun and its ranks, as their world shows it. */
+/* State of mpirun and its ranks. */
 #pragma once
 
 #include "deploy/cli/launch_world.h"
@@ -7,32 +7,32 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The ranks of a launcher are its children (depth 1), or the children of those (depth 2): see dialect.h.
+/* The ranks of a launcher are its children (depth 1) or grandchildren (depth 2): see dialect.h.
  *
- * True when `launcher` and all of its ranks, of which there must be at least `ranks`, catch the signal: a signal to the
- * launcher would reach ranks that know what to do with it. */
+ * True if the launcher and all its ranks, at least `ranks`, catch the signal, so that it may be sent to the launcher.
+ */
 bool ready_for(struct launch_world *world, pid_t launcher, unsigned depth, unsigned ranks, int signal_number);
 
-/* True if the process does not run any more, be it that nobody has asked after it yet. */
+/* True if the process no longer runs, even if it was not reaped. */
 bool has_ended(struct launch_world *world, pid_t pid);
 
-/* Lists the children of a process, those that have ended, too: at most `max`. Returns how many. */
+/* Lists up to `max` children of a process, ended ones included, and returns their number. */
 unsigned children_of(struct launch_world *world, pid_t parent, pid_t *children, unsigned max);
 
-/* Ranks of `launcher` that run. */
+/* Number of running ranks. */
 unsigned ranks_below(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Ranks of `launcher` that are stopped (SIGSTOP); `*awake`: those that run. */
+/* Number of stopped ranks (SIGSTOP); `*awake`: of the others. */
 unsigned ranks_stopped(struct launch_world *world, pid_t launcher, unsigned depth, unsigned *awake);
 
-/* Ends those that are stopped. */
+/* Kills stopped ranks. */
 void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Lets those go on that are stopped. */
+/* Continues stopped ranks. */
 void ranks_rouse(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Sends a signal to each process below `launcher`: the ranks, and what they have started. */
+/* Sends a signal to all descendants of the launcher: ranks and their children. */
 void below_signal(struct launch_world *world, pid_t launcher, int signal_number);
 
-/* Sends a signal to each of them. */
+/* Sends a signal to each rank. */
 void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, int signal_number);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starting a lost run again: see restarts.h. */
+/* Restarting lost runs: see restarts.h. */
 #include "deploy/cli/restarts.h"
 #include "common/config/job.h"
 #include "common/job/journal.h"
@@ -60,7 +60,7 @@ void restarts_init_set(struct restarts *restarts, unsigned limit, const char *wi
     *restarts = (struct restarts){.journal = "", .without = without, .is_set = true, .limit = limit};
 }
 
-/* Writes to `text` what follows from a loss; true if that is another start. */
+/* Writes the consequence of a loss to `text`; true if the run is restarted. */
 static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     const struct journal_seen now = see_journal(restarts->journal);
@@ -75,7 +75,7 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     else if (!restarts->is_stored && how->begun)
         snprintf(text, size, ": it is not started again, as %s cannot be read to go on from", restarts->journal);
     else if (!restarts->is_stored && !how->started)
-        text[0] = '\0'; /* the launcher itself failed, or the run was elsewhere */
+        text[0] = '\0'; /* the launcher failed, or the run was on another machine */
     else if (!records)
         snprintf(text, size, ": it is not started again, as the last start recorded nothing%s", later);
     else if (restarts->count == restarts->limit)
@@ -91,7 +91,7 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     return false;
 }
 
-/* Likewise of a set. */
+/* The same for a set. */
 static bool decide_on_set(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     if (how->asked || how->late || restarts->limit == 0 || !how->begun)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Rows of fields that are kept in memory, one behind the other. */
+/* Rows of fields in memory. */
 #pragma once
 
 #include <stdbool.h>
@@ -10,9 +10,9 @@ struct field {
     size_t length;
 };
 
-/* The fields of a row are those up to `end` that are not of the one before. */
+/* The fields of a row end at `end`; they begin at the end of the row before. */
 struct rows {
-    char *bytes; /* owned, as are the others */
+    char *bytes;
     size_t length, capacity;
     struct kept_field {
         size_t start, length;
@@ -23,13 +23,13 @@ struct rows {
 };
 
 void rows_fini(struct rows *rows);
-/* Forgets all rows and keeps their memory. */
+/* Removes all rows and keeps the memory. */
 void rows_clear(struct rows *rows);
 
-/* Appends a field to the row that is being made; rows_end() completes it. False without memory. */
+/* Appends a field to the unfinished row, which rows_end() completes. False without memory. */
 bool rows_add(struct rows *rows, const char *text, size_t length);
 bool rows_end(struct rows *rows);
 
-/* The number of fields of a complete row, or of the one that is being made (i == count), and one of them. */
+/* Number of fields of a row, complete or unfinished (i == count), and one of them. */
 size_t rows_fields(const struct rows *rows, size_t i);
 struct field rows_field(const struct rows *rows, size_t i, size_t field);

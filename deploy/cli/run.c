@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss run: from a job and the machines at hand to an mpirun line, which is shown and run.
+/* hdss run: makes a launch line of a job and the available machines, prints it and runs it.
  *
- * The options are those of the launch, which stay here, and those of the job, which go on to the supermaster; both are
- * checked before anything starts. */
+ * The options of the launch stay here, those of the job go to the supermaster; both are checked before anything starts.
+ */
 #include "deploy/cli/run.h"
 #include "common/config/job.h"
 #include "common/config/options.h"
@@ -41,7 +41,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More workers than CROWD for each core of one machine are said to be many. */
+/* More than CROWD workers per core of one machine cause a note. */
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
@@ -108,7 +108,7 @@ static int run_command_take_load(void *target, const char *value, struct error *
     return 0;
 }
 
-/* Checked as the workers will; kept as it is written. */
+/* Checked like a worker does; kept as written. */
 static int run_command_take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value,
                                        struct error *error)
 {
@@ -142,7 +142,7 @@ static int run_command_take_break_after(void *target, const char *value, struct 
     return 0;
 }
 
-/* It is for rank 0 of workers alone, or else for masters that compute. */
+/* For rank 0 with --dca, or for masters that compute. */
 static int pass_break_after(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->request.break_after == NULL)
@@ -272,7 +272,7 @@ static const struct options launch_options = {
         "clean drain.",
 };
 
-/* Joins both tables in one, for parsing: what is not ours is the job's. */
+/* Both option tables in one for parsing; options of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = launch_options;
@@ -288,7 +288,7 @@ void run_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
-/* The options of flat launches against each other. */
+/* Checks the options of --dca launches against each other. */
 static int run_command_check_dca(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
@@ -307,7 +307,7 @@ static int check_time(const struct launch_plan *launch_plan, struct error *error
     return 0;
 }
 
-/* The journal from which the job goes on. Its name follows from that of the output. */
+/* Finds the job's journal, whose name may follow from the output's. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
     struct job_setup *setup = &launch_plan->request.setup;
@@ -321,7 +321,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
                             "--journal FILE, and not with --dca");
 }
 
-/* Checks the job wherever its supermaster will be; check.h looks further. */
+/* Checks the job as far as possible without the supermaster's files; check.h checks the rest. */
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->request.words;
@@ -340,7 +340,6 @@ static int run_command_check_job(struct launch_plan *launch_plan, struct error *
                                                                                   : 0;
 }
 
-/* A set is launched already. */
 static int check_for_set(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->launch_option != NULL)
@@ -349,14 +348,14 @@ static int check_for_set(const struct launch_plan *launch_plan, struct error *er
     return 0;
 }
 
-/* Notes an option of a launch that makes no sense for a job of a set. */
+/* Remembers a launch option, which is refused for jobs of a set. */
 static void note_launch_option(struct launch_plan *launch_plan, const char *name)
 {
     if (strcmp(name, "set") != 0 && strcmp(name, "quiet") != 0)
         launch_plan->launch_option = name;
 }
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int take_arguments(struct launch_plan *launch_plan, const struct options *all, int argc, char **argv,
                           struct error *error)
 {
@@ -403,7 +402,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
     return result < 0 ? mistakes_explain(&all, argc, argv, error) : result;
 }
 
-/* A user who names no hosts gets those of the batch job, if there is one. */
+/* Without hosts from the user, takes those of the batch job. */
 static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count > 0 || launch_plan_names_hosts(launch_plan))
@@ -421,8 +420,7 @@ static void set_variable(const char *name, const char *value, void *shown)
         fprintf(shown, "%s=%s ", name, value);
 }
 
-/* Has mpirun accept as many ranks of each node as there are to be. Returns what the variable was before, for
- * restore_tasks(). */
+/* Sets a variable so that mpirun accepts the numbers of ranks per node. Returns its old value for restore_tasks(). */
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
     const char *before = getenv(ALLOCATION_TASKS);
@@ -434,7 +432,7 @@ static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
     return kept;
 }
 
-/* The next run of a study reads the allocation again. */
+/* A later run in this process must see the original allocation. */
 static void restore_tasks(char *kept)
 {
     if (kept != NULL)
@@ -444,7 +442,7 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Sets what is left of a run whose ranks are ended. The journal is known when the job was checked on this machine. */
+/* Sets what an ended run leaves. The journal is known if the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     static char path[JOB_JOURNAL_PATH_MAX];
@@ -465,7 +463,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->journal = how->is_resumable ? path : NULL;
 }
 
-/* A signal between two starts of a run; during one it is the launcher's. */
+/* A signal between two starts of a run; during a start the launch handles it. */
 static volatile sig_atomic_t run_is_asked;
 
 static void note_signal_of_run(int number)
@@ -479,16 +477,16 @@ static bool run_command_is_asked(void)
     return run_is_asked != 0;
 }
 
-/* Before the launch nothing is lost, and nobody waits for a kernel that is slow to describe its loop. */
+/* Before the launch nothing is lost, and the end must not wait for a kernel that describes its loop slowly. */
 static void end_before_launch(int number)
 {
     static const char line[] = "hdss: stopped before the run had begun\n";
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* a terminal that hangs up takes none */
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal hung up */
     (void)number, (void)written;
     _exit(EXIT_STATUS_DRAINED);
 }
 
-/* Signals that whoever started us wants ignored stay so. */
+/* Signals that were ignored at the start stay ignored. */
 static void take_signals_of_run(void (*take)(int number))
 {
     struct sigaction action = {.sa_handler = take, .sa_flags = SA_RESTART}, before;
@@ -497,7 +495,7 @@ static void take_signals_of_run(void (*take)(int number))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* From now on the job goes on where it was: the option counts as given last. */
+/* From now on the job is resumed: adds --resume as the last option. */
 static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 {
     unsigned end = launch_plan->request.job_end, place = end;
@@ -512,7 +510,7 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 #define DCA_LOSS                                                                                                       \
     ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
 
-/* The text behind the loss of a rank where there is no journal to go on from. */
+/* Consequence of a loss without a journal, for a message. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
     if (launch_plan->is_pod)
@@ -531,7 +529,7 @@ static int launch_with_pods(const struct launch_plan *launch_plan, const struct 
     return status;
 }
 
-/* Launches the line once. A set that has failed by itself is lost as well, as one is whose workers are. */
+/* Launches the line once. A set that has failed counts as lost, like one without workers. */
 static int launch_line(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
     const int status = launch_with_pods(launch_plan, line, how);
@@ -542,7 +540,7 @@ static int launch_line(const struct launch_plan *launch_plan, const struct argv 
     return status;
 }
 
-/* Launches the line, and again where the run was lost and goes on. Returns the exit status. */
+/* Launches the line, and again if the run was lost and is restarted. Returns the exit status. */
 static int run_line(const struct launch_plan *launch_plan, struct argv *line, struct launch *how)
 {
     struct restarts restarts;
@@ -563,7 +561,7 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
         resumes |= restarts.is_stored;
         status = line->failed ? EXIT_STATUS_FAILED : launch_line(launch_plan, line, how);
     }
-    /* a later start that is refused is a failure of the run */
+    /* a refused restart is a failure of the run */
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
 }
 
@@ -576,14 +574,14 @@ static int run_logged(const struct launch_plan *launch_plan, struct argv *line, 
     return status;
 }
 
-/* Only what a journal says is gone on with. */
+/* Restarts require a journal. */
 static void set_restarts(struct launch_plan *launch_plan)
 {
     if (!launch_plan->serves && launch_plan->request.dca.count == 0 && launch_plan->request.journal[0] == '\0')
         job_journal_path(&launch_plan->request.setup.job, launch_plan->request.journal);
 }
 
-/* NULL: it is not shown. */
+/* NULL: the line is not printed. */
 static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struct launch *how)
 {
     if (launch_plan->dry_run)
@@ -595,7 +593,7 @@ static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struc
     return launch_plan->verbose || how->output == LAUNCH_OUTPUT_APART ? stderr : NULL;
 }
 
-/* Says where so many workers share the cores of this machine that a slip is likely, as in --workers 1e3. */
+/* Prints a note if so many workers share a core that a slip is likely, as with --workers 1e3. */
 static void say_crowded(const struct launch_plan *launch_plan)
 {
     const unsigned cores = cores_usable();
@@ -609,7 +607,7 @@ static void say_crowded(const struct launch_plan *launch_plan)
     say_note(launch_plan->is_pod ? "hdss join" : launch_plan->serves ? "hdss up" : launch_plan->program, text);
 }
 
-/* A set is found by a socket on the machine of its supermaster. */
+/* The supermaster of a set must be local, because its socket is. */
 static int check_set(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->is_pod || launch_plan_leads_here(launch_plan))
@@ -619,11 +617,11 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
                "up` on the first host");
 }
 
-/* Runs the line, while what other runs have in common with it is kept. */
+/* Runs the line while files shared with other runs are protected. */
 static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
                     struct launch *how)
 {
-    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* those of deploy/python/hdss/_sets.py */
+    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
     if (dialect->keep != NULL)
         dialect->keep(launch_plan);
     const int status = launch_plan->serves ? run_line(launch_plan, line, how) : run_logged(launch_plan, line, how);
@@ -632,7 +630,7 @@ static int run_kept(struct launch_plan *launch_plan, const struct dialect *diale
     return status;
 }
 
-/* Composes the line, shows it and runs it. */
+/* Composes, prints and runs the line. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct argv line = {0};
@@ -680,7 +678,7 @@ static int run_composed(struct launch_plan *launch_plan, struct launch *how, str
     return status;
 }
 
-/* A tenth of the time that is left, but at most a minute, is kept for the end. */
+/* A tenth of the remaining time, at most a minute, is reserved for the end. */
 static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s)
 {
     if (launch_plan->limits.margin_s >= 0)
@@ -688,7 +686,7 @@ static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s
     return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
 }
 
-/* Sets when the run is to drain, restarts included. */
+/* Sets when the run drains, restarts included. */
 static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 {
     int64_t left_s = launch_plan->limits.limit_s == 0 ? allocation_seconds_left() : launch_plan->limits.limit_s;
@@ -698,7 +696,7 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
-/* Runs it with a pod on each of its hosts. */
+/* Runs the plan with a pod on each host. */
 static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct host_pods pods;
@@ -712,18 +710,18 @@ static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, st
     return is_deserted ? EXIT_STATUS_FAILED : status;
 }
 
-/* Has pods on several hosts where nobody says otherwise and all allows it. */
+/* Chooses pods for several hosts if the user does not decide and all options permit it. */
 static void choose_pods(struct launch_plan *launch_plan)
 {
     if (launch_plan->line_up.has_pods || !host_pods_are_default(launch_plan))
         return;
     struct error unused;
     launch_plan->line_up.has_pods = true;
-    if (open_run_add_late(launch_plan, &unused) < 0) /* no folder for the file by which they join */
+    if (open_run_add_late(launch_plan, &unused) < 0) /* no folder for the ticket file */
         launch_plan->line_up.has_pods = false;
 }
 
-/* The mode of --dca; empty where there is none. */
+/* Mode of --dca; empty: none. */
 static const char *dca_mode(const struct launch_plan *launch_plan)
 {
     const struct argv *words = &launch_plan->request.dca;
@@ -733,7 +731,7 @@ static const char *dca_mode(const struct launch_plan *launch_plan)
     return "";
 }
 
-/* The option that a launch without MPI cannot have; NULL: there is none. */
+/* An option that requires MPI; NULL: none is given. */
 static const char *needs_mpi(const struct launch_plan *launch_plan)
 {
     if (launch_plan->start.mpirun != NULL)
@@ -743,7 +741,7 @@ static const char *needs_mpi(const struct launch_plan *launch_plan)
     return strncmp(dca_mode(launch_plan), "two-sided", strlen("two-sided")) == 0 ? "--dca two-sided" : NULL;
 }
 
-/* Takes the carrier that the environment names, if the command line names none. -1 with one line. */
+/* Takes the carrier from the environment unless it is given. */
 static int take_carrier_of_environment(struct launch_start *start, struct error *error)
 {
     static const char *const names[] = {[CARRIER_AUTO] = "auto", [CARRIER_LOCAL] = "local", [CARRIER_MPI] = "mpi"};
@@ -758,7 +756,7 @@ static int take_carrier_of_environment(struct launch_start *start, struct error 
     return error_set(error, "HDSS_CARRIER='%.60s': accepted: auto, local, mpi", named);
 }
 
-/* How many ranks the launch has; without --workers it is taken to have one worker for each core. */
+/* Number of ranks; without --workers one worker per core is assumed. */
 static unsigned guess_ranks(const struct launch_plan *launch_plan)
 {
     const unsigned leading = launch_plan->request.dca.count == 0;
@@ -766,12 +764,12 @@ static unsigned guess_ranks(const struct launch_plan *launch_plan)
     return leading + launch_plan->line_up.masters + workers;
 }
 
-/* True if nothing is asked for that MPI has and the ranks of this launch can share memory, or MPI could do no more. */
+/* True if no option requires MPI and the ranks can share memory, or MPI could do no more. */
 static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;
     const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
-                        family_take_default(&any); /* that of MPI, unless there is none or it is said */
+                        family_take_default(&any); /* MPI's, unless there is none or another one is given */
     const unsigned ranks = guess_ranks(launch_plan);
     const bool is_limited = lanes_limit(ranks) != NULL && lanes_limit(2) == NULL && family_take_default(&any);
     return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
@@ -793,7 +791,7 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks of MPI would take it for theirs */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks of MPI would read it */
     if (find_hosts(launch_plan, error) < 0 || choose_launcher(launch_plan, error) < 0 ||
         launcher_check_place(&launch_plan->start.launcher, error) < 0)
         return EXIT_STATUS_USAGE;
@@ -801,7 +799,7 @@ int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct 
     if (!launch_plan->dry_run)
         set_drain(launch_plan, how);
     how->has_pods = launch_plan->listens;
-    how->ends_soon &= !how->has_pods; /* they are parted from */
+    how->ends_soon &= !how->has_pods; /* pods must leave in order */
     if (launch_plan->line_up.has_pods && host_pods_plan(launch_plan, error) < 0)
         return EXIT_STATUS_USAGE;
     launch_plan->start.survives =
@@ -860,7 +858,7 @@ int run_check_option(const char *name, const char *value, struct error *error)
     return result;
 }
 
-/* Launches the run, and makes the page of it that is wanted, however it ended. */
+/* Runs the launch and makes its page, in whatever way it ended. */
 static int run_with_page(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     const int status = run_launch_plan(launch_plan, how, error);
@@ -891,7 +889,7 @@ int run_words(const char *program, int argc, char **argv, bool restarts, struct 
     return status;
 }
 
-/* Hands the job to a set, and is there until it is over. */
+/* Submits the job to a set and waits for its end. */
 static int run_in_set(const struct launch_plan *launch_plan, int argc, char **argv, struct error *error)
 {
     struct submission_request request = SUBMISSION_DEFAULT;

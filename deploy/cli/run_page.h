@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The page that `hdss run --html` makes of the run when it is over: that of `hdss report`, with the trace and the
- * report of the run put in as they are. Where these were not asked for they are written for it, and removed again. */
+/* The page of `hdss run --html`: that of `hdss report`, with the run's trace and report embedded. If the user did not
+ * ask for these files, they are written for it and removed again. */
 #pragma once
 
 #include "common/config/job.h"
@@ -10,25 +10,24 @@
 #include <stdbool.h>
 
 struct run_page {
-    char html[JOB_PATH_MAX];      /* empty: no page is wanted */
-    const char *trace, *report;   /* as they were asked for; borrowed; NULL: they were not */
-    char *own_trace, *own_report; /* those that are written for the page alone; owned */
+    char html[JOB_PATH_MAX];      /* empty: no page */
+    const char *trace, *report;   /* the user's files; borrowed; NULL: none */
+    char *own_trace, *own_report; /* written for the page only; owned */
 };
 
-/* Notes an option of the job, if it is one of these two. */
+/* Remembers an option of the job if it is --trace or --report. */
 void run_page_note(struct run_page *page, const char *name, const char *value);
 
-/* Adds to the words of the job what the page needs; `has_trace`: the run can have one. -1 with one line. */
+/* Adds the options that the page needs to the job; `has_trace`: the run can write a trace. */
 int run_page_prepare(struct run_page *page, struct argv *job, bool has_trace, struct error *error);
 
-/* Makes the page, of what is there. -1 with one line. */
+/* Makes the page from the existing files. */
 int run_page_make(const struct run_page *page, struct error *error);
 
-/* Removes what was written for the page alone. */
+/* Removes the files written for the page only. */
 void run_page_fini(struct run_page *page);
 
-/* The page, made of the files in report/page/ by embed.py: texts, and behind each but the last the name of what is put
- * in there. */
+/* The page: texts made from report/page/ by embed.py, each except the last followed by the name of what is embedded. */
 struct page_part {
     const char *text, *then; /* then: NULL for the last one */
 };

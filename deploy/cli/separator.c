@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The separator between the fields of a value: see separator.h. */
+/* Field separators: see separator.h. */
 #include "deploy/cli/separator.h"
 
 #include <stdlib.h>
@@ -7,7 +7,6 @@
 
 #define MEANS_SOMETHING "\\[](){}.*+?^$|"
 
-/* Replaces \t by a TAB. */
 static char *separator_copy(const char *text)
 {
     char *copy = malloc(strlen(text) + 1), *to = copy;

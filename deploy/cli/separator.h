@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The separator between the fields of a value: a string, or a regular expression. */
+/* A separator between the fields of a value: a string or a regular expression. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,17 +9,16 @@
 #include <stddef.h>
 
 struct separator {
-    char *text; /* the string, or what the expression was made of; owned */
+    char *text; /* of the string or the regular expression; owned */
     size_t length;
     bool is_pattern;
     regex_t pattern;
 };
 
-/* \t stands for a TAB, and one character for itself; a text with characters that mean something to an extended regular
- * expression is one. -1 with one line that begins with what the user typed, and nothing owned. */
+/* \t stands for a TAB. A text of several characters with special ones is an extended regular expression. Errors begin
+ * with the text; nothing is owned then. */
 int separator_init(struct separator *separator, const char *text, struct error *error);
 void separator_fini(struct separator *separator);
 
-/* Finds the separator in a text that a NUL ends; *found is where it begins, *length how long it is. False where there
- * is none. */
+/* Finds the separator in a NUL-terminated text: *found is its offset, *length its length. False if absent. */
 bool separator_find(const struct separator *separator, const char *text, size_t *found, size_t *length);

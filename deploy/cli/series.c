@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunks of one technique: see series.h. Nothing is kept of a chunk that is done with, so that a series of any
- * length takes no more memory than a short one. */
+/* The chunks of a technique: see series.h. Chunks are not stored, so memory does not grow with the series. */
 #include "deploy/cli/series.h"
 
 #include "common/job/technique_load.h"
@@ -54,8 +53,7 @@ void series_fini(struct series *series)
     sched_fini(&series->sched);
 }
 
-/* The sizes of a technique with such a formula rise or fall from step to step, or stay; where they stay both forms have
- * the same. */
+/* With such a formula sizes are monotone over the steps; if they are constant both forms agree. */
 bool series_is_equal(const struct series *series, uint64_t *size)
 {
     const struct sched *sched = &series->sched;
@@ -74,7 +72,7 @@ static double power_of(const struct series *series, unsigned worker)
     return powers != NULL ? powers[worker] : 1;
 }
 
-/* The worker asks again: the chunk it had is computed, each iteration in 1 / power seconds. */
+/* The worker asks again: its chunk took 1 / power seconds per iteration. */
 static void series_report(struct series *series, unsigned worker)
 {
     uint64_t count = series->running[worker];
@@ -102,7 +100,7 @@ static void cut_recursive(struct series *series, unsigned worker, struct chunk *
         series->running[worker] = chunk->count;
 }
 
-/* The chunk from its number alone, as a worker that has drawn the step knows it. */
+/* The chunk from its number only, as a worker that drew the step computes it. */
 static void cut_closed(const struct series *series, struct chunk *chunk)
 {
     chunk->first = sched_bounds_start(&series->bounds, series->step);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss drain and down: the end of a set. */
+/* hdss drain and down: end a set. */
 #include "common/os/process.h"
 #include "common/os/say.h"
 #include "deploy/cli/colour.h"
@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Pause between two checks whether the set has ended. It grows from LOOK_MS to LOOK_MAX_MS. */
+/* Interval of checking whether the set has ended; grows from LOOK_MS to LOOK_MAX_MS. */
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
-/* The longest wait for the last process of a set that has ended. */
+/* Limit of waiting for the last process of an ended set. */
 #define LAST_MS 10000
 
 struct end_request {
     const char *set;
     bool waits;
-    bool takes_pods; /* what is to end may be a pod */
+    bool takes_pods; /* the operand may be a pod */
 };
 
 #define SET_ROW                                                                                                        \
@@ -76,8 +76,8 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-/* Returns the process of the set that ends last: the `hdss up` that launched the supermaster behind the socket, or the
- * supermaster if there is none. 0 if it is unknown. */
+/* Returns the process of the set that ends last: the `hdss up` behind the supermaster, or the supermaster itself; 0 if
+ * unknown. */
 static int find_last(int socket)
 {
     struct ucred peer = {0};
@@ -104,7 +104,7 @@ static void wait_for_end(const char *path, int last)
     }
 }
 
-/* Returns the exit status. The error is empty if there is nothing to say. */
+/* Returns the exit status; the error may be empty. */
 static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
                    struct error *error)
 {
@@ -135,7 +135,7 @@ static int end_set(const char *program, const struct end_request *request, const
     return commands_end_page(program);
 }
 
-/* Has a pod leave its set. `name` is that of the set, or empty if only one set is up. */
+/* Asks a pod to leave its set `name`; empty: the only set that is up. */
 static int end_pod(const char *program, const struct end_request *request, const char *name, unsigned rank,
                    struct error *error)
 {

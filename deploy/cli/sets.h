@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sets of this user on this machine, by the names of their control sockets: that of a set is any that a run's,
- * run-PID, is not. */
+/* Finds the sets of this user on this machine by their control sockets: all sockets except those of runs, run-PID. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -9,41 +8,42 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Longest name of a set, with the NUL: its socket's name must have room for more. */
+/* Size of a set's name with NUL: its socket's name needs more. */
 #define SET_NAME_MAX 41
 
-/* The variable that names the set which is meant. */
+/* Names the default set. */
 #define SET_VARIABLE "HDSS_SET"
 
 struct set_place {
     char name[SET_NAME_MAX];
-    char path[CONTROL_PATH_MAX]; /* of its socket */
+    char path[CONTROL_PATH_MAX];
 };
 
-/* True for what a set can be called: letters, digits, '.', '_' and '-', no '.' or '-' first, and not as a run. */
+/* True for a valid name: letters, digits, '.', '_' and '-', without '.' or '-' at the beginning, and not like that of a
+ * run. */
 bool sets_is_name(const char *name);
 
-/* True for the name of a set that a program has started for itself: nobody means it who does not say its name. */
+/* True for the name of a program's own set, which must be named explicitly. */
 bool sets_is_private(const char *name);
 
-/* For options that name a set. -1 with one line where it cannot be a name. */
+/* For options that name a set. Fails if the name is invalid. */
 int sets_check_name(const char *name, struct error *error);
 
-/* The set that is meant: `given` unless that is NULL, else that of the environment, else that of the batch job, else
- * the only one. Nobody is asked whether it is still there. -1 with one line. */
+/* Chooses the set: `given` unless NULL, else that of the environment, of the batch job, or the only one. It may no
+ * longer be up. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
-/* As sets_find(), and a run by its name, run-PID: pods can join either. -1 with one line. */
+/* Like sets_find(), but also accepts a run, run-PID: pods can join either. */
 int sets_find_with_pods(const char *given, struct set_place *set, struct error *error);
 
-/* The line for a set whose socket nobody listens to any more. Returns -1. */
+/* Sets the error for a set that no longer listens. Returns -1. */
 int sets_refuse_lost(const char *name, struct error *error);
 
-/* The name that a set gets where the user gives none: that of the environment, of the batch job, or "main". */
+/* Default name of a new set: from the environment, the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
 
-/* The folder in which a set of that name keeps its jobs, unless another is given. -1 with one line. */
+/* Default state folder of a set. */
 int sets_state_folder(const char *name, char path[PATH_MAX], struct error *error);
 
-/* Calls `each` for each set of this user that listens on this machine. */
+/* Calls `each` for each set of this user that is up on this machine. */
 void sets_each(void (*each)(void *context, const char *path, const char *name), void *context);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss simulate: a job on a machine that is not there. */
+/* hdss simulate: runs a job in virtual time. */
 #include "deploy/cli/simulate.h"
 #include "common/os/say.h"
 #include "deploy/simulate/simulation.h"
@@ -23,7 +23,7 @@ void simulate_grammar(struct grammar *grammar)
     *grammar = (struct grammar){simulation_options(), OPERANDS_KERNEL};
 }
 
-/* In the other process, which ends with this one. */
+/* In the child process, which ends with this one. */
 static _Noreturn void simulate_command_become(const char *path, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -32,8 +32,7 @@ static _Noreturn void simulate_command_become(const char *path, char **argv)
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* SimGrid is another program's, which reads the same command line, and says all that is to be said. It is there where
- * HDSS was built with SimGrid. */
+/* Runs the SimGrid program, if HDSS was built with it. It reads the same command line and prints everything. */
 static int run_simgrid(char **argv, struct error *error)
 {
     char path[PATH_MAX];

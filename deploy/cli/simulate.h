@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* `hdss simulate` for other commands. */
+/* `hdss simulate` as used by other commands. */
 #pragma once
 
 #include "common/util/error.h"
 
-/* Checks whether `hdss simulate` can do what the command line asks for; argv[0] is not looked at. 0, one of
- * OPTIONS_*, or -1 with one line. */
+/* Checks whether `hdss simulate` accepts the command line, except argv[0]. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or
+ * -1. */
 int simulate_check(int argc, char **argv, struct error *error);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A set with the jobs of a file in virtual time: see simulate_jobs.h. Each job is a simulation of its own, made ready
- * by the words of the command line and those of its line, when it begins, as all at once may be large. Before that
- * each is made ready once, for a line that is wrong to be refused before anything is run, and runs alone in a set: its
- * time there is what it is compared with. Jobs of the same words do so once. */
+/* Simulates a set with the jobs of a file: see simulate_jobs.h. A job is prepared when it begins, from the command line
+ * and its own line, because all together may be large. Before, each one is prepared once, so that wrong lines are
+ * refused, and simulated alone in a set, for comparison; jobs with equal words share that. */
 #include "deploy/cli/simulate_jobs.h"
 
 #include "common/config/options.h"
@@ -22,17 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job computes for so long until another one may, as a helper of a real set does; a long chunk of it for longer: each
- * turn of each of many workers is an event. */
+/* A job computes for this time before another one may, as in a helper of a real set; a longer chunk for longer, because
+ * each switch of each worker is an event. */
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9
 #define NAME_BYTES   256
 #define SET_LIMIT_NS (UINT64_MAX / 4)
 
-/* A job that is made ready. */
 struct ready_job {
-    struct argv words; /* that it was made of, which it borrows */
+    struct argv words; /* its words, from which it borrows */
     struct simulation simulation;
     struct simulation_run run;
     struct simulation_model model;
@@ -41,16 +39,14 @@ struct ready_job {
 struct set_simulation {
     const struct simulation *asked;
     struct jobs_file file;
-    struct argv common;       /* options of the command line that are those of all jobs */
+    struct argv common;       /* command-line options for all jobs */
     struct virtual_job *jobs; /* [file.count] owned, as are the others */
-    struct ready_job **ready; /* [file.count] NULL: it does not run now */
-    double *alone_s;          /* [file.count] time of the job in a set of its own */
+    struct ready_job **ready; /* [file.count] NULL: not running */
+    double *alone_s;          /* [file.count] time of the job alone in a set */
     struct virtual_loss *losses;
     unsigned loss_count;
     struct virtual_set_result result;
 };
-
-/* --- a job --- */
 
 static void ready_job_free(struct ready_job *job)
 {
@@ -88,7 +84,7 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
     return simulation_model_init(&job->model, &job->simulation, &job->run.config, error);
 }
 
-/* A job that is ready; NULL with one line, which names the line of the file. */
+/* Prepares a job. Errors name the line of the file. */
 static struct ready_job *ready_job_new(const struct set_simulation *set, size_t number, struct error *error)
 {
     const struct listed_job *listed = &set->file.jobs[number];
@@ -103,8 +99,6 @@ static struct ready_job *ready_job_new(const struct set_simulation *set, size_t 
     }
     return job;
 }
-
-/* --- sets --- */
 
 static struct virtual_set_config set_config(const struct simulation *asked)
 {
@@ -127,7 +121,7 @@ static bool are_same(const struct argv *words, const struct argv *others)
     return are;
 }
 
-/* How long the job is in a set without others. -1 with one line. */
+/* Simulates the job alone in a set, for its time. */
 static int run_alone(struct set_simulation *set, size_t number, struct error *error)
 {
     for (size_t i = 0; i < number; i++)
@@ -180,7 +174,7 @@ static int compare_losses(const void *a, const void *b)
     return (first->rank > second->rank) - (first->rank < second->rank);
 }
 
-/* The ranks on nodes that fail, which any of the jobs knows. */
+/* Lists the ranks on failing nodes; all jobs know them. */
 static int list_losses(struct set_simulation *set, struct error *error)
 {
     struct ready_job *any = ready_job_new(set, 0, error);
@@ -225,15 +219,13 @@ static void run_all(struct set_simulation *set)
     set->result = virtual_set_run(&config);
 }
 
-/* --- what is told of them --- */
-
-/* Seconds; below 0: there is no such time. */
+/* Seconds; below 0: none. */
 struct job_times {
     double submitted_s, began_s, ended_s, waited_s, share, slowdown;
 };
 
 struct set_times {
-    double makespan_s, utilisation, slowdown; /* slowdown: the mean of those that came to their end; 0: none did */
+    double makespan_s, utilisation, slowdown; /* slowdown: mean of the finished jobs; 0: none */
     unsigned by_state[QUEUE_CANCELLED + 1];
 };
 
@@ -287,7 +279,7 @@ static const char *name_of(const struct set_simulation *set, size_t number)
     return set->file.jobs[number].name != NULL ? set->file.jobs[number].name : "";
 }
 
-/* A number, or `none` where it is below 0. */
+/* Prints a number, or `none` if it is below 0. */
 static void print_number(const char *before, double number, int digits, int width, const char *none)
 {
     if (number < 0)
@@ -320,7 +312,7 @@ static void print_text(const struct set_simulation *set, const struct set_times 
     printf("makespan %.3f s, utilisation %.3f, mean slowdown %.2f\n", sum->makespan_s, sum->utilisation, sum->slowdown);
 }
 
-/* As in RFC 4180. */
+/* Quotes as in RFC 4180. */
 static void print_quoted(const char *text)
 {
     const bool is_quoted = strpbrk(text, ",\"") != NULL;
@@ -381,7 +373,7 @@ static int print_json(const struct set_simulation *set, const struct set_times *
     return failed ? error_set(error, "out of memory for the report, or it cannot be written") : 0;
 }
 
-/* Tells of a set that has not come to its end, too. Returns the exit status; -1 with one line. */
+/* Prints the results, also of a set that did not finish. Returns the exit status or -1. */
 static int print_all(const struct set_simulation *set, struct error *error)
 {
     if (set->result.outcome == SET_CANNOT_RUN)
@@ -402,9 +394,7 @@ static int print_all(const struct set_simulation *set, struct error *error)
     return sum.by_state[QUEUE_FAILED] > 0 || set->result.outcome != SET_IS_OVER ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* --- the command --- */
-
-/* Refuses what is not simulated for several jobs. */
+/* Refuses options that are not supported for several jobs. */
 static int check_asked(const struct simulation *asked, struct error *error)
 {
     if (asked->dca)
@@ -420,7 +410,7 @@ static int check_asked(const struct simulation *asked, struct error *error)
     return 0;
 }
 
-/* Keeps the options that are those of each job. */
+/* Collects the options that apply to each job. */
 static int take_common(struct argv *common, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();

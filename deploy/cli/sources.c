@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The arguments of the tasks: see sources.h. */
+/* Arguments of tasks: see sources.h. */
 #include "deploy/cli/sources.h"
 
 #include "common/util/grow.h"
@@ -15,27 +15,27 @@
 #include <unistd.h>
 
 struct source {
-    const char *path;      /* NULL: it is words */
+    const char *path;      /* NULL: words of the command line */
     char *const *words;    /* borrowed */
-    unsigned count, taken; /* of words */
-    bool linked;           /* it belongs to the group of the source before */
+    unsigned count, taken; /* number of words, and of those taken */
+    bool linked;           /* in the group of the previous source */
     bool is_open, has_ended;
-    bool is_taken; /* `record` is a value that was returned */
+    bool is_taken; /* `record` was returned and can be replaced */
     struct values values;
-    struct text record; /* CSV: a value with newlines in quotes, as far as it was read */
-    uint64_t lines;     /* CSV: that were read */
-    uint64_t begun;     /* CSV: the line in which the record begins */
-    bool is_quoted;     /* CSV: its quotes have not ended */
-    struct rows fields; /* the value at hand, as one row that is never completed */
+    struct text record; /* CSV: value with quoted newlines, as far as read */
+    uint64_t lines;     /* CSV: lines read */
+    uint64_t begun;     /* CSV: line where the record begins */
+    bool is_quoted;     /* CSV: within quotes */
+    struct rows fields; /* fields of the present value, as an unfinished row */
     bool has_value;
-    struct rows kept; /* with sources_options.link: its values */
+    struct rows kept; /* with sources_options.link: all its values */
 };
 
-/* Sources that are read side by side: those from `first` on. */
+/* Sources that are read in parallel, from index `first` on. */
 struct group {
     unsigned first, count;
-    struct rows rows; /* not of the first group: that is read as it goes */
-    size_t at;        /* the row that is due */
+    struct rows rows; /* of all groups except the first, which is read on demand */
+    size_t at;        /* next row */
 };
 
 struct sources {
@@ -44,18 +44,18 @@ struct sources {
     struct source *source;
     struct group *group;
     size_t count, capacity, group_count, group_capacity;
-    struct rows names;   /* one row that is never completed */
+    struct rows names;   /* one unfinished row */
     struct field *named; /* its fields; owned */
-    struct rows first;   /* the row of the first group, as one that is never completed */
-    unsigned gathered;   /* values in it */
+    struct rows first;   /* present row of the first group, unfinished */
+    unsigned gathered;   /* its number of values */
     bool has_first;      /* it is complete */
-    size_t linked_at;    /* with sources_options.link: the row that is due */
-    struct rows all;     /* with `slots` or `shuffles`: all rows */
-    size_t *order;       /* of them; owned */
-    size_t all_at;       /* the one in `order` that is due */
-    size_t all_per_row;  /* so many of them make a row */
+    size_t linked_at;    /* with sources_options.link: the next row */
+    struct rows all;     /* all rows, with `slots` or `shuffles` */
+    size_t *order;       /* their order; owned */
+    size_t all_at;       /* next index in `order` */
+    size_t all_per_row;  /* entries of `order` that form a row */
     bool has_all;
-    struct field *row; /* the row that was returned last */
+    struct field *row; /* last returned row; owned */
     size_t row_capacity;
 };
 
@@ -121,9 +121,7 @@ int sources_add_file(struct sources *sources, const char *path, bool linked, str
     return sources_add(sources, &(struct source){.path = path, .linked = linked}, error);
 }
 
-/* --- a source --- */
-
-/* True if an odd number of quotes is in the text. */
+/* True if the text has an odd number of quotes. */
 static bool toggles_quotes(const char *text)
 {
     bool odd = false;
@@ -132,7 +130,7 @@ static bool toggles_quotes(const char *text)
     return odd;
 }
 
-/* A line of CSV; before the first one a file may have a byte order mark. As source_read(). */
+/* Reads a line of CSV; skips a byte order mark at the beginning of a file. Returns like source_read(). */
 static int source_read_line(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -147,7 +145,7 @@ static int source_read_line(struct source *source, bool waits, const char **text
     return VALUES_ONE;
 }
 
-/* The next record of CSV, which goes on over the newlines in its quotes. As source_read(). */
+/* Reads a record of CSV, which may have newlines in quotes. Returns like source_read(). */
 static int source_read_record(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     int result;
@@ -180,7 +178,7 @@ static int source_read_record(struct source *source, bool waits, const char **te
     return VALUES_ONE;
 }
 
-/* The next value as it stands: one of enum values_result, or -1 with one line. */
+/* Reads the next value, unsplit. Returns an enum values_result or -1. */
 static int source_read(struct source *source, bool csv, bool waits, const char **text, size_t *length,
                        struct error *error)
 {
@@ -209,7 +207,7 @@ static struct field trimmed(const struct sources *sources, const char *text, siz
     return (struct field){text, length};
 }
 
-/* Takes a record of CSV apart. A field in quotes ends at the quote that no other follows. */
+/* Splits a CSV record. A quoted field ends at a quote that is not doubled. */
 static int split_record(char separator, const char *text, const char *end, struct rows *rows, struct error *error)
 {
     char *field = malloc((size_t)(end - text) + 1);
@@ -240,7 +238,7 @@ static int split_record(char separator, const char *text, const char *end, struc
     return sources_no_memory(error);
 }
 
-/* Takes a value apart, into the row that is being made. */
+/* Splits a value into fields of the unfinished row. */
 static int sources_split(const struct sources *sources, const char *text, size_t length, struct rows *rows,
                          struct error *error)
 {
@@ -261,7 +259,7 @@ static int sources_split(const struct sources *sources, const char *text, size_t
     return rows_add(rows, field.text, field.length) ? 0 : sources_no_memory(error);
 }
 
-/* Makes the source have a value. One of enum values_result, or -1 with one line. */
+/* Reads and splits the next value of the source. Returns an enum values_result or -1. */
 static int source_next(const struct sources *sources, struct source *source, bool waits, struct error *error)
 {
     const char *text;
@@ -296,9 +294,7 @@ static int sources_copy(const struct rows *from, size_t row, struct rows *to, st
     return 0;
 }
 
-/* --- a group --- */
-
-/* Appends the next values of its sources to the row that is being made. The shortest source ends the group. */
+/* Appends the next value of each source of the group to the unfinished row. The shortest source ends the group. */
 static int group_next(struct sources *sources, const struct group *group, bool waits, struct rows *rows,
                       struct error *error)
 {
@@ -324,8 +320,6 @@ static int group_keep(struct sources *sources, struct group *group, struct error
             return sources_no_memory(error);
     return result;
 }
-
-/* --- beginning --- */
 
 static int sources_open(struct sources *sources, struct error *error)
 {
@@ -372,7 +366,7 @@ static int sources_read_names(struct sources *sources, struct error *error)
     return sources->named != NULL ? 0 : sources_no_memory(error);
 }
 
-/* Reads all that is kept. */
+/* Reads all groups except the first. */
 static int sources_keep(struct sources *sources, struct error *error)
 {
     for (size_t i = 0; sources->options.link && i < sources->count; i++) {
@@ -412,8 +406,6 @@ int sources_begin(struct sources *sources, struct error *error)
     return sources_keep(sources, error);
 }
 
-/* --- rows --- */
-
 static struct arguments sources_row(struct sources *sources, const struct rows *rows)
 {
     struct arguments row = {sources->row, 0};
@@ -422,7 +414,7 @@ static struct arguments sources_row(struct sources *sources, const struct rows *
     return row;
 }
 
-/* Room for the fields of a row. */
+/* Makes room for the fields of a row. */
 static int sources_make_room(struct sources *sources, size_t fields, struct error *error)
 {
     if (fields <= sources->row_capacity)
@@ -440,7 +432,7 @@ struct arguments sources_names(const struct sources *sources)
     return (struct arguments){sources->named, (unsigned)rows_fields(&sources->names, 0)};
 }
 
-/* With sources_options.link: as many rows as the longest source has values. */
+/* With sources_options.link: the longest source determines the number of rows. */
 static int next_linked(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t rows = 0;
@@ -461,7 +453,7 @@ static int next_linked(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-/* Gathers the values of the first group that make its next row. */
+/* Collects the values for the next row of the first group. */
 static int gather_first(struct sources *sources, bool waits, struct error *error)
 {
     const unsigned wanted = sources->options.per_row > 0 ? sources->options.per_row : 1;
@@ -479,8 +471,7 @@ static int gather_first(struct sources *sources, bool waits, struct error *error
     return VALUES_ONE;
 }
 
-/* Goes on to the next row of the cross product. The last group varies the fastest; behind its last row the first group
- * is due. */
+/* Advances to the next row of the cross product, in which the last group varies fastest. */
 static void product_advance(struct sources *sources)
 {
     size_t i = sources->group_count - 1;
@@ -505,7 +496,7 @@ static int product_row(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-/* The next row, in the order of the sources. */
+/* The next row in order. */
 static int next_in_order(struct sources *sources, bool waits, struct arguments *row, struct error *error)
 {
     if (sources->options.link)
@@ -524,8 +515,6 @@ static int next_in_order(struct sources *sources, bool waits, struct arguments *
     return result;
 }
 
-/* --- rows that need all others --- */
-
 static void shuffle(size_t *order, size_t count)
 {
     srand48((long)time(NULL) ^ getpid());
@@ -536,7 +525,7 @@ static void shuffle(size_t *order, size_t count)
     }
 }
 
-/* Reads all rows and finds their order. */
+/* Reads all rows and determines their order. */
 static int read_all(struct sources *sources, struct error *error)
 {
     struct arguments row;
@@ -562,7 +551,7 @@ static int read_all(struct sources *sources, struct error *error)
     return result;
 }
 
-/* Takes the next of all rows, or as many as make one and fit on a command line. */
+/* Takes the next entry, or as many as form a row and fit on a command line. */
 static int next_of_all(struct sources *sources, struct arguments *row, struct error *error)
 {
     enum { LINE_BYTES = 100000 };

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The filter for mpirun's boilerplate: see stderr_filter.h. */
+/* Filtering mpirun's standard messages: see stderr_filter.h. */
 #include "deploy/cli/stderr_filter.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define RULE        "--------------------------------------------------------------------------\n"
-#define SKIPPED_MAX 2000 /* more than any of the texts has: the end was missed */
-#define NAME_MAX    100  /* characters of a host's name with the number of a process */
+#define SKIPPED_MAX 2000 /* longer than any of the texts: the end was missed */
+#define NAME_MAX    100  /* of a host name with a process number */
 
-/* A '*' stands for a name, up to the character behind it: NAME_MAX characters of one line at most; a '#' for digits. */
+/* '*' matches up to NAME_MAX characters of one line before the character that follows it; '#' matches digits. */
 static const struct {
     const char *begin, *end;
 } texts[] = {
@@ -19,12 +19,12 @@ static const struct {
     {RULE "prterun has exited due to process rank ", "\n" RULE},
     {RULE "MPI_ABORT was invoked on rank ", "\n" RULE},
     {"mpirun: Forwarding signal ", "\n"},
-    {"[warn] Epoll MOD(", "\n"}, /* as its ranks end */
+    {"[warn] Epoll MOD(", "\n"}, /* when its ranks end */
     {"[*] pmix_ptl_base: send_msg: write failed: Broken pipe", "\n"},
     /* version 5 with ULFM */
     {RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\n", "\n" RULE},
     {"# more processes have sent help message help-mpi-ft.txt / module:untested", "\n"},
-    /* version 5, as its ranks end with another status than 0 */
+    /* version 5, when ranks end with a non-zero status */
     {"[*] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c", "\n"},
     {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* after a loss */
 };
@@ -42,7 +42,7 @@ void stderr_filter_flush(struct stderr_filter *stderr_filter)
     stderr_filter->held_length = 0;
 }
 
-/* True if what is held is the beginning of `begin`, or (`*whole`) all of it. */
+/* True if the held text is the beginning of `begin`, or (`*whole`) all of it. */
 static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;
@@ -66,7 +66,7 @@ static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const 
     return true;
 }
 
-/* Is what is held the beginning of a text? Where it is the whole beginning, the rest is left out from here on. */
+/* True if the held text may begin a message. If it is the whole beginning, skipping starts. */
 static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
     if (stderr_filter->last == '\033')
@@ -85,7 +85,7 @@ static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
     return false;
 }
 
-/* The ends have a newline at both ends only, so that a mismatch can begin anew with the character at hand. */
+/* Newlines occur only at both ends of the endings, so matching can restart at the present character. */
 static void skip(struct stderr_filter *stderr_filter, char c)
 {
     if (stderr_filter->end[stderr_filter->end_length] != c)
@@ -98,7 +98,7 @@ static void skip(struct stderr_filter *stderr_filter, char c)
 
 static void stderr_filter_take_byte(struct stderr_filter *stderr_filter, char c)
 {
-    if (c == '\0') /* version 5 has one behind each of its texts */
+    if (c == '\0') /* version 5 ends its messages with a NUL */
         return;
     if (stderr_filter->end != NULL) {
         skip(stderr_filter, c);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Leaves mpirun's boilerplate out of its standard error: the blocks about a non-zero exit status or an abort, that it
- * forwards a signal, and that it cannot tell others of a rank that was lost.
+/* Removes standard messages of mpirun from its standard error: about non-zero exit statuses and aborts, forwarded
+ * signals, and failures to report a lost rank.
  *
- * Our exit statuses mean something and the programs say what; to a run that was drained or refused, mpirun adds a dozen
- * lines that read like a crash. `mpirun --quiet` would leave out its real errors, too. Everything else passes unchanged
- * and at once: only what may be the beginning of such a text is held back until it is decided. */
+ * The exit statuses of HDSS have a meaning that the programs explain; mpirun would add a dozen lines that look like a
+ * crash. `mpirun --quiet` would also suppress real errors. Other text passes unchanged and at once; only a possible
+ * beginning of a message is held back. */
 #pragma once
 
 #include <stddef.h>
@@ -12,10 +12,10 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    char last;         /* the last character that has passed: behind an escape no text begins */
-    const char *end;   /* end of the text that is being left out; NULL: none is */
-    size_t end_length; /* bytes of that end that were just seen */
-    size_t skipped;    /* bytes left out since */
+    char last;         /* last passed character: no message begins after an escape */
+    const char *end;   /* end of the message being skipped; NULL: none */
+    size_t end_length; /* matched bytes of that end */
+    size_t skipped;    /* bytes skipped */
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };
@@ -24,5 +24,5 @@ void stderr_filter_init(struct stderr_filter *stderr_filter,
                         void (*write)(void *context, const char *bytes, size_t count), void *context);
 void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count);
 
-/* The end: what is still held back passes. */
+/* At the end: passes what is held back. */
 void stderr_filter_flush(struct stderr_filter *stderr_filter);

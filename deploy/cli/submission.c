@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From the words of a job to a job of a set: see submission.h, and docs/CONTROL.md for what goes over the socket. */
+/* Submitting jobs to a set: see submission.h; docs/CONTROL.md has the protocol. */
 #include "deploy/cli/submission.h"
 
 #include "common/os/say.h"
@@ -24,13 +24,11 @@
 
 #define ANSWER_MS   30000
 #define BAD_REQUEST 400
-/* The longest body that a set takes. */
+/* Limit of a request of the set. */
 #define BODY_MAX (1u << 20)
 
-/* --- the submission as JSON --- */
-
-/* What the job says of its progress and its end where it is shown here already, or not at all; what the user says
- * stands behind and wins. */
+/* Adds options that suppress the job's progress and summary if they are shown here, or not wanted; the user's options
+ * follow and take precedence. */
 static void add_quiet_words(json_t *words, const struct submission_request *request, const struct job *as)
 {
     const bool shows = request->waits && (request->quiet || request->is_json || attend_shows_progress(as));
@@ -58,7 +56,7 @@ static json_t *words_of(const struct submission_request *request, const struct a
     return words;
 }
 
-/* A variable that is not UTF-8 does not go along. */
+/* Omits variables that are not UTF-8. */
 static json_t *environment_json(void)
 {
     json_t *array = json_array();
@@ -98,7 +96,7 @@ static mode_t mask(void)
     return own;
 }
 
-/* To be freed; NULL with one line. */
+/* The request, to be freed; NULL on failure. */
 static char *submission_text(const struct submission_request *request, const char *set, const struct argv *job,
                              const struct job *as, struct error *error)
 {
@@ -128,8 +126,6 @@ static char *submission_text(const struct submission_request *request, const cha
     return text;
 }
 
-/* --- what becomes of it --- */
-
 static int print_json(const char *program, json_t *json)
 {
     char *text = json != NULL ? json_dumps(json, JSON_INDENT(2)) : NULL;
@@ -138,7 +134,7 @@ static int print_json(const char *program, json_t *json)
     return commands_end_page(program);
 }
 
-/* A job that has no number is none. */
+/* 0 if the answer has no number. */
 static uint64_t number_of_job(const struct control_answer *answer)
 {
     const json_int_t id = json_integer_value(json_object_get(answer->json, "id"));
@@ -181,7 +177,7 @@ static int be_there(const char *program, const struct submission_request *reques
     return status;
 }
 
-/* A wrong job is explained as `hdss run` explains it. */
+/* Explains a refused job like `hdss run` does. */
 static int refused(const struct control_answer *answer, enum ask_end end, const struct set_place *set,
                    const struct options *options, int argc, char *const *argv, struct error *error)
 {
@@ -197,7 +193,7 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
     return EXIT_STATUS_FAILED;
 }
 
-/* Says which job it is, and hands its rows over. */
+/* Prints the job's ID and adds its rows. */
 static int leave_there(const char *program, const struct submission_request *request, const struct set_place *set,
                        uint64_t number, json_t *json)
 {
@@ -222,7 +218,7 @@ static int hand_over(const char *program, const struct submission_request *reque
     struct control_answer answer;
     const int signals = request->waits ? attend_signals() : -1;
     int status;
-    control_client_init(&client, set->path); /* what is attached ends with this one, so that no question waits there */
+    control_client_init(&client, set->path); /* closes the watching connection, so that no request stays pending */
     control_client_init(&waits, set->path);
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/jobs", text, ANSWER_MS, &answer, error);
     const uint64_t number = end == ASK_ANSWERED ? number_of_job(&answer) : 0;

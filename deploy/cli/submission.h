@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Handing a job to a set, for the commands that do. */
+/* Submits a job to a set, for several commands. */
 #pragma once
 
 #include "common/config/options.h"
@@ -14,16 +14,16 @@
 #define SUBMISSION_AFTER_MAX 64
 
 struct submission_request {
-    const char *set;                         /* borrowed; NULL: the one that is found */
+    const char *set;                         /* borrowed; NULL: the default set */
     const char *name;                        /* of the job; borrowed; NULL: none */
     int64_t priority;                        /* higher first */
-    unsigned weight;                         /* the share of the workers among jobs of the same priority */
+    unsigned weight;                         /* share among jobs of equal priority */
     const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
     size_t after_count;
     bool waits, leaves, quiet, is_json, is_open;
-    struct sources *sources; /* that have begun: its rows; borrowed; NULL: it has none */
-    bool stays_open;         /* others add rows behind those */
-    /* With `waits`: follows what the job prints, and belongs to this process, with which it ends; NULL: nobody does. */
+    struct sources *sources; /* its rows, opened; borrowed; NULL: none */
+    bool stays_open;         /* others may add rows */
+    /* With `waits`: prints the job's output, and ends with this process; NULL: none. */
     const struct launch_side *side;
 };
 
@@ -32,8 +32,8 @@ struct submission_request {
         .weight = 1                                                                                                    \
     }
 
-/* Hands over the job of these words, of which the first is the name of a program; prints its ID, or is there until it
- * is over; `*asked`: a signal asked it to end. `options`, `argc` and `argv` are the command's, for what people mistake
- * in them. Returns the exit status; the error is empty where all is said. */
+/* Submits the job with these words, the first of which is a program name; prints its ID or waits for its end. `*asked`:
+ * a signal asked it to end. `options`, `argc` and `argv` are those of the command, for messages about mistakes. Returns
+ * the exit status; the error is empty if it was printed. */
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
                     const struct options *options, int argc, char *const *argv, bool *asked, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss submit: a job for a set, by the options that `hdss run` has for a job. */
+/* hdss submit: submits a job to a set, with the job options of `hdss run`. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/exec_request.h"
@@ -26,9 +26,9 @@
 
 struct submit {
     struct submission_request request;
-    struct exec_request tasks; /* where its words are those of `hdss exec` */
-    uint64_t array_last;       /* the number of the last task of --array; 0: it is not given */
-    char array[60];            /* which of them run, as an option */
+    struct exec_request tasks; /* for words of `hdss exec` */
+    uint64_t array_last;       /* last task of --array; 0: not given */
+    char array[60];            /* the tasks to run, as an option */
 };
 
 _Static_assert(offsetof(struct submit, request) == 0, "options of the submission take it for its request");
@@ -53,7 +53,6 @@ static int take_after(void *target, const char *value, struct error *error)
     return value[0] != '\0' ? 0 : -1;
 }
 
-/* Takes FIRST-LAST. */
 static int take_array(void *target, const char *value, struct error *error)
 {
     struct submit *submit = target;
@@ -123,7 +122,7 @@ static const struct options submit_options = {
         "not known how the job ended; 2 wrong use.",
 };
 
-/* Both tables in one, for parsing: what is not ours is the job's. */
+/* Both option tables in one for parsing; options of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = submit_options;
@@ -139,9 +138,7 @@ void submit_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
-/* --- tasks --- */
-
-/* Has the job run the words as one command, of which `exec` is the kernel. -1 with one line. */
+/* Makes the words one command of the kernel `exec`. */
 static int take_command(struct argv *job, int count, char *const *words, struct error *error)
 {
     const struct words_options options = {.quotes = true};
@@ -165,8 +162,7 @@ static bool is_exec_parameter(const char *word)
     return found;
 }
 
-/* True where the words behind the kernel exec are those of `hdss exec`, and not the kernel's parameters with options
- * of the job. */
+/* True if the words after `exec` are those of `hdss exec`, not parameters of the kernel. */
 static bool are_words_of_tasks(int argc, char **argv, int at)
 {
     const struct options options = exec_options();
@@ -183,7 +179,7 @@ static bool are_words_of_tasks(int argc, char **argv, int at)
     return has_file;
 }
 
-/* Adds the tasks of --array, which are the iterations of a loop. */
+/* Adds the tasks of --array as iterations of a loop. */
 static int add_array(const struct submit *submit, struct argv *job, struct error *error)
 {
     if (!submit->tasks.is_one_task)
@@ -193,7 +189,7 @@ static int add_array(const struct submit *submit, struct argv *job, struct error
     return 0;
 }
 
-/* Takes words as `hdss exec` has them, of which the first is behind `argv[0]`. As take_arguments(). */
+/* Takes words of `hdss exec`, which follow argv[0]. Returns like take_arguments(). */
 static int take_tasks(struct submit *submit, struct argv *job, int argc, char **argv, struct error *error)
 {
     struct exec_request *tasks = &submit->tasks;
@@ -217,7 +213,7 @@ static int take_tasks(struct submit *submit, struct argv *job, int argc, char **
     return 0;
 }
 
-/* And with those of a launch, which are refused by name. */
+/* The options, and those of a launch, which are refused by name. */
 static struct options known_options(void)
 {
     struct options known = all_options();
@@ -230,7 +226,7 @@ static struct options known_options(void)
     return known;
 }
 
-/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1 with one line. */
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int take_arguments(struct submit *submit, struct argv *job, const struct options *all, int argc, char **argv,
                           struct error *error)
 {

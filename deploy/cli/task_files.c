@@ -14,13 +14,13 @@
 
 #define NUMBER_ROOM 24
 
-/* Text that is put together in a name. */
+/* A path being composed. */
 struct name {
     char *path;
     size_t length;
 };
 
-/* A character that does not fit leaves the name as long as its room. */
+/* Ignores a character for which there is no room; the length then equals the room. */
 static void add_char(struct name *name, char c)
 {
     if (name->length < PATH_MAX)
@@ -33,7 +33,7 @@ static void add_text(struct name *name, const char *text)
         add_char(name, *text);
 }
 
-/* Adds a text as the name of a folder, and a slash. An empty text has one, too. */
+/* Appends a folder name and a slash; an empty text is a folder, too. */
 static void add_folder(struct name *name, const char *text)
 {
     for (; *text != '\0'; text++) {
@@ -73,7 +73,6 @@ static int refuse_file(const char *file, struct error *error)
     return error_set(error, "--results: %.250s: %s", file, strerror(errno));
 }
 
-/* Makes the folders of a file. */
 static int make_folders(const char *file, struct error *error)
 {
     char folder[PATH_MAX];
@@ -92,7 +91,7 @@ static int create(const char *file)
     return file_open_to_write(file, O_CREAT | O_TRUNC);
 }
 
-/* Writes a file anew; its folders are made where it cannot be made without. */
+/* Replaces a file; makes its folders if that fails. */
 static int write_file(const char *path, const char *ending, const void *bytes, size_t count, struct error *error)
 {
     char file[PATH_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss techniques: what techniques there are, and with a name what one does, straight from the registry. */
+/* hdss techniques: lists the techniques, or describes one, from the registry. */
 #include "deploy/cli/colour.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -21,7 +21,7 @@ static const struct options options = {
     .sections = {{"Help", options_common}},
 };
 
-/* Column at which the text of a description begins. */
+/* Column of descriptions. */
 enum { INDENT = 10 };
 
 /* "fac2 (fss)". */
@@ -66,14 +66,14 @@ static void list_techniques(void)
          "finish first.");
 }
 
-/* The heading, and beside it `length` bytes of text. */
+/* Prints the heading and `length` bytes of text beside it. */
 static void print_wrapped(const char *heading, const char *text, size_t length)
 {
     printf("%-*s", INDENT, heading);
     wrap_write(text, length, INDENT, stdout);
 }
 
-/* Prints each clause of the text on a line of its own, or on as many as it needs. */
+/* Prints each clause of the text on its own lines. */
 static void describe_clauses(const char *heading, const char *text)
 {
     for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")
@@ -131,7 +131,7 @@ static int techniques_command_wrong_use(const char *text)
     return EXIT_STATUS_USAGE;
 }
 
-/* Values of --technique beside the techniques. */
+/* Describes the other value of --technique. */
 static void describe_auto(void)
 {
     puts(RUN_TECHNIQUE_AUTO ": the technique that promises to finish first\n"
@@ -152,7 +152,7 @@ static int techniques_command_describe_named(const char *name)
         error_set(&error, "'%s' is a kernel; type: hdss kernels %s", name, name);
         return techniques_command_wrong_use(error.text);
     }
-    if (technique_load(&spec, name, &error) < 0) /* also takes a whole spec: the user may have it at hand */
+    if (technique_load(&spec, name, &error) < 0) /* also accepts a whole spec */
         return techniques_command_wrong_use(error.text);
     describe_technique(spec.technique);
     return techniques_command_finish();

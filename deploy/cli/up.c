@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss up: from the machines at hand to a set that waits for jobs.
+/* hdss up: launches a set that waits for jobs.
  *
- * The line is that of `hdss run`, with a supermaster that serves in the place of one that has a job. It is launched in
- * a session of its own, which this process waits for until the set answers. */
+ * The line is that of `hdss run` with a supermaster that serves. It runs in a session of its own; this process waits
+ * until the set answers. */
 #include "common/config/address.h"
 #include "common/config/serve_options.h"
 #include "common/os/files.h"
@@ -30,27 +30,27 @@
 #include <unistd.h>
 
 #define ANSWER_MS 2000
-/* Time between two looks whether the set answers. */
+/* Interval of asking the set. */
 #define LOOK_MS 10
-/* Jobs at once, at most. */
+/* Limit of --jobs-at-once. */
 #define AT_ONCE_MAX 64
-/* The longest part of the log that is shown of a set that did not come up. */
+/* Limit of the log that is shown if the set did not come up. */
 #define SHOWN_MAX 65536
-/* Time that a set has to end by itself once standard input has ended. */
+/* Time for a set to end by itself after the end of standard input. */
 #define END_S 60
 
 static const char program[] = "hdss up";
 
 struct up_request {
-    struct launch_plan plan;  /* the target of the launch's options */
-    const char *name;         /* borrowed; NULL: none is given */
-    const char *state;        /* folder; borrowed; NULL: none is given */
-    const char *http;         /* borrowed; NULL: none is given */
-    const char *listen;       /* borrowed; NULL: none is given */
-    const char *metrics_file; /* borrowed; NULL: none is given */
-    uint64_t idle_s;          /* 0: the set waits for ever */
-    const char *chunk_time;   /* borrowed; NULL: not given */
-    unsigned at_once;         /* jobs; 0: not given */
+    struct launch_plan plan; /* target of the launch options */
+    const char *name;        /* borrowed; NULL: not given */
+    const char *state;       /* state folder; borrowed; NULL: not given */
+    const char *http;
+    const char *listen;
+    const char *metrics_file;
+    uint64_t idle_s; /* 0: no limit */
+    const char *chunk_time;
+    unsigned at_once; /* 0: not given */
     bool group_even, group_given, restarts_given;
     bool foreground, until_eof, resumes, forgets, is_json;
 };
@@ -158,9 +158,7 @@ void up_grammar(struct grammar *grammar)
     *grammar = (struct grammar){up_options, OPERANDS_NONE};
 }
 
-/* --- the folder --- */
-
-/* The set's folder as an absolute path. */
+/* The absolute path of the state folder. */
 static int find_state(const struct up_request *request, const char *name, char path[PATH_MAX], struct error *error)
 {
     const char *given = request->state;
@@ -173,9 +171,7 @@ static int find_state(const struct up_request *request, const char *name, char p
     return length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
 }
 
-/* --- the set that answers --- */
-
-/* True where a set of that name answers; its session is then the caller's. */
+/* True if a set of that name answers; the caller then owns its session. */
 static bool is_up(const char *name, json_t **session)
 {
     struct set_place set;
@@ -194,7 +190,7 @@ static bool is_up(const char *name, json_t **session)
     return end == ASK_ANSWERED;
 }
 
-/* Says where the set is served at a port, if it is. */
+/* Prints the port of the set, if it has one. */
 static void say_port(const struct up_request *request, const json_t *session)
 {
     struct address address;
@@ -212,7 +208,7 @@ static void say_port(const struct up_request *request, const json_t *session)
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
-    if (request->is_json) { /* whoever reads while the set goes on knows by the end of the line that it is all */
+    if (request->is_json) { /* a reader detects the end by the newline */
         char *text = json_dumps(session, request->foreground ? JSON_COMPACT : JSON_INDENT(2));
         printf("%s\n", text != NULL ? text : "null");
         free(text);
@@ -224,8 +220,6 @@ static int say_up(const struct up_request *request, const char *name, const json
         say_port(request, session);
     return commands_end_page(program);
 }
-
-/* --- launching --- */
 
 static void add_words(struct up_request *request, const char *name, const char *state)
 {
@@ -272,12 +266,12 @@ static void add_words(struct up_request *request, const char *name, const char *
 struct attended_set {
     const struct up_request *request;
     const char *name;
-    bool is_said;    /* that it is up */
-    int64_t late_ms; /* when it is to have ended, as standard input has; 0: that goes on, or is not looked at */
+    bool is_said;    /* a message said that it is up */
+    int64_t late_ms; /* when it must have ended after the end of standard input; 0: not yet, or not relevant */
     bool late_said;
 };
 
-/* Drops what has come on standard input. True where it has ended. */
+/* Drops input. True at its end. */
 static bool has_input_ended(void)
 {
     char bytes[4096];
@@ -288,7 +282,7 @@ static bool has_input_ended(void)
     return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-/* The wish of a set whose standard input has ended. */
+/* What the launch is to do after the end of standard input. */
 static enum launch_wish end_in_time(struct attended_set *set)
 {
     char text[80];
@@ -301,14 +295,14 @@ static enum launch_wish end_in_time(struct attended_set *set)
     return LAUNCH_ENDS;
 }
 
-/* Says that the set is up once it answers, and has it end with standard input where that is wanted. */
+/* Prints that the set is up after it answers, and ends it after standard input if requested. */
 static enum launch_wish look_at_set(void *context, enum launch_stage stage)
 {
     struct attended_set *set = context;
     json_t *session;
     if (set->request->until_eof && set->late_ms == 0 && has_input_ended()) {
         set->late_ms = launch_clock_ms() + 1000 * END_S;
-        signal(SIGPIPE, SIG_IGN); /* whoever reads what is printed may be gone, too */
+        signal(SIGPIPE, SIG_IGN); /* the reader of the output may be gone */
     }
     if (set->late_ms > 0)
         return end_in_time(set);
@@ -342,8 +336,9 @@ static int launch_set(struct up_request *request, const char *name, FILE *log, s
 {
     struct attended_set set = {.request = request, .name = name};
     const struct launch_side side = {look_at_set, wait_for_set_ms, wait_for_input, &set};
-    struct launch how = {
-        .log = log, .side = log == NULL ? &side : NULL, .ends_soon = request->until_eof /* whose parent may wait */};
+    struct launch how = {.log = log,
+                         .side = log == NULL ? &side : NULL,
+                         .ends_soon = request->until_eof /* its parent may be waiting */};
     return run_launch_plan(&request->plan, &how, error);
 }
 
@@ -366,7 +361,7 @@ static _Noreturn void stay(struct up_request *request, const char *name, int log
     _exit(status);
 }
 
-/* Shows what the set has written since `from`, or says that it could not. */
+/* Prints what the set has logged since `from`, or that it cannot. */
 static void show_log(int log, off_t from)
 {
     static char bytes[SHOWN_MAX];
@@ -377,7 +372,7 @@ static void show_log(int log, off_t from)
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
     }
-    if (from == began && write(log, "\n", 1) < 0) { /* nothing else would say why the set is not there */
+    if (from == began && write(log, "\n", 1) < 0) { /* otherwise no message would explain the failure */
         snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
         say_error(program, text);
     }
@@ -400,7 +395,7 @@ static void take_signals_of_up(void)
             sigaction(numbers[i], &action, NULL);
 }
 
-/* Waits until the set answers, or has failed to come up, of which the log says why. */
+/* Waits until the set answers or its launch ends; then its log has the reason. */
 static int wait_until_up(const struct up_request *request, const char *name, pid_t child, int log, off_t from)
 {
     bool asked = false;
@@ -424,7 +419,7 @@ static int wait_until_up(const struct up_request *request, const char *name, pid
     }
 }
 
-/* Opens the log of the set in its folder, which is made where it is not there. -1 with one line. */
+/* Opens the set's log in its folder, which is made if necessary. */
 static int open_log(const char *state, struct error *error)
 {
     const int folder = file_make_folders(state, error) == 0 ? file_open_own_folder(state, error) : -1;
@@ -461,7 +456,7 @@ static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
     json_t *session;
-    if (request->until_eof && fcntl(STDIN_FILENO, F_GETFD) < 0) { /* another file would get its number */
+    if (request->until_eof && fcntl(STDIN_FILENO, F_GETFD) < 0) { /* closed, so another file would get this number */
         error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
         return EXIT_STATUS_USAGE;
     }
@@ -491,7 +486,7 @@ static int start_set(struct up_request *request, struct error *error)
     request->foreground |= request->until_eof;
     if (request->until_eof && !request->restarts_given) /* the program at the other end has lost its jobs */
         request->plan.limits.restarts = 0;
-    job_init(&request->plan.request.setup.job); /* for the time that ranks have to drain */
+    job_init(&request->plan.request.setup.job); /* for the drain time */
     request->plan.serves = true;
     request->plan.line_up.threads = 1;
     add_words(request, name, state);

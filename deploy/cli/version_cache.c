@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Keeping versions of launchers: see version_cache.h. A line of the file is: size, time of change in nanoseconds, path,
- * and the text as plain() shows it; the fields end in tabs. */
+/* Caching launchers' versions: see version_cache.h. A line has: size, time of change in nanoseconds, path, and the text
+ * as of plain(), each followed by a tab. */
 #include "deploy/cli/version_cache.h"
 
 #include "common/util/plain.h"
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A full file is begun anew: so many launchers has nobody. */
+/* A full file is replaced. */
 enum { CACHE_BYTES_MAX = 16384, LINE_BYTES = PATH_MAX + VERSION_TEXT_MAX + 64 };
 
-/* The cache folder of the XDG base directories, made where it is not there. False where there is no place for it. */
+/* The file in the XDG cache folder, which is made if necessary. False if there is no place for it. */
 static bool cache_path(char path[PATH_MAX], bool make)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -51,7 +51,7 @@ static bool is_elf(const char *path)
     return read_all && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* Makes the beginning of the lines about the program. False where the program cannot be cached. */
+/* Composes the beginning of the program's lines. False if it cannot be cached. */
 static bool key_of(const char *path, char key[LINE_BYTES])
 {
     struct stat status;
@@ -96,7 +96,7 @@ void version_cache_keep(const char *path, const char *text)
         return;
     if (fstat(file, &status) == 0 && status.st_size > CACHE_BYTES_MAX && ftruncate(file, 0) < 0)
         length = 0;
-    ssize_t written = write(file, line, length); /* whole or not at all: others may write at the same time */
+    ssize_t written = write(file, line, length); /* all or nothing, because others may write concurrently */
     (void)written;
     close(file);
 }

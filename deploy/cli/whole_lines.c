@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of several writers, each written whole: see whole_lines.h. */
+/* Writing whole lines: see whole_lines.h. */
 #include "deploy/cli/whole_lines.h"
 #include "deploy/cli/colour.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room behind the longest line for its end, and before it for what clears and sets off. */
+/* Additional room for the end of a line, and for clearing and colouring. */
 enum { EXTRA = 64 };
 
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
@@ -29,7 +29,7 @@ bool whole_lines_hold(const struct whole_lines *lines)
     return lines->line_length + lines->place_length > 0;
 }
 
-/* Columns of the program's name and the colon behind it, at the beginning of a line of ours; 0: it has none. */
+/* Columns of the program's name and colon at the beginning of a line of HDSS; 0: none. */
 static size_t name_length(const char *line, size_t length)
 {
     static const char *const names[] = {
@@ -40,7 +40,7 @@ static size_t name_length(const char *line, size_t length)
     return 0;
 }
 
-/* Writes what is held of a line, by one call. */
+/* Writes the held part of a line in one call. */
 static void whole_lines_write(struct whole_lines *lines)
 {
     const size_t name = lines->is_coloured ? name_length(lines->line, lines->line_length) : 0;
@@ -66,7 +66,7 @@ static void add_to_line(struct whole_lines *lines, char c)
         whole_lines_write(lines);
 }
 
-/* Takes for text that which began like a progress line. */
+/* Treats a supposed progress line as text. */
 static void give_place_up(struct whole_lines *lines)
 {
     const size_t length = lines->place_length;
@@ -82,7 +82,7 @@ static void add_to_place(struct whole_lines *lines, char c)
     lines->place[lines->place_length++] = c;
     if (lines->place_length > end && memcmp(lines->place + lines->place_length - end, clear, end) == 0) {
         lines->write(lines->context, lines->place, lines->place_length);
-        lines->is_in_place = lines->place_length > 1 + end; /* else it was only cleared */
+        lines->is_in_place = lines->place_length > 1 + end; /* otherwise it was only cleared */
         lines->shown_length = lines->is_in_place ? lines->place_length : 0;
         memcpy(lines->shown, lines->place, lines->shown_length);
         lines->place_length = 0;

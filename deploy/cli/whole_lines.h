@@ -1,42 +1,42 @@
 /* SPDX-License-Identifier: MIT */
-/* Lines of several writers, each written whole and by one write, and none behind a progress line.
+/* Writes lines of several writers, each as a whole and by one write, and never after a progress line.
  *
- * The ranks' standard error comes through the launcher in pieces of any length. A line is written when its end has
- * come; where no end comes for a while, whole_lines_flush() writes what is there. A progress line begins with a
- * carriage return, ends with WHOLE_LINES_CLEAR and is overwritten by the next: it is written at once, and cleared
- * before a line is written. On a terminal the program's name before a line can be set off. */
+ * The ranks' standard error arrives through the launcher in arbitrary pieces. A line is written when it is complete;
+ * whole_lines_flush() writes an incomplete one after some time. A progress line begins with a carriage return, ends
+ * with WHOLE_LINES_CLEAR and is overwritten by the next one: it is written at once, and cleared before other lines. On
+ * a terminal the program's name can be coloured. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHOLE_LINES_CLEAR "\033[K" /* removes what stands behind the cursor */
-#define WHOLE_LINES_MAX   65536u   /* a longer line is written in pieces */
+#define WHOLE_LINES_CLEAR "\033[K" /* clears to the end of the line */
+#define WHOLE_LINES_MAX   65536u   /* longer lines are written in pieces */
 
 struct whole_lines {
-    char *line;          /* [line_length] beginning of a line; owned */
-    size_t line_length;  /* at most WHOLE_LINES_MAX */
-    char place[1024];    /* [place_length] beginning of a progress line, its carriage return first */
-    size_t place_length; /* 0: none has begun */
-    bool is_in_place;    /* a progress line stands there */
-    char shown[1024];    /* [shown_length] the last progress line, unless it was cleared away */
+    char *line; /* [line_length] beginning of a line; owned */
+    size_t line_length;
+    char place[1024];    /* [place_length] beginning of a progress line, with its carriage return */
+    size_t place_length; /* 0: none */
+    bool is_in_place;    /* the terminal shows a progress line */
+    char shown[1024];    /* [shown_length] the last progress line, unless cleared */
     size_t shown_length;
     bool is_coloured;
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };
 
-/* -1 where memory is out. */
+/* -1 if memory runs out. */
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
                      void (*write)(void *context, const char *bytes, size_t count), void *context);
 void whole_lines_fini(struct whole_lines *lines);
 void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count);
 
-/* True while the beginning of a line is held back. */
+/* True while part of a line is held back. */
 bool whole_lines_hold(const struct whole_lines *lines);
 
-/* Writes the last progress line again, where other text was written over it. */
+/* Writes the last progress line again after other text. */
 void whole_lines_redraw(struct whole_lines *lines);
 
-/* Writes what is held back, and clears a progress line away where `ends`. */
+/* Writes what is held back; `ends`: and clears the progress line. */
 void whole_lines_flush(struct whole_lines *lines, bool ends);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The dialect (dialect.h) of hdss-fork (deploy/fork), the launcher that starts ranks on this machine without MPI. It
- * lets the other ranks go on when one dies. Nothing is cleared away after it: the memory that ranks share has no name.
- */
+/* The dialect (dialect.h) of hdss-fork (deploy/fork), which starts ranks on this machine without MPI. Other ranks
+ * survive a loss. It leaves no files: the shared memory has no name. */
 #include "common/mpi/lanes.h"
 #include "common/os/modules.h"
 #include "deploy/cli/dialect.h"

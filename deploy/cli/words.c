@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Words of a command: see words.h. */
+/* Composing a command line: see words.h. */
 #include "deploy/cli/words.h"
 
 #include "common/util/text.h"
@@ -8,21 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that stand for themselves in a line, {..} among them. */
+/* Characters that need no quotes, including {..}. */
 #define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
 
-/* --- quotes --- */
-
-/* True if a line may have the word without quotes: then each value of its {..} becomes a word. */
+/* True if the word needs no quotes, so that each value of its {..} becomes a word. */
 static bool words_is_plain(const char *word)
 {
-    /* a word such as #{} is a comment, by which people keep arguments out of a command */
+    /* a word like #{} begins a comment, by which users hide arguments from a command */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
     return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
            !expands;
 }
 
-/* Adds the word in quotes. A backslash before a brace stays outside: there it keeps the brace from being a place. */
+/* Adds the word in quotes. A backslash before a brace stays outside, where it prevents replacement. */
 static void add_quoted(struct text *text, const char *word)
 {
     const char *brace;
@@ -45,7 +43,7 @@ static void add_word(struct text *text, const char *word)
         add_quoted(text, word);
 }
 
-/* Length of NAME= at the beginning of a word, or 0. */
+/* Length of NAME= at the beginning, or 0. */
 static size_t assignment_length(const char *word)
 {
     size_t length = 0;
@@ -55,8 +53,6 @@ static size_t assignment_length(const char *word)
     return length > 0 && word[length] == '=' ? length + 1 : 0;
 }
 
-/* --- operators --- */
-
 static bool is_among(const char *word, const char *const *words, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -65,12 +61,12 @@ static bool is_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-/* Programs that take operators of a shell as their own words. */
+/* Programs that accept operators of a shell as their own words. */
 static const struct taker {
     const char *program;
     const char *option;    /* after this option; NULL: see below */
-    unsigned first;        /* as one of so many first words that are no options; 0: anywhere */
-    const char *operators; /* those; NULL: any */
+    unsigned first;        /* among so many first words that are not options; 0: anywhere */
+    const char *operators; /* which ones; NULL: all */
 } takers[] = {
     {"awk", "-F"},
     {"gawk", "-F"},
@@ -100,7 +96,7 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* The words from `begin` to `at` that are no options, nor numbers for options of grep, such as -m 1. */
+/* Number of words from `begin` to `at` that are neither options nor numbers of grep's options, such as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
@@ -123,7 +119,7 @@ static bool takes(const struct taker *taker, char *const *words, int begin, int 
     return found != NULL && words[at][1] == '\0';
 }
 
-/* The program of a command that begins with the word `begin`: behind assignments, and programs that run another one. */
+/* Index of the program of a command that begins at `begin`: skips assignments and programs that run another one. */
 static int find_program(char *const *words, int begin, int at)
 {
     static const char *const runners[] = {"command", "env",    "exec",    "ionice", "nice",   "nohup",
@@ -140,7 +136,7 @@ static int find_program(char *const *words, int begin, int at)
     return begin;
 }
 
-/* True if the program of the command that begins with the word `begin` takes the word `at` for itself. */
+/* True if the program of the command that begins at `begin` takes the word `at` itself. */
 static bool is_taken(char *const *words, int begin, int at)
 {
     begin = find_program(words, begin, at);
@@ -158,7 +154,7 @@ static bool precedes_command(const char *word)
     return is_among(word, between, sizeof between / sizeof *between);
 }
 
-/* Length of the redirection that begins the word, without the name of its file, or 0. */
+/* Length of a redirection at the beginning of the word, without its file name, or 0. */
 static size_t redirection_length(const char *word)
 {
     static const char *const redirections[] = {"&>>", "&>", ">>", ">&", ">|", "<<<", "<&", "<>", ">", "<"};
@@ -173,8 +169,8 @@ static size_t redirection_length(const char *word)
     return 0;
 }
 
-/* Length of the operator that begins the word `at` of a command that begins with the word `begin`, or 0. What needs a
- * word after it is none without one. */
+/* Length of the operator at the beginning of the word `at`, or 0. An operator that requires a following word is none
+ * without it. */
 static size_t operator_at(char *const *words, int count, int begin, int at)
 {
     static const char *const last[] = {"&", ";", ")"}, *const first[] = {"!", "(", "[["};
@@ -193,9 +189,7 @@ static size_t operator_at(char *const *words, int count, int begin, int at)
     return is_last && lacks_file ? 0 : length;
 }
 
-/* --- the line --- */
-
-/* The word with {} for what -I names. */
+/* The word with {} instead of the string of -I. */
 static char *with_braces(const char *word, const char *place)
 {
     struct text text;
@@ -207,7 +201,7 @@ static char *with_braces(const char *word, const char *place)
     return text_take(&text);
 }
 
-/* Joins words that stay words. */
+/* Joins words that stay separate words. */
 static void join_words(struct text *text, char *const *words, int count, const struct words_options *options)
 {
     bool assigns = !options->quotes;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The words of a command as one line, which the kernel `exec` reads for each task. */
+/* Joins the words of a command to a line, which the kernel `exec` parses for each task. */
 #pragma once
 
 #include <stdbool.h>
 
 struct words_options {
-    const char *place; /* what stands for {} in the words; NULL: {} */
-    bool quotes;       /* each word stays as it is, also if it is the only one */
-    bool operators;    /* a word that is an operator of a shell, such as '|', makes the line one for a shell */
-    bool joined;       /* the words are joined with blanks, for a shell to read */
+    const char *place; /* string for {} in the words; NULL: {} */
+    bool quotes;       /* keep each word, even a single one */
+    bool operators;    /* a word that is a shell operator, such as '|', makes the line one for a shell */
+    bool joined;       /* join the words with blanks for a shell */
 };
 
-/* A single word is a line that the user has written. Several words stay words, whatever is in them, but for
- * operators. NULL if memory is out; the caller frees the line. */
+/* A single word is a whole line; several words stay words, except for operators. NULL if memory runs out; the caller
+ * frees the line. */
 char *words_line(char *const *words, int count, const struct words_options *options);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for a terminal, broken between its words. */
+/* Breaks text between words. */
 #pragma once
 
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WRAP_WIDTH = 80 }; /* columns of what is printed */
+enum { WRAP_WIDTH = 80 }; /* columns */
 
-/* Writes `length` bytes of `text` behind the `indent` columns that stand in the line; what does not fit goes on in
- * further lines, as far indented. Ends the line. */
+/* Writes `length` bytes of `text` after `indent` columns that are already written; continues on lines with the same
+ * indent. Ends the line. */
 void wrap_write(const char *text, size_t length, int indent, FILE *file);

@@ -86,8 +86,6 @@ static int64_t clock_ms(void)
     return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* --- signals --- */
-
 static const int taken_signals[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
 enum { TAKEN_SIGNALS = sizeof taken_signals / sizeof *taken_signals };
 
@@ -159,8 +157,6 @@ static void pass_signals(struct launch_of_ranks *launch)
     if (take(&goes_on))
         send_to_ranks(launch, SIGCONT);
 }
-
-/* --- the ranks --- */
 
 static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned rank, char **words, pid_t parent)
 {
@@ -352,8 +348,6 @@ static int attend_ranks(struct launch_of_ranks *launch)
     }
     return launch->status < 0 ? EXIT_STATUS_FAILED : launch->status;
 }
-
-/* --- the command line --- */
 
 /* Parses one program and returns the rest of the line; NULL if it is invalid. */
 static char **take_context(char **word, struct context *context)
