@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Waking and sleeping on shared memory: see channel.h. The words of a futex are not private, as two processes use them.
- */
+/* Waking and sleeping on shared memory: see channel.h. The futexes are not private, because two processes use them. */
 #include "worker/exec/channel.h"
 
 #include "common/os/clock.h"
@@ -46,8 +45,7 @@ void channel_call_ahead(struct channel *channel, uint32_t number)
     wake_helper(channel);
 }
 
-/* Changes the word, as long as the command behind `number` is neither taken nor put back, to what `to` makes of it.
- * Returns what the word was at last. */
+/* Changes the word by `to` while the command after `number` is neither taken nor put back. Returns the final word. */
 static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
 {
     uint32_t known = atomic_load(&channel->called);
@@ -78,7 +76,7 @@ bool channel_confirm(struct channel *channel, uint32_t number)
     return channel_number(known) != number || (known & CHANNEL_NEXT) != 0;
 }
 
-/* Looks for a command for that time. */
+/* Spins until there is a command, at most `spin_ns`. */
 static void spin_for_call(const _Atomic uint32_t *called, uint64_t spin_ns)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + spin_ns;
@@ -90,7 +88,7 @@ static void spin_for_call(const _Atomic uint32_t *called, uint64_t spin_ns)
     } while (clock_ns(CLOCK_MONOTONIC) < until_ns);
 }
 
-/* True where a command that was given ahead may begin by the clock. */
+/* True if a command given ahead may begin at this time. */
 static bool is_in_time(const struct channel *channel, uint64_t (*now)(void))
 {
     const uint64_t until_ns = atomic_load_explicit(&channel->until_ns, memory_order_relaxed);
@@ -147,7 +145,7 @@ void channel_wake_worker(struct channel *channel, int bell)
     if (sleeps == CHANNEL_ON_WORD)
         channel_wake(&channel->worker_sleeps);
     else if (sleeps == CHANNEL_ON_BELL && write(bell, &one, sizeof one) < 0)
-        return; /* the kernel has closed the descriptor: the worker looks up by itself, only later */
+        return; /* the kernel has closed the descriptor: the worker notices later, by itself */
 }
 
 bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns)

@@ -1,34 +1,35 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory that a worker shares with its helper, the process that runs a user's kernel for it.
+/* Memory that a worker shares with its helper, the process that runs a user's kernel.
  *
- * The worker gives commands; the helper computes and publishes how far it is. Neither waits for the other to look: each
- * has a flag that says that it sleeps, and whoever has news for a sleeper wakes it.
+ * The worker gives commands; the helper computes and publishes its progress. Neither polls: each has a flag that it
+ * sleeps, and the other wakes it if there is news.
  *
- * Commands have numbers. While the helper is at one, the worker may give the next one *ahead*, so that the helper goes
- * on with that at once, and nobody has to wake the other between the two. One word has the number of a command and two
- * marks, which both sides change by a compare-and-swap:
+ * Commands are numbered. While the helper runs one, the worker may give the next one *ahead*, so that the helper
+ * continues without a wake-up. One word has the number of a command and two marks, which both change by
+ * compare-and-swap:
  *
- *     READY   the worker has given the command, and the helper has not taken it
- *     NEXT    the one behind it is given ahead. When the helper comes to the end of the first it takes that, where all
- *             of the first is done: then its number is in the word; else it puts it back
+ *     READY   the worker has given the command, the helper has not taken it
+ *     NEXT    the following command is given ahead. At the end of the first one the helper takes it, if all of the
+ * first was done; else it puts it back
  *
- * Until it is taken the worker may withdraw it; a command that was put back or withdrawn has never been. What is known
- * of a command is in one of two places, by its number: that of one that is over stays while the next one runs.
+ * The worker may withdraw a command that was not taken; a command that was put back or withdrawn does not count. The
+ * data of a command are in one of two places, chosen by its number, so those of the previous one stay while the next
+ * one runs.
  *
- * The iterations of a command are claimed. One word has how many have begun and how many there are; the helper takes
- * the next ones by a compare-and-swap, call of the kernel by call, and the worker lowers the end in the same way, at
- * any time. What has not begun is the worker's at once, also while the kernel runs.
+ * Iterations of a command are claimed. One word has the number that have begun and the end; the helper claims the next
+ * ones by compare-and-swap for each call of the kernel, and the worker may lower the end at any time. Iterations that
+ * have not begun belong to the worker at once, even while the kernel runs.
  *
- * Records are written where they leave from. Variable output is put behind the channel, call by call, as blocks
- * (proto/block.h) with their length before them.
+ * Records are written where they are sent from. Variable output follows the channel as blocks (proto/block.h) with
+ * their lengths, one or more per call.
  *
- * What is done is published behind each call: its number, digest and time go into the one of two places that is not
- * valid, and a word then says which is. So the worker finds a whole account whenever the helper dies, and the
- * iterations that had begun and were not done are those that may have killed it.
+ * After each call the helper publishes what is done: it writes number, digest and time to the one of two accounts that
+ * is not valid, then sets a word that says which one is. So the worker finds a complete account whenever the helper
+ * dies, and iterations that had begun but were not done are suspected.
  *
- * Of a loop with dependencies a command is one step of a chunk (struct hdss_block). Behind the channel are two *halos*
- * then, places for boundary data: the worker puts those of the chunk before into one, and takes those of the chunk from
- * the other. Rows of results lie where the worker says, behind them. */
+ * In a loop with dependencies a command is one step of a chunk (struct hdss_block). The channel is then followed by two
+ * *halos* for boundary data: the worker puts those of the previous chunk into one and takes those of this chunk from
+ * the other. Rows of results follow, where the worker decides. */
 #pragma once
 
 #include "common/machine/spread.h"
@@ -41,83 +42,79 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Raised when the layout changes: worker and helper must be of one build. */
+/* Raise this if the layout changes: worker and helper must be of one build. */
 #define CHANNEL_VERSION 7
 /* Descriptors of a helper: the shared memory, and the eventfd that wakes the worker. */
 #define CHANNEL_FILE 3
 #define CHANNEL_BELL 4
-/* Bytes for blocks, with which a command ends. A single block may be longer. */
+/* Limit of bytes for blocks, after which a command ends. A single block may be longer. */
 #define CHANNEL_BLOCKS (UINT64_C(1) << 20)
-/* From the blocks of one command to those of the next: as long as any block can be. What lies between takes no memory.
- */
+/* Distance between the blocks of the two commands: the longest possible block. Unused parts take no memory. */
 #define CHANNEL_BLOCKS_APART (UINT64_C(1) << 36)
-/* A command that takes less is short: who waits for it, or for the next one, does not go to sleep for that where it can
- * be helped. */
+/* Limit of a short command: waiting for it, or for the next one, should not involve sleep. */
 #define CHANNEL_SHORT_NS 50000u
-/* The most iterations of a command. */
+/* Limit of iterations in a command. */
 #define CHANNEL_COUNT_MAX UINT32_C(0x7fffffff)
-/* Probe iterations that have killed a helper, and are left out when the probe is run again. */
+/* Limit of probe iterations that have killed a helper and are omitted when the probe is repeated. */
 #define CHANNEL_SKIPPED_MAX 8
 
 enum channel_command {
-    CHANNEL_OPEN,  /* open the kernel: what a helper begins with */
+    CHANNEL_OPEN,  /* open the kernel, at the begin of a helper */
     CHANNEL_PROBE, /* time the probe iterations */
     CHANNEL_RUN,   /* compute a range */
-    CHANNEL_TEAM,  /* have the threads compute until their ring is stopped: see remote_team.h */
+    CHANNEL_TEAM,  /* the threads compute until their ring is stopped: see remote_team.h */
     CHANNEL_BLOCK, /* compute a step of a chunk, in a loop with dependencies */
     CHANNEL_LEAVE, /* close the kernel and end */
 };
 
 enum channel_result {
     CHANNEL_DONE,
-    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration behind those that are done has failed;
-                       BLOCK: the step has */
+    CHANNEL_FAILED, /* OPEN: the kernel cannot be opened; RUN: the iteration after those done has failed; BLOCK: the
+                       step has failed */
     CHANNEL_STUCK,  /* RUN: the time step cannot be entered */
 };
 
-/* What a worker sleeps on. */
+/* What the worker sleeps on. */
 enum channel_sleep { CHANNEL_AWAKE, CHANNEL_ON_WORD, CHANNEL_ON_BELL };
 
 struct channel_account {
     _Atomic uint64_t digest, compute_ns, bytes;
 };
 
-/* Places for boundary data. */
+/* Number of places for boundary data. */
 #define CHANNEL_HALOS 2
-/* Places for rows of results, which a helper keeps mapped. */
+/* Number of places for rows of results, which stay mapped in the helper. */
 #define CHANNEL_ROWS 2
 
 /* A step of a chunk. Offsets are those in the shared memory. */
 struct channel_block {
     uint64_t first, count, from, to; /* as in struct hdss_block */
-    uint64_t before, after;          /* offsets of the halos; before: 0 where nothing is before the chunk */
-    unsigned rows;                   /* the place of the results, below CHANNEL_ROWS */
-    uint64_t rows_at, rows_bytes;    /* all of that place: its offset, a multiple of the size of a page, and bytes */
-    uint64_t record_at;              /* the record of `first`, from rows_at on */
+    uint64_t before, after;          /* offsets of the halos; before: 0 for the first chunk */
+    unsigned rows;                   /* index of the place of the results */
+    uint64_t rows_at, rows_bytes;    /* offset of that place, a multiple of the page size, and its size */
+    uint64_t record_at;              /* record of `first`, relative to rows_at */
 };
 
-/* Commands of which something is known: the one that runs, and the one before or behind it. */
+/* Commands with data: the running one, and the previous or next one. */
 #define CHANNEL_WORKS 2
 
-/* A command, and what is known of it. */
+/* A command and its progress. */
 struct channel_work {
-    /* --- what is to be done --- */
     _Alignas(64) enum channel_command command;
     uint64_t first, count;
-    uint64_t singly;         /* so many iterations are run one by one, as one of them may have killed a helper */
-    uint64_t place;          /* offset of the records of `first` in the shared memory, or of the blocks */
-    uint64_t room;           /* bytes for blocks; a helper makes more where one iteration yields more */
-    _Atomic uint64_t claims; /* begun in the lower half, their end in the upper; BLOCK: 1 is begun where the step has */
-    _Atomic uint64_t wake_at; /* iterations done with which the worker is woken */
-    /* --- what is done --- */
-    _Alignas(64) _Atomic uint64_t published; /* iterations done, twice, and the valid account */
+    uint64_t singly; /* so many iterations are run one by one, because one of them may have killed a helper */
+    uint64_t place;  /* offset of the records of `first`, or of the blocks */
+    uint64_t room;   /* bytes for blocks; the helper extends it if one iteration needs more */
+    _Atomic uint64_t
+        claims; /* begun iterations in the lower half, their end in the upper; BLOCK: 1 after the step has begun */
+    _Atomic uint64_t wake_at;                /* number of finished iterations at which the worker is woken */
+    _Alignas(64) _Atomic uint64_t published; /* finished iterations, and the valid account */
     struct channel_account account[2];
-    /* --- the answer, valid when the command is over --- */
     enum channel_result result;
-    bool final;        /* FAILED: for good */
-    bool is_complete;  /* RUN: all of `count` is done */
-    uint64_t began_ns; /* RUN: when the first iteration began; BLOCK: when the step did */
-    unsigned ran_on;   /* the CPU, and 1, on which the helper is; 0: not known */
+    bool final;        /* FAILED: do not retry */
+    bool is_complete;  /* RUN: all of `count` was done */
+    uint64_t began_ns; /* RUN: begin of the first iteration; BLOCK: of the step */
+    unsigned ran_on;   /* CPU of the helper, plus 1; 0: unknown */
     struct spread pieces;
     char error[HDSS_ERROR_MAX];
 };
@@ -125,36 +122,30 @@ struct channel_work {
 struct channel {
     uint32_t version;
     pid_t worker_pid;
-    /* --- set before a helper begins --- */
     struct hdss_worker worker;
     double slowdown;
     bool collect, spread;
-    unsigned threads; /* the helper has so many; 0: only its main one */
-    size_t slot_room; /* bytes for the records of a slot of theirs; 0: they are only digested */
-    bool team_spread; /* they show how iterations differ */
+    unsigned threads; /* threads of the helper; 0: only its main thread */
+    size_t slot_room; /* bytes for the records of a thread's slot; 0: records are only digested */
+    bool team_spread; /* threads measure how iterations differ */
     uint64_t record_bytes;
-    uint64_t records_at;   /* offset of the worker's buffers in the shared memory, of the blocks, or of the halos */
+    uint64_t records_at;   /* offset of the worker's buffers, of the blocks or of the halos */
     size_t bytes;          /* of the shared memory */
-    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: files cannot be that long, and no command is given ahead */
-    /* --- a command --- */
+    uint64_t blocks_apart; /* CHANNEL_BLOCKS_APART; 0: files cannot be that long, so no command is given ahead */
     uint64_t skipped[CHANNEL_SKIPPED_MAX];
     unsigned skipped_count;
     struct channel_block block;           /* BLOCK */
-    _Alignas(64) _Atomic uint32_t called; /* number of a command, and marks */
+    _Alignas(64) _Atomic uint32_t called; /* number and marks of a command */
     _Atomic uint32_t helper_sleeps;       /* on `called` */
-    _Atomic uint64_t until_ns;      /* RUN: no call but the first begins behind this moment, nor does a command that
-                                       was given ahead */
+    _Atomic uint64_t until_ns; /* RUN: after this time no call except the first begins, and no command given ahead */
     _Atomic uint32_t worker_sleeps; /* an enum channel_sleep */
     struct channel_work works[CHANNEL_WORKS];
-    /* --- its answer --- */
-    _Alignas(64) _Atomic uint32_t answered; /* number of the latest command that is over */
-    _Atomic uint64_t probing;               /* PROBE: the iteration that runs, and 1; 0: none */
-    _Atomic uint64_t probed;                /* PROBE: runs of iterations that have begun */
-    uint64_t block_ns;                      /* BLOCK: time of the step, waiting of a slow worker included */
+    _Alignas(64) _Atomic uint32_t answered; /* number of the last finished command */
+    _Atomic uint64_t probing;               /* PROBE: running iteration plus 1; 0: none */
+    _Atomic uint64_t probed;                /* PROBE: iterations that have begun */
+    uint64_t block_ns;                      /* BLOCK: time of the step, including the waits of a slowed worker */
     struct speed speed;
 };
-
-/* --- commands --- */
 
 /* Numbers are multiples of CHANNEL_STEP, so that the marks fit into the word. */
 #define CHANNEL_STEP  4u
@@ -166,19 +157,17 @@ static inline uint32_t channel_number(uint32_t called)
     return called - called % CHANNEL_STEP;
 }
 
-/* The command with that number, and what is known of it. */
+/* Data of the command with this number. */
 static inline struct channel_work *channel_work(struct channel *channel, uint32_t number)
 {
     return &channel->works[number / CHANNEL_STEP % CHANNEL_WORKS];
 }
 
-/* True where the command is over. */
+/* True if the command is finished. */
 static inline bool channel_is_over(const struct channel *channel, uint32_t number)
 {
     return (int32_t)(atomic_load(&channel->answered) - number) >= 0;
 }
-
-/* --- claims --- */
 
 static inline uint64_t channel_claims_of(uint64_t begun, uint64_t end)
 {
@@ -196,7 +185,7 @@ static inline uint64_t channel_end(uint64_t claims)
     return claims >> 32;
 }
 
-/* The helper claims the next iterations, `most` of them at most; returns how many it got. */
+/* The helper claims up to `most` iterations; returns how many. */
 static inline uint64_t channel_claim(_Atomic uint64_t *claims, uint64_t most)
 {
     uint64_t known = atomic_load_explicit(claims, memory_order_relaxed), taken;
@@ -210,7 +199,7 @@ static inline uint64_t channel_claim(_Atomic uint64_t *claims, uint64_t most)
     return taken;
 }
 
-/* The worker lowers the end to `kept`, but to no less than what has begun; returns the end. */
+/* The worker lowers the end to `kept`, but not below what has begun; returns the end. */
 static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
 {
     uint64_t known = atomic_load(claims), end;
@@ -222,15 +211,13 @@ static inline uint64_t channel_cut(_Atomic uint64_t *claims, uint64_t kept)
     return end;
 }
 
-/* --- what is done --- */
-
-/* The account of the iterations that are done, as one of the two sides has it. */
+/* Account of the finished iterations. */
 struct channel_done {
     uint64_t count, digest, compute_ns;
     uint64_t bytes; /* of the blocks of variable output */
 };
 
-/* Publishes, behind a call of the kernel. */
+/* Publishes the account after a call of the kernel. */
 static inline void channel_publish(struct channel_work *work, const struct channel_done *done)
 {
     uint64_t valid = atomic_load_explicit(&work->published, memory_order_relaxed) & 1;
@@ -241,8 +228,8 @@ static inline void channel_publish(struct channel_work *work, const struct chann
     atomic_store(&work->published, done->count << 1 | (valid ^ 1));
 }
 
-/* Reads what was published last, as a whole: whoever reads of an account what is written for the next time but one has
- * also seen that the other is valid meanwhile. */
+/* Reads the published account consistently: a reader that sees data of the next but one update also sees that the other
+ * account is valid. */
 static inline void channel_look(const struct channel_work *work, struct channel_done *done)
 {
     uint64_t published = atomic_load(&work->published), before;
@@ -257,49 +244,46 @@ static inline void channel_look(const struct channel_work *work, struct channel_
     } while (published != before);
 }
 
-/* Bytes that a block takes with its length, which is a multiple of 8. */
+/* Size of a block with its length, a multiple of 8. */
 static inline uint64_t channel_block_bytes(uint64_t bytes)
 {
     return 8 + (bytes + 7) / 8 * 8;
 }
 
-/* Offset of the i-th halo of a loop with so many bytes of boundary data. */
+/* Offset of halo `i`. */
 static inline uint64_t channel_halo_at(const struct channel *channel, unsigned i, uint64_t halo_bytes)
 {
     return channel->records_at + i * ((halo_bytes + 4095) / 4096 * 4096);
 }
 
-/* Offset of the blocks of a command. */
+/* Offset of a command's blocks. */
 static inline uint64_t channel_blocks_at(const struct channel *channel, uint32_t number)
 {
     return channel->records_at + number / CHANNEL_STEP % CHANNEL_WORKS * channel->blocks_apart;
 }
 
-/* --- waking --- */
-
-/* Gives the helper the command of that number, and wakes it. The one before is over. */
+/* Gives the helper a command and wakes it. The previous one must be finished. */
 void channel_call(struct channel *channel, uint32_t number);
 
-/* Gives the helper the command behind that of the number ahead, and wakes it where it sleeps. */
+/* Gives the helper the command after `number` ahead, and wakes it if it sleeps. */
 void channel_call_ahead(struct channel *channel, uint32_t number);
 
-/* Takes back what was given ahead, behind the command of that number. True where the helper has not taken it, and never
- * will. */
+/* Withdraws the command after `number`. True if the helper has not taken it. */
 bool channel_withdraw(struct channel *channel, uint32_t number);
 
-/* Makes it the helper's in any case, as all of the command of that number is done. False where it was put back. */
+/* Commits the command given ahead, because all of command `number` is done. False if the helper has put it back. */
 bool channel_confirm(struct channel *channel, uint32_t number);
 
-/* Takes, in the helper, a command that was given; puts one back that was given ahead, where it may not go on to that.
- * False: there is none. */
+/* Helper: takes a given command; puts back one given ahead if `goes_on` or the time forbids it. False: there is none.
+ * */
 bool channel_take_call(struct channel *channel, bool goes_on, uint64_t (*now)(void), uint32_t *number);
 
-/* Waits, in the helper, for the next command and takes it; returns its number. `spin_ns`: looks for so long before it
- * sleeps, and gives the core away meanwhile, once at least. `goes_on`: it may take one that was given ahead. */
+/* Helper: waits for the next command, takes it and returns its number. `spin_ns`: how long it spins before it sleeps,
+ * yielding the core at least once. `goes_on`: it may take one given ahead. */
 uint32_t channel_await_call(struct channel *channel, uint64_t spin_ns, bool goes_on);
 
-/* Wakes the worker, if it sleeps. `bell` is its eventfd. */
+/* Wakes the worker if it sleeps. `bell`: its eventfd. */
 void channel_wake_worker(struct channel *channel, int bell);
 
-/* Waits, in the worker, until the command is over or `most_ns` have passed; returns whether it is over. */
+/* Worker: waits until the command is finished or `most_ns` have passed; returns whether it is finished. */
 bool channel_await_answer(struct channel *channel, uint32_t number, uint64_t most_ns);

@@ -17,16 +17,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Time for closing the kernel when the run is over; for that of it in which the worker waits for one that is let go;
- * and for leaving behind a kernel that could not be opened. */
+/* Time for closing the kernel: after the run; that the worker waits before it leaves this to a thread; and if the
+ * kernel could not be opened. */
 #define HELPER_CLOSE_MS  10000
 #define HELPER_SOON_MS   20
 #define HELPER_REFUSE_MS 1000
-/* Time between two looks at whether the helper lives, where the worker waits for it. */
+/* Interval of checking whether the helper lives while the worker waits for it. */
 #define HELPER_LOOK_NS 20000000u
-/* The longest that a worker waits for a command which is expected to be short. The end of a wait that lies before the
- * next tick of the kernel (4 ms where there are 250 a second) has to be put into the processor's timer, and taken out
- * again, which in a virtual machine may cost more than all else of a short chunk. */
+/* Limit of waiting for a command that is expected to be short. A wait that ends before the kernel's next tick (4 ms at
+ * 250 Hz) must be programmed into the processor's timer, which in a virtual machine may cost more than the rest of a
+ * short chunk. */
 #define HELPER_MOMENT_NS 5000000u
 
 void helper_tell_end(int status, char error[HDSS_ERROR_MAX])
@@ -45,7 +45,7 @@ static void helper_close(int *descriptor)
     *descriptor = -1;
 }
 
-/* True where this process may run on more than one core. */
+/* True if this process may run on several cores. */
 static bool has_cores(void)
 {
     cpu_set_t cores;
@@ -63,7 +63,7 @@ int helper_init(struct helper *helper, const struct helper_start *start, size_t 
     helper->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     helper->watch = epoll_create1(EPOLL_CLOEXEC);
     void *memory = MAP_FAILED;
-    /* The seal: if a kernel found the descriptor and made the file shorter, the worker would die of SIGBUS. */
+    /* Seals the file: if a kernel truncated it through the descriptor, the worker would die of SIGBUS. */
     if (helper->file >= 0 && ftruncate(helper->file, (off_t)helper->channel_bytes) == 0 &&
         fcntl(helper->file, F_ADD_SEALS, F_SEAL_SHRINK) == 0)
         memory = mmap(NULL, helper->channel_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, helper->file, 0);
@@ -116,7 +116,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     helper->current += CHANNEL_STEP;
     helper_work(helper)->command = CHANNEL_OPEN;
     helper_work(helper)->error[0] = '\0';
-    channel_call(channel, helper->current); /* nobody sleeps yet */
+    channel_call(channel, helper->current); /* nothing sleeps yet */
     helper->pid = helper->start.begin(helper->start.context, helper->file, helper->bell, error);
     if (helper->pid < 0) {
         helper->pid = 0;
@@ -131,7 +131,7 @@ int helper_begin(struct helper *helper, char error[HDSS_ERROR_MAX])
     return 0;
 }
 
-/* Reads the bell, if the helper has rung it. */
+/* Reads the bell if the helper has rung it. */
 static void take_helper_news(struct helper *helper)
 {
     uint64_t count;
@@ -170,7 +170,8 @@ bool helper_withdraw(struct helper *helper)
     return !helper->has_next;
 }
 
-/* One that died before it took the command never had it. Where it had taken it, helper_look() tells of the death. */
+/* If the helper died before it took the command, the command does not count. If it had taken it, helper_look() reports
+ * the death. */
 bool helper_go_on(struct helper *helper)
 {
     assert(helper->has_next && helper->state != HELPER_RUNNING && "a command was given ahead of one that is over");
@@ -197,7 +198,7 @@ void helper_call_on(struct helper *helper, enum channel_command command, unsigne
 void helper_kill(struct helper *helper)
 {
     assert(helper_is_busy(helper) && "only what runs is killed");
-    helper->killed = helper->pid > 0; /* else it has died, and helper_look() tells of that */
+    helper->killed = helper->pid > 0; /* otherwise helper_look() reports its death */
     if (helper->killed)
         helper->start.world->kill(helper->pid);
 }
@@ -206,7 +207,7 @@ void helper_kill(struct helper *helper)
 struct leaving {
     const struct helper_world *world;
     pid_t pid;
-    int process; /* its descriptor; owned */
+    int process; /* descriptor; owned */
 };
 
 static void *see_leave(void *context)
@@ -220,10 +221,10 @@ static void *see_leave(void *context)
     return NULL;
 }
 
-/* Leaves the process to a thread. False where there can be none. */
+/* Leaves the process to a thread. False if none can be started. */
 static bool let_go(struct helper *helper)
 {
-    const uint64_t cpu_ns = helper_processor_ns(helper); /* while it has its number */
+    const uint64_t cpu_ns = helper_processor_ns(helper); /* before its ID is reused */
     struct leaving *leaving = malloc(sizeof *leaving);
     if (leaving == NULL)
         return false;
@@ -240,9 +241,8 @@ static bool let_go(struct helper *helper)
     return true;
 }
 
-/* Waits for the process to leave after its command to do so. Then it is left to a thread where it may be, else it is
- * killed. Where another one follows it is not left to itself before it has answered: it would take the commands of that
- * one. */
+/* Waits for the process to leave after the command to do so. If it takes long it is left to a thread if allowed, else
+ * killed. If another helper follows it must have answered first, or it would take the commands of that one. */
 static void helper_leave(struct helper *helper, bool is_last)
 {
     const struct helper_world *world = helper->start.world;
@@ -254,7 +254,7 @@ static void helper_leave(struct helper *helper, bool is_last)
             (is_last || helper_is_over(helper)) && let_go(helper))
             return;
     }
-    world->kill(helper->pid); /* one that has ended is not waited for yet, and has its number still */
+    world->kill(helper->pid); /* an ended process still has its ID, because it is not reaped yet */
     reap_helper(helper);
 }
 
@@ -270,7 +270,7 @@ void helper_fini(struct helper *helper)
     helper->channel = NULL;
 }
 
-/* True where the process has ended; `error` says how, unless a kernel that could not be opened has said why. */
+/* True if the process has ended; `error` says how, unless the kernel has reported why it cannot be opened. */
 static bool has_died(struct helper *helper, char error[HDSS_ERROR_MAX])
 {
     if (helper->pid > 0) {
@@ -291,10 +291,10 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         return false;
     if (helper->state == HELPER_READY) {
         if (rested)
-            has_died(helper, error); /* nothing is lost with it: the next command begins another one */
+            has_died(helper, error); /* nothing is lost: the next command starts another one */
         return false;
     }
-    if (!helper->killed && helper_is_over(helper)) { /* one that dies takes no more commands */
+    if (!helper->killed && helper_is_over(helper)) { /* a dying helper takes no more commands */
         bool opened = helper->state == HELPER_RUNNING || helper_work(helper)->result == CHANNEL_DONE;
         helper->state = helper->pid > 0 ? HELPER_READY : HELPER_NONE;
         if (opened)
@@ -304,11 +304,11 @@ bool helper_look(struct helper *helper, char error[HDSS_ERROR_MAX])
         helper_leave(helper, false);
         return true;
     }
-    /* a system call: only where the worker has slept */
+    /* a system call, made only after the worker has slept */
     bool asks = rested || helper->killed || helper->pid == 0;
     if (!asks || !has_died(helper, error))
         return false;
-    /* as the process has ended, nothing is written any more; it may have died behind its answer */
+    /* after its end nothing is written any more; it may have died after its answer */
     return !helper_is_over(helper);
 }
 
@@ -333,7 +333,7 @@ bool helper_await(struct helper *helper, uint64_t most_ns, char error[HDSS_ERROR
 
 void helper_await_moment(const struct helper *helper)
 {
-    if (!helper->has_cores) /* the helper runs on the core that is given away here, and has nobody to wake then */
+    if (!helper->has_cores) /* yielding gives the core to the helper, which then needs no wake-up */
         sched_yield();
     if (!helper_is_over(helper))
         helper->start.world->await_answer(helper->channel, helper->current, HELPER_MOMENT_NS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running iterations that have taken workers down: see isolated.h. */
+/* Running suspected iterations in a child process: see isolated.h. */
 #include "worker/exec/isolated.h"
 
 #include "common/os/children.h"
@@ -28,16 +28,14 @@
 
 struct isolated_share {
     _Atomic uint64_t done; /* iterations whose records are complete */
-    uint64_t count;        /* iterations that the child is to compute */
-    _Atomic bool failed;   /* the kernel did, at the next one */
+    uint64_t count;        /* iterations for the child */
+    _Atomic bool failed;   /* the kernel has failed at the next one */
     char error[HDSS_ERROR_MAX];
     _Alignas(64) unsigned char records[];
 };
 
-/* --- in the child --- */
-
-/* Sets the signals of the child: it dies by those of a crash, also where the MPI library would catch them, and by no
- * drain: the worker that drains waits for its child. */
+/* Sets the signals of the child: those of a crash kill it, even if the MPI library catches them; those of a drain do
+ * not, because the draining worker waits for its child. */
 static void set_signals(void)
 {
     static const int fatal[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGSYS, SIGTRAP};
@@ -83,7 +81,7 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
 {
     struct isolated_share *share = isolated->share;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the worker died before the call */
+    if (getppid() != parent) /* the worker died before prctl() */
         _exit(0);
     set_signals();
     for (uint64_t i = 0; i < job->count; i++) {
@@ -93,12 +91,10 @@ static _Noreturn void be_child(const struct isolated *isolated, const struct iso
         }
         atomic_store(&share->done, i + 1);
     }
-    _exit(0); /* MPI and the worker's files are left alone */
+    _exit(0); /* without closing MPI and the worker's files */
 }
 
-/* --- in the worker --- */
-
-/* Begins a child for the job. -1 with errno where there is no memory, no file or no process for it. */
+/* Starts a child for the job. -1 with errno. */
 static int begin_child(struct isolated *isolated, const struct isolated_job *job)
 {
     int ends[2];
@@ -111,7 +107,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
         if (isolated->share == NULL)
             return -1;
     }
-    if (job->output != NULL) { /* the block that the child before has left there is dropped */
+    if (job->output != NULL) { /* drops the block of the previous child */
         if (isolated->block == 0)
             isolated->block = memfd_create("hdss-block", MFD_CLOEXEC);
         if (isolated->block < 0)
@@ -127,7 +123,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
     share->count = job->count;
     share->error[0] = '\0';
     const pid_t parent = getpid();
-    fflush(NULL); /* should the kernel write, it does not write again what is here */
+    fflush(NULL); /* the kernel must not write buffered output again */
     pid_t child = fork();
     if (child == 0)
         be_child(isolated, job, parent);
@@ -143,7 +139,7 @@ static int begin_child(struct isolated *isolated, const struct isolated_job *job
     return 0;
 }
 
-/* True once the child has ended; `*status` says how. */
+/* True if the child has ended, with its status. */
 static bool child_has_ended(struct isolated *isolated, int *status)
 {
     if (isolated->child == 0 || waitpid(isolated->child, status, WNOHANG) == 0)
@@ -154,7 +150,7 @@ static bool child_has_ended(struct isolated *isolated, int *status)
     return true;
 }
 
-/* Puts what the iteration yields. -1 when memory is out. */
+/* Puts the output of an iteration. -1 if memory runs out. */
 static int put_child_block(struct output *output, uint64_t iteration, const unsigned char *bytes, size_t size)
 {
     struct block block;
@@ -167,7 +163,7 @@ static int put_child_block(struct output *output, uint64_t iteration, const unsi
     return result;
 }
 
-/* Takes the block over, where there is a new one. */
+/* Takes the block, if there is a new one. */
 static uint64_t take_child_block(struct isolated *isolated, const struct isolated_job *job)
 {
     struct stat status;
@@ -186,7 +182,7 @@ static uint64_t take_child_block(struct isolated *isolated, const struct isolate
     return 1;
 }
 
-/* Copies the records that are new. */
+/* Copies new records. */
 static uint64_t take_child_records(struct isolated *isolated, const struct isolated_job *job, void *records)
 {
     if (job->output != NULL)
@@ -210,12 +206,12 @@ uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job
     }
     struct pollfd end = {.fd = isolated->end};
     poll(&end, 1, TURN_MS);
-    bool ended = child_has_ended(isolated, &status); /* before what it has done is looked at */
+    bool ended = child_has_ended(isolated, &status); /* before reading its progress */
     uint64_t count = take_child_records(isolated, job, records);
     if (!ended || isolated->taken == isolated->share->count)
         return count;
     *failed = true;
-    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* done, and could not be taken over */
+    bool done = atomic_load(&isolated->share->done) > isolated->taken; /* finished, but could not be taken */
     *final = !done && !atomic_load(&isolated->share->failed);
     if (done)
         snprintf(error, HDSS_ERROR_MAX, "no memory for what an iteration in a child process yields");

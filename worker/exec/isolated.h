@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Running iterations that have taken workers down: in a child process, one after the other. It writes the records and
- * how far it is to memory that both share; when it dies, the one that it was at is to blame, and the next child goes on
- * behind it. Variable output comes by way of a file in memory, of one iteration in each child. The child has a copy of
- * the kernel's instance, so that nothing it does reaches the worker. */
+/* Runs iterations that have killed workers in a child process, one after the other. The child writes records and
+ * progress to shared memory; if it dies the running iteration is to blame, and the next child continues after it.
+ * Variable output comes through a file in memory, with one iteration per child. The child has a copy of the kernel's
+ * instance, so nothing it does affects the worker. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -14,33 +14,33 @@
 struct isolated_share;
 
 struct isolated {
-    bool wanted;                  /* for the running chunk */
+    bool wanted;                  /* for the present chunk */
     struct isolated_share *share; /* mapped at the first use */
     size_t share_bytes;
     pid_t child;    /* 0: none */
-    int end;        /* pipe that closes when the child ends */
-    int block;      /* file in memory, for the block that the child makes; where it makes one */
-    uint64_t taken; /* iterations of the child that were taken over */
+    int end;        /* pipe that is closed when the child ends */
+    int block;      /* file in memory for a block, if any */
+    uint64_t taken; /* iterations taken from this child */
 };
 
-/* The next iterations to be computed. */
+/* The next iterations to compute. */
 struct isolated_job {
     const struct hdss_kernel *kernel;
     void *instance;
     uint64_t first, count;           /* count at least 1 */
-    uint64_t record_bytes, capacity; /* count is never above capacity */
-    struct output *output;           /* room for variable output: count is 1 then; NULL: the kernel has records */
+    uint64_t record_bytes, capacity; /* count is at most capacity */
+    struct output *output;           /* for variable output, with count 1; NULL: records */
     const struct hdss_loop *loop;    /* for `output` */
 };
 
-/* Begins a child for the job, or goes on with the one that runs, waits for it for a turn, and copies to `records` what
- * it has done meanwhile; returns how many iterations that are. The caller counts them, so that the next job begins
- * behind them. `*failed`: the iteration after them has not worked, `error` says why; `*final`: it ended the child. */
+/* Starts a child for the job or continues with the running one, waits for one turn, and copies finished records;
+ * returns their number, which the caller adds to `first` of the next job. `*failed`: the following iteration has failed
+ * with `error`; `*final`: it killed the child. */
 uint64_t isolated_turn(struct isolated *isolated, const struct isolated_job *job, void *records, bool *failed,
                        bool *final, char error[HDSS_ERROR_MAX]);
 
-/* Iterations that the child that runs may have begun, and of which nothing was taken over. */
+/* Iterations that the running child may have begun, and that were not taken. */
 uint64_t isolated_begun(const struct isolated *isolated);
 
-/* Ends the child, where there is one, and gives the memory back. */
+/* Ends the child, if any, and frees the memory. */
 void isolated_fini(struct isolated *isolated);

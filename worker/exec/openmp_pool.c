@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads by OpenMP: see thread pool.h. The only file that is compiled for it. */
+/* Threads by OpenMP: see openmp_pool.h. The only file compiled with OpenMP. */
 #include "worker/exec/openmp_pool.h"
 
 #include <sched.h>
@@ -9,7 +9,7 @@
 #include <omp.h>
 #endif
 
-/* The most cores: more than a set of the usual size has. */
+/* More than a CPU set of the usual size has. */
 #define CORES_MAX 65536
 
 unsigned openmp_pool_cores(void)
@@ -49,7 +49,7 @@ void openmp_pool_unbind(void)
     CPU_FREE(set);
 }
 
-/* Runs the pool. Where there are fewer threads than asked for (OMP_THREAD_LIMIT) they do it all. */
+/* If OpenMP provides fewer threads (OMP_THREAD_LIMIT), they do all the work. */
 int openmp_pool_run(struct thread_pool *pool, int (*work)(void *context), void *context)
 {
     int result = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Gathering variable output: see output.h. */
+/* Collecting variable output: see output.h. */
 #include "worker/exec/output.h"
 
 #include "common/util/digest.h"
@@ -11,10 +11,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The most bytes that an empty buffer keeps; more were for an iteration out of the ordinary. */
+/* Limit of bytes that an empty buffer keeps; larger ones were for exceptional iterations. */
 #define KEEP_BYTES (4 * (size_t)SLICE_MAX)
 
-/* Makes room for `bytes` more, at the place of what has been taken off where that is enough. */
+/* Makes room for `bytes` more, reusing the room of removed bytes if that suffices. */
 static int make_room_in(struct gathered *gathered, size_t bytes)
 {
     size_t length = gathered->to - gathered->from;
@@ -45,7 +45,7 @@ static void empty(struct gathered *gathered)
     gathered->from = gathered->to = 0;
 }
 
-/* Refuses the output; the first problem counts. */
+/* Rejects the output; the first reason counts. */
 static int refuse_output(struct output *output, const char *what)
 {
     if (output->problem[0] == '\0')
@@ -58,7 +58,7 @@ static int refuse_memory(struct output *output)
     return refuse_output(output, "there is no memory for what it yields");
 }
 
-/* Makes the entries of all iterations up to and with this one. */
+/* Makes the entries of all iterations up to this one. */
 static int reach(struct output *output, uint64_t iteration)
 {
     size_t entry = block_entry_bytes(output->streams);
@@ -72,7 +72,7 @@ static int reach(struct output *output, uint64_t iteration)
     return 0;
 }
 
-/* Returns the iteration's entry; NULL where it cannot have one now. */
+/* The iteration's entry; NULL if it cannot have one now. */
 static unsigned char *entry_of(struct output *output, uint64_t iteration)
 {
     if (iteration >= output->end || iteration + 1 < output->next) {
@@ -179,7 +179,7 @@ int output_end(struct output *output)
     return output->end > output->next ? reach(output, output->end - 1) : 0;
 }
 
-/* Bytes of the k-th iteration that has gathered, with its entry. */
+/* Bytes of the k-th collected iteration, with its entry. */
 static size_t bytes_of(const struct output *output, uint64_t k)
 {
     size_t bytes = block_entry_bytes(output->streams);
@@ -189,7 +189,7 @@ static size_t bytes_of(const struct output *output, uint64_t k)
     return bytes;
 }
 
-/* True if the k-th iteration that has gathered is called failed. */
+/* True if the k-th collected iteration is reported as failed. */
 static bool has_failed(const struct output *output, uint64_t k)
 {
     const unsigned char *entry = output->table.bytes + output->table.from + k * block_entry_bytes(output->streams);
@@ -217,7 +217,7 @@ uint64_t output_fit(const struct output *output, size_t *bytes)
     return count;
 }
 
-/* The digest of the iteration with this entry, whose bytes are at at[]; goes on to the next. */
+/* Digest of the iteration with this entry, whose bytes are at at[]; advances to the next one. */
 static uint64_t digest_next(struct output *output, uint64_t iteration, const unsigned char *entry,
                             const struct hdss_loop *loop, size_t *at)
 {

@@ -1,62 +1,61 @@
 /* SPDX-License-Identifier: MIT */
-/* Variable output that a kernel has put, until it leaves as blocks: see proto/block.h.
+/* Variable output of a kernel until it is sent as blocks: see proto/block.h.
  *
- * The bytes of each stream gather in a buffer that grows, and so does the table of lengths. What has gathered is taken
- * off from the front, block by block, none larger than SLICE_MAX unless it is of one iteration alone: an iteration of
- * any size that MPI can send is fine, wherever it stands. */
+ * The bytes of each stream and the table of lengths are collected in growing buffers. Blocks are taken from the front,
+ * none larger than SLICE_MAX unless it has a single iteration, so an iteration may have any size that MPI can send. */
 #pragma once
 
 #include "hdss/kernel.h"
 #include "proto/block.h"
 
-/* Bytes at the end of which more can be added, and which are taken off from the front. */
+/* A buffer to whose end bytes are added and from whose front they are removed. */
 struct gathered {
     unsigned char *bytes; /* owned */
     size_t from, to, capacity;
 };
 
 struct output {
-    struct hdss_output calls; /* first: what the kernel is given */
+    struct hdss_output calls; /* first: passed to the kernel */
     struct {
         uint64_t next, failures;
-        size_t table, stream[HDSS_STREAMS_MAX]; /* bytes that had gathered */
-    } begun;                                    /* state when the range that runs began */
+        size_t table, stream[HDSS_STREAMS_MAX]; /* bytes collected */
+    } begun;                                    /* state at the begin of the running range */
     unsigned streams;
-    bool keeps; /* output of a failed iteration is kept; else the iteration fails as if the kernel had said so */
-    bool called_failed; /* in the range that runs, where it is not kept */
-    bool is_unfit;      /* the kernel calls the process that */
-    uint64_t first;     /* iteration of the first entry that has not been taken off */
-    uint64_t next;      /* behind the last one that has an entry */
-    uint64_t end;       /* end of the range that runs */
-    uint64_t failures;  /* gathered iterations that are called failed, where what they put is kept */
+    bool keeps;         /* output of failed iterations is kept; else they fail like other errors of the kernel */
+    bool called_failed; /* in the running range, if output is not kept */
+    bool is_unfit;      /* the kernel declared the process unfit */
+    uint64_t first;     /* iteration of the first remaining entry */
+    uint64_t next;      /* end of the iterations with entries */
+    uint64_t end;       /* end of the running range */
+    uint64_t failures;  /* collected iterations reported as failed, if their output is kept */
     struct gathered table;
     struct gathered stream[HDSS_STREAMS_MAX];
-    uint64_t latest; /* bytes of the iteration at `next` - 1 */
+    uint64_t latest; /* bytes of iteration `next` - 1 */
     char problem[120];
 };
 
 void output_init(struct output *output, unsigned streams, bool keeps);
 void output_fini(struct output *output);
 
-/* Forgets what has gathered; the next iteration is `first`. */
+/* Removes everything; the next iteration is `first`. */
 void output_clear(struct output *output, uint64_t first);
 
-/* Notes that the kernel is about to run iterations up to `end`. */
+/* The kernel begins to run iterations up to `end`. */
 void output_begin(struct output *output, uint64_t end);
 
-/* Takes back all that the failed kernel put. */
+/* Removes what the failed kernel has put. */
 void output_revert(struct output *output);
 
-/* Ends the range that the kernel has run: iterations that put nothing get their entries. -1 when memory is out. */
+/* Ends a successful range: iterations without output get their entries. -1 if memory runs out. */
 int output_end(struct output *output);
 
-/* Iterations that have gathered. */
+/* Number of collected iterations. */
 static inline uint64_t output_count(const struct output *output)
 {
     return output->next - output->first;
 }
 
-/* Bytes of the block that the gathered iterations would make. */
+/* Size of a block of all collected iterations. */
 static inline size_t output_bytes(const struct output *output)
 {
     size_t bytes = BLOCK_HEAD_BYTES + output->table.to - output->table.from;
@@ -65,13 +64,13 @@ static inline size_t output_bytes(const struct output *output)
     return bytes;
 }
 
-/* Returns the length of the longest run of gathered iterations that fits into a block, at least one, and of which the
- * kernel calls all failed or none, so that whoever collects it needs not look into it; `*bytes` is the block's size. */
+/* Length of the longest run of collected iterations that fits into a block and is entirely failed or entirely good, at
+ * least 1; `*bytes`: size of the block. */
 uint64_t output_fit(const struct output *output, size_t *bytes);
 
-/* True if the next iteration that leaves is called failed. */
+/* True if the next iteration to leave is reported as failed. */
 bool output_fails_next(const struct output *output);
 
-/* Takes the next `count` iterations off: writes their block to `out` where that is not NULL, and returns their digest,
- * without streams that differ from run to run. */
+/* Removes the next `count` iterations: writes their block to `out` unless NULL, and returns their digest without
+ * streams that differ from run to run. */
 uint64_t output_take(struct output *output, uint64_t count, const struct hdss_loop *loop, unsigned char *out);

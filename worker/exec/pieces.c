@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop with dependencies whose kernel runs in a helper: the worker's end. See pipeline.h for why chunks become
- * pieces, and channel.h for what lies where. */
+/* A loop with dependencies whose kernel runs in a helper, from the worker's side. pipeline.h explains pieces, channel.h
+ * the shared memory. */
 #include "worker/exec/pieces.h"
 
 #include "worker/exec/helper.h"
@@ -14,11 +14,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Deaths of helpers one after another, while they had nothing to compute, from which on the piece is taken for the
- * cause. */
+/* Successive deaths of idle helpers after which the piece is blamed. */
 #define IDLE_DEATHS_MAX 3
-
-/* --- shared memory --- */
 
 static struct channel *channel_of(const struct pipeline *pipeline)
 {
@@ -38,11 +35,10 @@ static unsigned char *halo_of(const struct pipeline *pipeline, unsigned i)
 void pieces_init(struct pipeline *pipeline)
 {
     pipeline->shared.bytes = channel_of(pipeline)->bytes;
-    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* the end of each step wakes the worker */
+    helper_wake_at(&pipeline->exec.remote.helper, UINT64_MAX); /* wakes the worker at the end of each step */
 }
 
-/* The offset in a buffer at which the records of a piece are computed: behind those of the chunk, at a place that is as
- * kernels want it. */
+/* Offset in a buffer where the records of a piece are computed: after those of the chunk, aligned for kernels. */
 static uint64_t piece_at(const struct pipeline *pipeline)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -70,7 +66,7 @@ int pieces_share_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
     if (buffer->bytes != NULL) {
         pieces_free_rows(buffer);
         fallocate(file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)buffer->at,
-                  (off_t)(EXEC_HEADROOM + buffer->room)); /* where that fails it is kept */
+                  (off_t)(EXEC_HEADROOM + buffer->room)); /* kept if that fails */
     }
     end = (end + 4095) / 4096 * 4096;
     buffer->at = (pipeline->shared.bytes + 4095) / 4096 * 4096;
@@ -88,7 +84,7 @@ void pieces_take_edge(const struct pipeline *pipeline, unsigned char *data, uint
     memcpy(data + from, halo_of(pipeline, pipeline->shared.halo_in ^ 1) + from, to - from);
 }
 
-/* Puts the boundary data of the chunk before into their place, as far as they have come. */
+/* Copies the boundary data of the previous chunk to their place, as far as received. */
 static void put_halo(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -98,10 +94,8 @@ static void put_halo(struct pipeline *pipeline)
     shared->in_bytes = before->bytes;
 }
 
-/* --- pieces --- */
-
-/* Rows of the next piece of so many: as few as a chunk may have. The last row of the loop is one by itself, where that
- * can be: nothing depends on it. */
+/* Rows of the next piece out of `left`: as few as a chunk may have. The last row of the loop forms its own piece if
+ * possible, because nothing depends on it. */
 static uint64_t piece_of_rows(const struct pipeline *pipeline, uint64_t left)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -123,8 +117,8 @@ void pieces_next(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, piece, piece_of_rows(pipeline, chunk->count - piece));
 }
 
-/* Begins the piece again, as what the kernel had of it is gone. The first time that is the chunk, which goes on in
- * pieces; what has left of it, or is on its way, stays where it is. */
+/* Restarts the piece after the kernel's state was lost. The first time, the chunk is split into pieces; what was sent
+ * or is being sent stays. */
 static void begin_again(struct pipeline *pipeline)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -137,7 +131,7 @@ static void begin_again(struct pipeline *pipeline)
     pipeline_begin_piece(pipeline, chunk->piece, piece_of_rows(pipeline, chunk->count - chunk->piece));
 }
 
-/* Holds the death of the helper against the piece, if it is known to be its. */
+/* Blames the piece for the helper's death if it is known to be the cause. */
 static void blame_piece(struct pipeline *pipeline, const char *why)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -150,11 +144,9 @@ static void blame_piece(struct pipeline *pipeline, const char *why)
     chunk->died = true;
 }
 
-/* --- pieces that take too long --- */
-
-/* Begins to look at a step. Where its helper may be killed and nobody is to blame, as the chunk goes on in smaller
- * pieces, the step has the time of one row: steps are short, and a row that hangs is found soon. Else the piece has the
- * time of all its rows, in all of its steps together. */
+/* Begins to watch a step. If its helper may be killed without blaming a row, because the chunk continues in smaller
+ * pieces, the step has the time of one row: steps are short, so a hanging row is found soon. Else the piece has the
+ * time of all its rows, over all its steps. */
 static void begin_to_watch(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -167,8 +159,7 @@ static void begin_to_watch(struct pipeline *pipeline)
     shared->limit_rows = is_divisible ? 1 : chunk->rows;
 }
 
-/* Kills the helper where it has computed for longer than that. What it waits between two steps, for boundary data, does
- * not count. */
+/* Kills a helper that has computed too long. Waiting for boundary data does not count. */
 static void kill_if_overdue(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;
@@ -181,7 +172,7 @@ static void kill_if_overdue(struct pipeline *pipeline)
         exec_kill_overdue(exec, limit_ns);
 }
 
-/* Takes in how long the step took that is over. */
+/* Records the time of a finished step. */
 static void learn_time(struct pipeline *pipeline)
 {
     struct pipeline_shared *shared = &pipeline->shared;
@@ -190,8 +181,6 @@ static void learn_time(struct pipeline *pipeline)
     if (chunk->from == chunk->end)
         exec_learn_longest(&pipeline->exec.remote.standing, shared->piece_ns / chunk->rows);
 }
-
-/* --- steps --- */
 
 void pieces_post(struct pipeline *pipeline, uint64_t to)
 {
@@ -250,8 +239,8 @@ static void take_step(struct pipeline *pipeline)
                chunk->rows * row_bytes);
 }
 
-/* Looks after a helper that computes nothing: it opens the kernel, or waits. Where it dies as it waits the piece begins
- * again. Where it dies as it opens the kernel another helper tries, a few times: somebody else may have killed it. */
+/* Checks a helper that computes nothing. If it dies while waiting the piece restarts; if it dies while opening the
+ * kernel another one tries, a few times, because somebody else may have killed it. */
 static void look_after_idle(struct pipeline *pipeline)
 {
     struct exec *exec = &pipeline->exec;

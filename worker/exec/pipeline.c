@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Chunks that depend on one another: see pipeline.h. */
+/* Running chunks with dependencies: see pipeline.h. */
 #include "worker/exec/pipeline.h"
 
 #include "common/machine/executor.h"
@@ -21,18 +21,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Time between two looks at the messages, unless so few elements of each row take longer: then each row's memory would
- * be left too soon. */
+/* Interval of looking at messages, unless so few elements of each row take longer: shorter steps would use the cache
+ * badly. */
 #define TURN_NS      4000000.0
 #define ELEMENTS_MIN 256
-/* The same where a helper computes: the worker looks at messages meanwhile. */
+/* The same with a helper, during whose steps the worker handles messages. */
 #define REMOTE_TURN_NS 16000000.0
 
-/* Boundaries that no loop has, for the rows of a probe. */
+/* Boundaries that no loop has, for probe rows. */
 #define PROBE_BEFORE (UINT64_MAX - 1)
 #define PROBE_AFTER  UINT64_MAX
-
-/* --- boundary data --- */
 
 static struct pipeline *pipeline_of(struct executor *executor)
 {
@@ -66,7 +64,7 @@ void pipeline_note_problem(struct pipeline *pipeline, const char *text)
         snprintf(pipeline->exec.error, sizeof pipeline->exec.error, "%s", text);
 }
 
-/* Returns the boundary at an iteration, made where it is new. NULL when memory is out, which is noted. */
+/* The boundary at an iteration, created if necessary. NULL if memory runs out, which is recorded. */
 static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
 {
     struct halo *boundary_at = pipeline_find_seam(pipeline, at);
@@ -95,7 +93,7 @@ static struct halo *pipeline_take_seam(struct pipeline *pipeline, uint64_t at)
     return boundary_at;
 }
 
-/* Removes a boundary; its array stays for the next one. */
+/* Removes a boundary and keeps its array for the next one. */
 static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     struct halo *last = &pipeline->halos[--pipeline->halo_count], dropped = *boundary_at;
@@ -103,7 +101,7 @@ static void remove_halo(struct pipeline *pipeline, struct halo *boundary_at)
     *last = dropped;
 }
 
-/* Removes a boundary whose array MPI may still read or write. */
+/* Removes a boundary whose array MPI may still access. */
 static void abandon_halo(struct pipeline *pipeline, struct halo *boundary_at)
 {
     kept_add(boundary_at->data);
@@ -169,9 +167,7 @@ static void pipeline_release(struct executor *executor, uint64_t at)
     pipeline_drop_seam(pipeline_of(executor), at);
 }
 
-/* --- room for rows --- */
-
-/* Makes room for the records of the chunk in a buffer of which nothing is on its way. -1 when memory is out. */
+/* Makes room for the records of the chunk in a buffer that is not being sent. -1 if memory runs out. */
 static int make_room_for_rows(struct pipeline *pipeline)
 {
     struct pipeline_buffer *buffer = pipeline_buffer(pipeline);
@@ -186,17 +182,15 @@ static int make_room_for_rows(struct pipeline *pipeline)
     return buffer->bytes != NULL ? 0 : -1;
 }
 
-/* --- rows that MPI may read until the process ends --- */
-
-/* Leaves the memory of a buffer as it is. */
+/* Gives up the memory of a buffer without freeing it, because MPI may read it until the process ends. */
 static void leave_rows(const struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
-    if (!is_remote(pipeline)) /* else it stays mapped */
+    if (!is_remote(pipeline)) /* otherwise it stays mapped */
         kept_add(buffer->bytes);
     *buffer = (struct pipeline_buffer){0};
 }
 
-/* Has the buffer go on in other memory, with the rows of the running chunk. */
+/* Moves the buffer to other memory, with the rows of the running chunk. */
 static void move_rows(struct pipeline *pipeline, struct pipeline_buffer *buffer)
 {
     const struct pipeline_buffer before = *buffer;
@@ -217,15 +211,13 @@ static void move_kept_rows(struct pipeline *pipeline)
             move_rows(pipeline, &pipeline->buffers[i]);
 }
 
-/* --- closing --- */
-
 static void pipeline_fini(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);
     executor_fini(&pipeline->exec.executor);
     while (pipeline->halo_count > 0) {
         struct halo *last = &pipeline->halos[pipeline->halo_count - 1];
-        if (last->is_kept || last->awaited > 0) /* what was awaited of a lost rank may come */
+        if (last->is_kept || last->awaited > 0) /* data awaited from a lost rank may still come */
             abandon_halo(pipeline, last);
         else
             remove_halo(pipeline, last);
@@ -240,8 +232,6 @@ static void pipeline_fini(struct executor *executor)
     free(pipeline->halos);
     *pipeline = (struct pipeline){0};
 }
-
-/* --- computing --- */
 
 static unsigned char *records_of(struct pipeline *pipeline, uint64_t row)
 {
@@ -262,7 +252,7 @@ void pipeline_begin_piece(struct pipeline *pipeline, uint64_t piece, uint64_t ro
 static void pipeline_begin(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark, bool isolated)
 {
     struct pipeline *pipeline = pipeline_of(executor);
-    (void)isolated; /* a chunk that has killed workers is run as any other */
+    (void)isolated; /* a chunk that has killed workers is run like others */
     pipeline->chunk = (struct pipeline_chunk){.running = true, .first = first, .count = count, .mark = mark};
     pipeline_begin_piece(pipeline, 0, count);
     pipeline->shared.halo_in = 0;
@@ -278,8 +268,7 @@ static void pipeline_set_mark(struct executor *executor, uint64_t mark)
     pipeline_of(executor)->chunk.mark = mark;
 }
 
-/* Elements of the first row up to which the piece can be computed with the boundary data that are here: a piece before
- * it is complete. */
+/* Elements of the first row that can be computed with the present boundary data; all after a previous piece. */
 static uint64_t reachable(struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -292,7 +281,7 @@ static uint64_t reachable(struct pipeline *pipeline)
     return elements > loop->reach ? elements - loop->reach : 0;
 }
 
-/* The element at which this turn ends: at the next point at most. */
+/* Element at which this turn ends, at most the next synchronization point. */
 static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
 {
     uint64_t point = (pipeline->chunk.from / pipeline->interval + 1) * pipeline->interval;
@@ -302,8 +291,7 @@ static uint64_t turn_end(const struct pipeline *pipeline, uint64_t limit)
     return exec_least(exec_least(point, limit), pipeline->chunk.from + most);
 }
 
-/* The elements of all rows that are computed when the first row of the piece has come to `at`, in rows. All of them
- * only at the end. */
+/* Computed elements of all rows when the first row of the piece is at `at`, in rows; all of them only at the end. */
 static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -318,7 +306,7 @@ static uint64_t rows_worth(const struct pipeline *pipeline, uint64_t at)
     return chunk->piece + (worth < chunk->rows ? worth : chunk->rows - 1);
 }
 
-/* Rows of the chunk that are complete, from its first on. Those of a piece are where they leave from when all are. */
+/* Complete rows of the chunk from its first one. Rows of a piece count when all are complete. */
 static uint64_t rows_complete(const struct pipeline *pipeline)
 {
     const struct hdss_loop *loop = pipeline->config.exec.loop;
@@ -331,7 +319,7 @@ static uint64_t rows_complete(const struct pipeline *pipeline)
     return more < chunk->rows ? more + 1 : chunk->rows;
 }
 
-/* True where all elements of the chunk are computed. */
+/* True if all elements of the chunk are computed. */
 static bool is_computed(const struct pipeline_chunk *chunk)
 {
     return chunk->from == chunk->end && chunk->piece + chunk->rows == chunk->count;
@@ -368,7 +356,7 @@ void pipeline_count_block(struct pipeline *pipeline, uint64_t to, uint64_t began
     chunk->done = done > chunk->done ? done : chunk->done;
 }
 
-/* Computes up to `to`; the time of it, waiting of a slow worker included, is the chunk's. */
+/* Computes up to `to`; the chunk gets the time, including the waits of a slowed worker. */
 static void compute_block(struct pipeline *pipeline, uint64_t to)
 {
     const struct exec_config *config = &pipeline->config.exec;
@@ -396,14 +384,14 @@ static void compute_block(struct pipeline *pipeline, uint64_t to)
         pipeline_count_block(pipeline, to, began_ns, elapsed_ns);
 }
 
-/* Computes an iteration to measure it, as if all before it were zeros. */
+/* Computes an iteration for measurement, as if all before it were zeros. */
 static void pipeline_try_row(void *context, uint64_t iteration)
 {
     struct pipeline *pipeline = context;
     const struct hdss_loop *loop = pipeline->config.exec.loop;
     struct halo *before = pipeline_take_seam(pipeline, PROBE_BEFORE),
                 *after = pipeline_take_seam(pipeline, PROBE_AFTER);
-    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second may have moved the first */
+    before = pipeline_find_seam(pipeline, PROBE_BEFORE); /* the second call may have moved the first one */
     if (before == NULL || after == NULL)
         return;
     if (before->bytes == 0)
@@ -422,10 +410,7 @@ static void pipeline_try_row(void *context, uint64_t iteration)
     pipeline->config.exec.kernel->run_block(pipeline->exec.instance, &block, pipeline->exec.error);
 }
 
-/* --- events --- */
-
-/* Tells the boundary data that the last row has added, at the points and when the chunk is complete; nobody wants those
- * of the loop's last chunk. */
+/* Reports new boundary data at synchronization points and at the end of the chunk, except for the loop's last chunk. */
 static bool pipeline_tell_edge(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -455,7 +440,7 @@ static bool pipeline_tell_mark(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Ends the chunk: all of its rows have left, or failed. */
+/* Ends the chunk after all its rows were sent or have failed. */
 static void end_chunk(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -471,7 +456,7 @@ static void end_chunk(struct pipeline *pipeline, struct event *event)
         pipeline->filling = (pipeline->filling + 1) % EXEC_BUFFERS;
 }
 
-/* Has the next rows leave. */
+/* Sends the next rows. */
 static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -493,8 +478,8 @@ static void send_rows(struct pipeline *pipeline, uint64_t rows, struct event *ev
         end_chunk(pipeline, event);
 }
 
-/* The rows that leave next, of those up to `complete`: a slice at most. 0: none, or the message before is not through,
- * as a short part goes in one message with its head, which is written before the part. */
+/* Rows to send next, up to `complete` and a slice; 0: none, or the previous message is not finished (a short part is
+ * sent in one message with its head, which is written before the part). */
 static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
 {
     const struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -509,8 +494,7 @@ static uint64_t rows_to_send(struct pipeline *pipeline, uint64_t complete)
     return is_held ? 0 : rows;
 }
 
-/* Has complete rows leave, up to a slice: none before there is a slice of them, or the last is long ago, or the chunk
- * is complete. */
+/* Sends complete rows: a full slice, or after some time, or at the end of the chunk. */
 static bool tell_rows(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -527,8 +511,8 @@ static bool tell_rows(struct pipeline *pipeline, struct event *event)
     return true;
 }
 
-/* Tells that the piece has killed its helper, after results before it where it is given up. What lies behind it is not
- * computed then: nothing does, or the next turn tells that the loop ends. */
+/* Reports that the piece has killed its helper; if it is given up, after the results before it. Nothing after it is
+ * computed: either nothing follows, or the next turn reports the end of the loop. */
 static enum turn tell_death(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -549,14 +533,14 @@ static enum turn tell_death(struct pipeline *pipeline, struct event *event)
                   .compute_ns = chunk->compute_ns,
                   .first = chunk->first + chunk->piece,
                   .count = chunk->rows,
-                  .final = gives_up && chunk->sliced == chunk->piece, /* else its results were there once */
+                  .final = gives_up && chunk->sliced == chunk->piece, /* otherwise it has had results */
                   .died = true},
     };
     return TURN_EVENT;
 }
 
-/* Goes on behind a piece that was given up: with the end of the chunk, where nothing needs the piece, or with that of
- * the loop. A chunk does not end before all boundary data have come that it is sent. */
+/* Continues after a piece that was given up: ends the chunk if nothing needs the piece, else the loop. A chunk ends
+ * only after all its boundary data have arrived. */
 static enum turn leave_piece(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -589,13 +573,13 @@ static enum turn pipeline_tell_problem(struct pipeline *pipeline, struct event *
     return TURN_EVENT;
 }
 
-/* Tells news of the chunk. Boundary data go first: another worker may be waiting for them. */
+/* Reports news of the chunk; boundary data first, because another worker may wait for them. */
 static bool tell_chunk(struct pipeline *pipeline, struct event *event)
 {
     return pipeline_tell_edge(pipeline, event) || pipeline_tell_mark(pipeline, event) || tell_rows(pipeline, event);
 }
 
-/* Computes the next step, or has the helper compute it. The chunk begins when its records have room. */
+/* Computes the next step, or lets the helper do it. A chunk begins when its records have room. */
 static enum turn go_on(struct pipeline *pipeline, struct event *event)
 {
     struct pipeline_chunk *chunk = &pipeline->chunk;
@@ -628,7 +612,7 @@ static enum turn advance_pipeline(struct pipeline *pipeline, struct event *event
     const struct pipeline_chunk *chunk = &pipeline->chunk;
     if (is_remote(pipeline))
         pieces_look(pipeline);
-    if (!pipeline->exec.remote.posted) /* else the helper writes there */
+    if (!pipeline->exec.remote.posted) /* otherwise the helper writes there */
         move_kept_rows(pipeline);
     if (pipeline->has_problem)
         return pipeline_tell_problem(pipeline, event);
@@ -695,7 +679,7 @@ static enum turn advance_probe(struct pipeline *pipeline, struct event *event)
     return turn;
 }
 
-/* Ends a probe. Rows of a chunk are not ended, but finished. */
+/* Ends a probe. Rows of a chunk are finished instead. */
 static struct range pipeline_end(struct executor *executor)
 {
     struct pipeline *pipeline = pipeline_of(executor);

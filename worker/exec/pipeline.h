@@ -27,75 +27,75 @@
 
 struct pipeline_config {
     struct exec_config exec;
-    uint64_t points; /* synchronization points, 1 .. loop->sync */
-    uint64_t end;    /* behind the last iteration: its boundary data nobody wants */
+    uint64_t points; /* number of synchronization points, 1 .. loop->sync */
+    uint64_t end;    /* end of the loop, whose boundary data nobody needs */
 };
 
-/* The boundary data of one boundary. */
+/* Boundary data at one boundary. */
 struct halo {
     uint64_t at;
     unsigned char *data; /* owned */
-    uint64_t bytes;      /* complete, from the first on */
-    uint64_t announced;  /* complete when what is on its way has come */
-    unsigned awaited;    /* data messages on their way */
+    uint64_t bytes;      /* complete bytes from the beginning */
+    uint64_t announced;  /* bytes complete after the messages on their way */
+    unsigned awaited;    /* messages on their way */
     bool is_kept;        /* MPI may read it until the process ends */
 };
 
-/* Room for the records of a chunk. */
+/* Records of a chunk. */
 struct pipeline_buffer {
     unsigned char *bytes; /* owned, EXEC_HEADROOM + room; with a helper mapped from its shared memory */
     uint64_t room;
     uint64_t at;     /* with a helper: offset in the shared memory */
-    unsigned on_way; /* parts that have left and are not through */
-    bool is_kept;    /* MPI may read some of them until the process ends */
+    unsigned on_way; /* parts being sent */
+    bool is_kept;    /* MPI may read it until the process ends */
 };
 
-/* The running chunk, or the latest. sliced <= done <= count, from <= end, piece + rows <= count. */
+/* The running or last chunk. sliced <= done <= count, from <= end, piece + rows <= count. */
 struct pipeline_chunk {
     bool running;
-    bool has_room; /* for its rows */
+    bool has_room; /* its rows have room */
     uint64_t first, count, mark;
-    uint64_t piece, rows; /* rows that are computed together: the first, counted from that of the chunk, and how many;
-                             all of them where is_split is not set */
-    uint64_t from, end;   /* elements of the piece's first row: computed, and when its last row is complete */
-    uint64_t told;        /* bytes of its boundary data */
-    uint64_t done;        /* rows' worth of elements computed: count only when all are */
-    uint64_t sliced;      /* rows that have left */
+    uint64_t piece,
+        rows; /* rows computed together: index of the first one in the chunk, and number; all unless is_split */
+    uint64_t from,
+        end;         /* of the piece's first row: computed elements, and their number when the last row is complete */
+    uint64_t told;   /* bytes of boundary data reported */
+    uint64_t done;   /* computed elements in rows; count only when all are */
+    uint64_t sliced; /* rows sent */
     uint64_t compute_ns, sliced_at_ns, began_ns;
-    /* where a helper has died */
-    bool is_split;    /* it is computed piece by piece */
-    bool died;        /* the piece has killed its helper, which is not told yet: exec.error says how */
-    bool is_given_up; /* the piece is, and that has been told */
-    unsigned deaths;  /* of helpers at the piece */
+    bool is_split;    /* computed in pieces after the death of a helper */
+    bool died;        /* the piece has killed its helper, which is not reported yet: exec.error has the reason */
+    bool is_given_up; /* the piece is given up, and this was reported */
+    unsigned deaths;  /* helpers that died at the piece */
 };
 
 /* What the pipeline shares with a helper. */
 struct pipeline_shared {
-    uint64_t bytes;   /* of the shared memory, so far */
-    unsigned halo_in; /* the halo of the channel with the boundary data of the rows before the piece; the other gets the
-                         piece's */
-    uint64_t in_bytes;               /* boundary data of the chunk before that are in it, while its first piece runs */
-    uint64_t piece_ns;               /* time of the piece's earlier steps */
-    uint64_t earlier_ns, limit_rows; /* of that, what counts for the step that runs, and the rows whose time it has */
+    uint64_t bytes;    /* size of the shared memory */
+    unsigned halo_in;  /* halo with the boundary data before the piece; the other one gets the piece's */
+    uint64_t in_bytes; /* bytes of the previous chunk's data in it, during the first piece */
+    uint64_t piece_ns; /* time of the piece's earlier steps */
+    uint64_t earlier_ns,
+        limit_rows; /* the part of it that counts for the running step, and the rows whose time it has */
 };
 
 struct pipeline {
     struct executor executor; /* first */
-    struct exec exec;         /* the kernel, and its probe */
+    struct exec exec;         /* runs the kernel, and probes */
     struct pipeline_config config;
-    uint64_t interval;   /* elements between two points */
-    uint64_t halo_bytes; /* bytes of all boundary data of a chunk */
-    struct halo *halos;  /* [halo_capacity], owned; those beyond halo_count keep their arrays for the next */
+    uint64_t interval;   /* elements between two synchronization points */
+    uint64_t halo_bytes; /* all boundary data of a chunk */
+    struct halo *halos;  /* [halo_capacity], owned; those beyond halo_count keep their arrays for reuse */
     unsigned halo_count, halo_capacity;
     struct pipeline_buffer buffers[EXEC_BUFFERS];
     unsigned filling;
     struct pipeline_chunk chunk;
-    struct pipeline_shared shared; /* where a helper runs the kernel */
-    double element_ns;             /* estimate, of an element of the first row with those below it; 0: unknown */
+    struct pipeline_shared shared; /* if a helper runs the kernel */
+    double element_ns;             /* estimate: an element of the first row with those below it; 0: unknown */
     bool has_problem, problem_told;
 };
 
-/* Opens the kernel; executor_fini() closes it. -1 with one line in pipeline->exec.error, nothing owned. The events of
- * the executor are BOUNDARY_READY, MARK, SLICE, ITERATIONS_FAILED, FINISHED, and FATAL where the kernel has failed,
- * what others need is given up or memory is out. */
+/* Opens the kernel; executor_fini() closes it. On failure pipeline->exec.error is set and nothing is owned. Events:
+ * BOUNDARY_READY, MARK, SLICE, ITERATIONS_FAILED, FINISHED, and FATAL if the kernel has failed, something that others
+ * need is given up, or memory runs out. */
 int pipeline_init(struct pipeline *pipeline, const struct pipeline_config *config);

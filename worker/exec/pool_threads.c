@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads of a pool: each draws iterations, runs them in pieces, and tells which are done.
+/* The threads of a pool: each draws iterations, runs them in pieces, and reports what is done.
  *
- * Reading the clock takes longer than a draw, so it is read once for about TICK_NS of work, as the estimate of an
- * iteration's time has it, and when the thread goes from one slot to the next. */
+ * Reading the clock takes longer than a draw, so it is read about every TICK_NS of estimated work, and when the thread
+ * moves to another slot. */
 #include "worker/exec/thread_pool.h"
 
 #include "common/os/clock.h"
@@ -11,23 +11,20 @@
 
 #include <assert.h>
 
-/* The longest time of a call of the kernel, on purpose: the main thread looks at its messages, all threads whether to
- * stop. */
+/* Limit of a call of the kernel, so that the main thread handles messages and all threads see requests to stop. */
 #define PIECE_NS 500000.0
 /* Time between two readings of the clock. */
 #define TICK_NS 100000.0
-/* The longest time of the steps that a thread draws at once, if they are more than one. */
+/* Limit of the work that a thread draws ahead, if it is more than one step. */
 #define AHEAD_NS 1000.0
-/* Time for which a thread that finds nothing to draw looks on before it sleeps. */
+/* How long a thread that finds nothing to draw spins before it sleeps. */
 #define SPIN_NS 50000u
 
-/* Adds to a sum that only this thread writes, and the main one reads. */
+/* Adds to a sum that only this thread writes and the main thread reads. */
 static void add_own(_Atomic uint64_t *sum, uint64_t more)
 {
     atomic_store_explicit(sum, atomic_load_explicit(sum, memory_order_relaxed) + more, memory_order_relaxed);
 }
-
-/* --- time --- */
 
 static uint64_t iterations_in(double time_ns, double iteration_ns)
 {
@@ -35,7 +32,7 @@ static uint64_t iterations_in(double time_ns, double iteration_ns)
     return count > 1 ? (uint64_t)count : 1;
 }
 
-/* Reads the clock: the work since the last reading has taken that long. */
+/* Reads the clock: the work since the last reading took that long. */
 static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -45,7 +42,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     if (pool_thread->untimed == 0)
         return now_ns;
     assert(own->slot != NULL && "iterations are of a slot");
-    /* a slower time is believed at once, a quicker one by a factor at a time */
+    /* the estimate follows slower times at once, faster ones by a limited factor */
     double time = (double)elapsed_ns / (double)pool_thread->untimed, before = pool_thread->iteration_ns;
     time = time < 0.5 ? 0.5 : time;
     pool_thread->iteration_ns = before <= 0 || time > before ? time : time < before / 8 ? before / 8 : time;
@@ -66,9 +63,7 @@ static uint64_t tick_member(struct thread_pool *pool, unsigned thread)
     return now_ns;
 }
 
-/* --- iterations --- */
-
-/* Runs the kernel, then waits as long as `slowdown` asks. Waits that are too short to sleep add up first. */
+/* Runs the kernel, then waits according to `slowdown`. Waits too short for sleep are accumulated. */
 static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_thread, uint64_t first, uint64_t count,
                              void *records)
 {
@@ -81,8 +76,7 @@ static int run_member_slowly(struct thread_pool *pool, struct pool_thread *pool_
     return result;
 }
 
-/* Runs iterations of the part that the thread is at, and adds to `*digest`. Of a part that has failed nothing is
- * computed any more. */
+/* Runs iterations of the thread's part and adds to `*digest`. Nothing of a failed part is computed any more. */
 static inline void run_iterations(struct thread_pool *pool, struct pool_thread *pool_thread, struct ring_thread *own,
                                   uint64_t first, uint64_t count, uint64_t *digest)
 {
@@ -97,13 +91,13 @@ static inline void run_iterations(struct thread_pool *pool, struct pool_thread *
     int result = config->slowdown > 1
                      ? run_member_slowly(pool, pool_thread, first, count, to)
                      : config->kernel->run(pool_thread->instance, first, count, to, pool_thread->error);
-    if (result != 0) /* the part is run again by one thread, which says why */
+    if (result != 0) /* one thread runs the part again and reports the reason */
         ring_fail(own);
     else
         *digest += digest_records(first, count, to, pool->record_bytes);
 }
 
-/* Notes what is left of the draw, so that it is known should the process die. */
+/* Records what is left of the draw, in case the process dies. */
 static inline void note_drawn(const struct pool_thread *pool_thread, struct ring_thread *own)
 {
     const uint64_t first = own->slot->first;
@@ -111,7 +105,7 @@ static inline void note_drawn(const struct pool_thread *pool_thread, struct ring
                           memory_order_release);
 }
 
-/* Runs a piece at the beginning of the drawn iterations. */
+/* Runs a piece from the front of the draw. */
 static inline void run_piece(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -127,10 +121,8 @@ static inline void run_piece(struct thread_pool *pool, unsigned thread)
     note_drawn(pool_thread, own);
 }
 
-/* --- slots --- */
-
-/* Draws, by the recursive form where the technique has no closed one; goes on with the next slot where this one is dry.
- * False: there is nothing to draw. */
+/* Draws, by the recursive form if the technique has no closed one; moves to the next slot if this one is dry. False:
+ * there is nothing to draw. */
 static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
 {
     struct ring *ring = &pool->ring;
@@ -159,15 +151,15 @@ static inline bool draw_iterations(struct thread_pool *pool, unsigned thread)
     }
 }
 
-/* True where the threads are to stop or to stand still, or there is something for the main thread to look at. */
+/* True if the threads are to stop or pause, or the main thread has news. */
 static inline bool is_called(const struct thread_pool *pool, unsigned thread)
 {
     return ring_is_halted(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
 }
 
-/* Draws and runs for as long as each draw is one piece of the part that the thread is at, up to the next reading of the
- * clock. It is the way of short chunks: what is counted stays in registers, as a draw waits until all that was written
- * before it is in the cache. A draw that is not so simple is left to run_piece(). */
+/* Draws and runs while each draw is a single piece of the thread's part, until the next reading of the clock. The path
+ * of short chunks: counters stay in registers, because a draw waits for all earlier stores. Other draws are left to
+ * run_piece(). */
 static void run_short_draws(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
@@ -197,7 +189,7 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];
     bool any = false, is_main = thread == 0;
-    if (pool->ring.thread[thread].slot != NULL) /* the thread looked after something else meanwhile */
+    if (pool->ring.thread[thread].slot != NULL) /* the thread did something else meanwhile */
         pool_thread->read_ns = clock_ns(CLOCK_MONOTONIC);
     while (!ring_is_halted(&pool->ring) && (pool_thread->next < pool_thread->end || draw_iterations(pool, thread))) {
         any = true;
@@ -212,12 +204,12 @@ bool thread_pool_work(struct thread_pool *pool, unsigned thread, uint64_t until_
         if (is_late || now_ns >= until_ns)
             break;
     }
-    if (any && pool_thread->untimed > 0 && ring_is_halted(&pool->ring)) /* nobody knows for how long */
+    if (any && pool_thread->untimed > 0 && ring_is_halted(&pool->ring)) /* for an unknown time */
         ring_tell(&pool->ring, thread, tick_member(pool, thread));
     return any;
 }
 
-/* Goes on with what the thread of this index had drawn in a helper that has died. */
+/* Continues with what the thread of this index had drawn in a helper that died. */
 static void resume_thread(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];

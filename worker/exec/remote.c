@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: MIT */
-/* An executor whose kernel runs in a helper (helper.h): the chunk is cut into commands, what the helper has done of one
- * is taken over now and then, and it leaves as if it had been computed here.
+/* An executor whose kernel runs in a helper (helper.h): a chunk is cut into commands; finished iterations of a command
+ * are taken over from time to time and sent as if computed here.
  *
- * Where results are collected a command is as long as the buffer that fills allows: the helper writes the records into
- * it, where they stay until they are sent. A part that is due before the end of its command has the command cut at what
- * has begun.
+ * If results are collected a command is as long as the current buffer allows: the helper writes records into the
+ * buffer, where they stay until they are sent. If a part is due earlier the command is cut at what has begun.
  *
- * While the last command of a chunk runs the first one of the next chunk is given ahead, with the other buffer: the
- * helper goes on with it by itself, and this end, which has to be woken, sends the results of the one and has the next
- * but one while the helper computes. Whatever else comes about takes it back first: the chunk is cut, put off or given
- * up, its command ends before its end, or its helper is killed. Where the helper was quicker the first chunk is over.
+ * While the last command of a chunk runs, the first one of the next chunk is given ahead, with the other buffer: the
+ * helper continues by itself, while the worker, which must be woken, sends results and gets another chunk. In all other
+ * cases it is withdrawn first: if the chunk is cut, put off or given up, its command ends early, or its helper is
+ * killed. If the helper has begun it already, the first chunk is finished.
  *
- * An executor that is put off has its command cut in the same way, and gives the next one when it goes on: the helper
- * knows nothing of chunks, and the chunk nothing of commands.
+ * An executor that is put off cuts its command in the same way, and gives another one when it continues.
  *
- * Where iterations have a limit of time, a helper is killed whose iteration stands still for longer. A call of several
- * iterations has the time of one: none of them is blamed for it, and they are run again one by one, each with the time
- * of its own. So no iteration fails that keeps within its limit, and a hang is seen however many short ones a call has.
- * Only the time counts in which the worker itself looks: one that was stopped together with its helper, or waited for
- * its core, blames nobody for that. A worker that sleeps looks up every 20 ms. */
+ * If iterations have a time limit, a helper whose iteration stands still for longer is killed. A call of several
+ * iterations has the time of one: none of them is blamed, and they are run again one by one, each with its own time. So
+ * no iteration fails that keeps the limit, and a hang is found however many short iterations a call has. Only time in
+ * which the worker itself looks counts: if it was stopped together with its helper, or waited for its core, nothing is
+ * blamed. A sleeping worker looks every 20 ms. */
 #include "worker/exec/steps.h"
 
 #include "worker/exec/blocks.h"
@@ -32,17 +30,16 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Deaths of helpers one after another, without an iteration that had begun, from which on the next iteration is taken
- * for the cause. */
+/* Successive deaths of helpers without a begun iteration after which the next iteration is blamed. */
 #define REMOTE_DEATHS_MAX 3
 
-/* Where the limit adapts, it is so many times the longest iteration that was seen. */
+/* An adaptive limit is this multiple of the longest iteration seen. */
 #define LIMIT_TIMES 100
-/* Time between two looks at an iteration that counts at most. */
+/* Limit of the interval of checking an iteration. */
 #define LIMIT_LOOK_NS 100000000u
-/* A helper that does not begin is killed no earlier. */
+/* A helper that does not begin is not killed earlier. */
 #define LIMIT_IDLE_NS UINT64_C(10000000000)
-/* Time between two looks at a probe. */
+/* Interval of checking a probe. */
 #define LIMIT_PROBE_NS 20000000u
 
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room)
@@ -66,8 +63,8 @@ int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t
     return 0;
 }
 
-/* Counts a helper that could not open the kernel. True where another one is to try: it has died, as of what harms it
- * once, and the kernel has not said that it cannot be opened. */
+/* Counts a helper that could not open the kernel. True if another one may try, because it died without a report of the
+ * kernel. */
 static bool may_open_again(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -94,9 +91,7 @@ int exec_remote_open(struct exec *exec)
     return -1;
 }
 
-/* --- variable output --- */
-
-/* The place of the blocks of a command. */
+/* Place of a command's blocks. */
 static unsigned place_of_blocks(const struct exec_remote *remote, const struct channel_work *work)
 {
     return (unsigned)(work - remote->helper.channel->works);
@@ -110,7 +105,7 @@ static void unmap_blocks(struct exec_remote *remote, unsigned place)
     remote->blocks[place].mapped = 0;
 }
 
-/* Maps the blocks of the command as far as they reach. NULL when memory is out. */
+/* Maps the blocks of the command up to `bytes`. NULL if memory runs out. */
 static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t bytes)
 {
     const struct channel_work *work = helper_work(&remote->helper);
@@ -127,7 +122,7 @@ static const unsigned char *reach_blocks(struct exec_remote *remote, uint64_t by
     return blocks;
 }
 
-/* Gives back the memory of blocks that were out of the ordinary, in the place of a command that is to be given. */
+/* Frees the memory of exceptionally large blocks at the place of the next command. */
 static void shrink_blocks(struct exec_remote *remote, const struct channel_work *work)
 {
     const unsigned place = place_of_blocks(remote, work);
@@ -137,10 +132,10 @@ static void shrink_blocks(struct exec_remote *remote, const struct channel_work 
     unmap_blocks(remote, place);
     if (fallocate(remote->helper.file, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE,
                   (off_t)(work->place + CHANNEL_BLOCKS), (off_t)(mapped - CHANNEL_BLOCKS)) < 0)
-        return; /* it keeps them */
+        return; /* they stay in the file */
 }
 
-/* Takes the blocks over from `from` up to `to`, of iterations from `first` on up to `end`. -1 when memory is out. */
+/* Takes the blocks from `from` to `to`, with iterations from `first` to `end`. -1 if memory runs out. */
 static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
     struct exec_remote *remote = &exec->remote;
@@ -158,8 +153,6 @@ static int take_blocks(struct exec *exec, uint64_t first, uint64_t end, uint64_t
     }
     return first == end ? 0 : -1;
 }
-
-/* --- iterations that take too long --- */
 
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns)
 {
@@ -179,7 +172,7 @@ void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns)
     standing->looked_ns = now_ns;
 }
 
-/* The time that an iteration may take which has begun; UINT64_MAX: any. */
+/* Time limit of a begun iteration; UINT64_MAX: none. */
 static uint64_t limit_of_begun(const struct exec *exec)
 {
     const uint64_t longest_ns = exec->remote.standing.longest_ns;
@@ -196,14 +189,14 @@ uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun)
     return !has_begun && limit_ns < LIMIT_IDLE_NS ? LIMIT_IDLE_NS : limit_ns;
 }
 
-/* Iterations of the command that have begun. */
+/* Begun iterations of the command. */
 static uint64_t begun_of_command(const struct exec_remote *remote)
 {
     return channel_begun(atomic_load(&helper_work(&remote->helper)->claims));
 }
 
-/* Has no other iteration of the command begin: one that did, before the signal gets there, would be taken for the one
- * that took too long. False where the helper has gone on since the latest look. */
+/* Prevents further iterations of the command from beginning: one that began before the signal arrives would be blamed.
+ * False if the helper has progressed since the last look. */
 static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_remote *remote = &exec->remote;
@@ -217,13 +210,12 @@ static bool stop_before_kill(struct exec *exec, uint64_t begun, uint64_t done)
     return begun_of_command(remote) == begun && now.count == done;
 }
 
-/* Kills the helper where its iterations, of which so many have begun and are done, have stood there for longer than the
- * limit. */
+/* Kills the helper if its iterations have stood at `begun` and `done` for longer than the limit. */
 static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 {
     struct exec_standing *standing = &exec->remote.standing;
     const uint64_t limit_ns = exec_limit_of_iteration(exec, begun != done);
-    if (exec->remote.helper.killed) /* what stood then is known */
+    if (exec->remote.helper.killed) /* was recorded before */
         return;
     exec_look_at_standing(standing, helper_now(&exec->remote.helper));
     if (done != standing->done)
@@ -240,7 +232,7 @@ static void kill_if_overdue(struct exec *exec, uint64_t begun, uint64_t done)
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns)
 {
     struct helper *helper = &exec->remote.helper;
-    if (helper->killed || !helper_withdraw(helper)) /* what it computes by now has its time */
+    if (helper->killed || !helper_withdraw(helper)) /* what it computes now has its time */
         return;
     exec->remote.standing.over_ns = limit_ns;
     helper_kill(helper);
@@ -253,10 +245,8 @@ void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX])
                  (double)exec->remote.standing.over_ns / 1e9);
 }
 
-/* --- commands --- */
-
-/* Fills in the next command for iterations from `first` on, whose records go to `records`, as many of `count` as it may
- * have, and `singly` of them one by one. Returns how many those are. */
+/* Fills in the next command, for up to `count` iterations from `first` on with records at `records`, of which `singly`
+ * are run one by one. Returns their number. */
 static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, uint64_t singly,
                              const unsigned char *records)
 {
@@ -266,7 +256,7 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     count = exec_least(count, CHANNEL_COUNT_MAX);
     work->first = first;
     work->count = count;
-    /* none is run again because another one of its call hangs, or kills the process */
+    /* so that none is repeated because another one of its call hangs or crashes */
     work->singly = exec->config.loop->has_effects ? count : singly;
     work->place = 0;
     if (exec->records.variable) {
@@ -282,7 +272,7 @@ static uint64_t fill_command(struct exec *exec, uint64_t first, uint64_t count, 
     return count;
 }
 
-/* Notes that the helper has a command for `count` iterations of the chunk from `base` on. */
+/* Records that the helper has a command for `count` iterations of the chunk from `base` on. */
 static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint64_t now_ns)
 {
     struct exec_remote *remote = &exec->remote;
@@ -295,13 +285,13 @@ static void note_command(struct exec *exec, uint64_t base, uint64_t count, uint6
     exec_begin_standing(&remote->standing, now_ns);
 }
 
-/* Gives the helper the next iterations of the chunk. Begins a helper where there is none. */
+/* Gives the helper the next iterations of the chunk. Starts a helper if there is none. */
 static void post_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
     struct exec_chunk *chunk = &exec->chunk;
     if (remote->drops_next)
-        return; /* it is at something else */
+        return; /* it is busy */
     if (remote->helper.state == HELPER_NONE && helper_begin(&remote->helper, exec->error) < 0) {
         chunk->failed = true;
         return;
@@ -316,13 +306,11 @@ static void post_command(struct exec *exec)
     note_command(exec, chunk->done, count, now_ns);
     helper_wake_at(&remote->helper, chunk->mark > chunk->done ? chunk->mark - chunk->done : UINT64_MAX);
     helper_call_on(&remote->helper, CHANNEL_RUN, exec->executor.begins_on);
-    exec->executor.begins_on = 0; /* from there the kernel moves it as it likes */
+    exec->executor.begins_on = 0; /* later the operating system may move it */
 }
 
-/* --- the next chunk --- */
-
-/* True where the helper may have the first command of the next chunk: it is at the last one of the chunk before, and
- * there is room for its results. */
+/* True if the helper may get the first command of the next chunk: it runs the last one of this chunk, and the results
+ * have room. */
 static bool may_give_ahead(const struct exec *exec)
 {
     const struct exec_remote *remote = &exec->remote;
@@ -347,7 +335,7 @@ void exec_remote_give_ahead(struct exec *exec)
     helper_call_ahead(&remote->helper, CHANNEL_RUN);
 }
 
-/* Goes on, as the chunk before is over, to the command that was given ahead. False where the helper has none. */
+/* At the end of a chunk continues with the command given ahead. False if the helper does not run it. */
 static bool take_next_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -365,11 +353,12 @@ void exec_remote_begin(struct exec *exec)
 {
     exec->chunk.began_ns = 0;
     if (take_next_command(exec) || exec->step.is_stuck || exec_buffer_in_use(exec)->sent || exec->executor.is_put_off)
-        return; /* executor_advance() goes on */
+        return; /* executor_advance() continues */
     post_command(exec);
 }
 
-/* One iteration has begun of a chunk that the helper is at, and so it is with one that runs as far as others know. */
+/* At least one iteration has begun of a chunk that the helper runs; others must consider one that is given ahead as
+ * running. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting)
 {
     struct exec_remote *remote = &exec->remote;
@@ -400,7 +389,7 @@ void exec_remote_forget_next(struct exec *exec)
     remote->drops_next = true;
 }
 
-/* Looks whether the helper is through with what nobody wants any more, as the chunk before is over. */
+/* Checks whether the helper has finished an unwanted command. */
 static void drop_next(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -415,8 +404,6 @@ static void drop_next(struct exec *exec)
         kill_if_overdue(exec, begun_of_command(remote), done.count);
     }
 }
-
-/* --- what is done --- */
 
 void exec_remote_set_mark(struct exec *exec)
 {
@@ -451,13 +438,13 @@ static void take_done(struct exec *exec)
     remote->taken = now;
     remote->deaths = 0;
     exec_learn_longest(&remote->standing, took_ns);
-    if (now.count >= remote->helper.wake_at) /* it has woken the worker, or needs not */
+    if (now.count >= remote->helper.wake_at) /* it has woken the worker, or need not */
         remote->helper.wake_at = UINT64_MAX;
-    if (chunk->done == chunk->count) /* FINISHED tells as much as the mark */
+    if (chunk->done == chunk->count) /* FINISHED implies the mark */
         chunk->mark = 0;
 }
 
-/* Ends the command: all of it has been taken over that ever will be. */
+/* Ends the command after all that was done is taken. */
 static void end_command(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -467,7 +454,7 @@ static void end_command(struct exec *exec)
     exec->executor.is_away = remote->helper.has_next;
 }
 
-/* Takes back what was given ahead, as the command before it has come to its end before all of it was done. */
+/* Withdraws the command given ahead, because the one before it ended early. */
 static void take_next_back(struct exec *exec)
 {
     const bool is_back = helper_withdraw(&exec->remote.helper);
@@ -476,10 +463,10 @@ static void take_next_back(struct exec *exec)
     (void)is_back;
 }
 
-/* Finds the iteration that killed the helper: the one that had begun. It may be tried again, also where the chunk is to
- * be run with care: another helper costs no worker, and a copy is run with care that has killed nobody. Where several
- * had they are run again one by one, and where none had the helper died of something else. So they are where
- * some of those that took too long together were done just before the helper was killed for them. */
+/* Finds the iteration that killed the helper: the one that had begun. It may be retried even if the chunk is run with
+ * care: another helper costs no worker, and a copy run with care may not have killed anything. If several had begun
+ * they are run again one by one; if none, the helper died of something else. The same if some of those that took too
+ * long together were finished just before the kill. */
 static void blame_iterations(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -498,7 +485,7 @@ static void blame_iterations(struct exec *exec)
     chunk->died = chunk->failed;
 }
 
-/* Looks at the answer to the command that is over. */
+/* Handles the answer to a finished command. */
 static void take_answer(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -519,7 +506,7 @@ static void take_answer(struct exec *exec)
     exec->chunk.final = exec->chunk.failed && work->final;
 }
 
-/* Waits a moment for a command that is expected to be short: to sleep where messages wake the worker takes longer. */
+/* Waits briefly for a short command, which is faster than sleeping where messages wake the worker. */
 static void await_short(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -528,7 +515,7 @@ static void await_short(struct exec *exec)
         helper_await_moment(&remote->helper);
 }
 
-/* Has the command end with what has begun, once a part is late that could leave. */
+/* Ends the command with what has begun if a part is overdue. */
 static void look_for_late_part(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -569,7 +556,7 @@ bool exec_remote_turn(struct exec *exec)
         end_command(exec);
         take_next_back(exec);
         blame_iterations(exec);
-    } else if (remote->helper.state != HELPER_RUNNING) { /* as seen before what is done was taken over */
+    } else if (remote->helper.state != HELPER_RUNNING) { /* state before the results were taken */
         take_answer(exec);
         if (!helper_work(&remote->helper)->is_complete)
             take_next_back(exec);
@@ -592,7 +579,7 @@ void exec_remote_look(struct exec *exec)
     bool is_awaited = exec->chunk.running && !exec_buffer_in_use(exec)->sent && exec_can_compute(exec);
     bool has_nothing = remote->helper.state == HELPER_READY || (remote->helper.state == HELPER_OPENING && !is_awaited);
     if (has_nothing && remote->helper.rests)
-        helper_look(&remote->helper, unused); /* the next command begins another one where it has died */
+        helper_look(&remote->helper, unused); /* the next command starts another helper if it has died */
 }
 
 bool exec_remote_rest(struct exec *exec)
@@ -612,7 +599,7 @@ uint64_t exec_remote_cut(struct exec *exec, uint64_t kept)
         return kept;
     uint64_t end = remote->base +
                    channel_cut(&helper_work(&remote->helper)->claims, kept > remote->base ? kept - remote->base : 0);
-    return end > kept ? end : kept; /* the command may have been cut before, and what is behind it stays here */
+    return end > kept ? end : kept; /* the command may have been cut before; what follows it is not given */
 }
 
 bool exec_remote_put_off(struct exec *exec)
@@ -624,8 +611,6 @@ bool exec_remote_put_off(struct exec *exec)
         channel_cut(&helper_work(helper)->claims, 0);
     return !exec->remote.posted && !helper->has_next && !exec->remote.drops_next;
 }
-
-/* --- ending --- */
 
 void exec_remote_fini(struct exec *exec)
 {
@@ -657,15 +642,13 @@ bool exec_remote_has_ended(struct exec *exec)
         return false;
     if (remote->posted)
         end_command(exec);
-    if (helper->has_next && helper_go_on(helper)) { /* it had come to what nobody wants any more */
+    if (helper->has_next && helper_go_on(helper)) { /* it had begun an unwanted command */
         helper_kill(helper);
         helper_look(helper, unused);
     }
     exec->executor.is_away = remote->drops_next = helper_is_busy(helper);
     return !remote->drops_next;
 }
-
-/* --- probing --- */
 
 static bool end_probe(struct exec *exec, const struct speed *speed)
 {
@@ -682,7 +665,7 @@ static bool give_probe_up(struct exec *exec)
     return end_probe(exec, &unknown);
 }
 
-/* Gives the helper the command; where there is none one begins. True where that cannot be. */
+/* Gives the helper the probe command, or starts a helper. True if that is impossible. */
 static bool post_probe(struct exec *exec)
 {
     struct exec_remote *remote = &exec->remote;
@@ -709,7 +692,7 @@ void exec_remote_begin_probe(struct exec *exec)
     exec->executor.is_away = true;
 }
 
-/* Where the helper dies another one begins again, without the iteration that killed it. */
+/* After the death of the helper another one begins, without the iteration that killed it. */
 static bool probe_again(struct exec *exec)
 {
     struct channel *channel = exec->remote.helper.channel;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker's end of threads in a helper: see remote_team.h. */
+/* The worker's end of a helper's threads: see remote_team.h. */
 #include "worker/exec/remote_team.h"
 
 #include "common/util/error.h"
@@ -14,11 +14,11 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-/* Deaths of helpers one after another, without a call of the kernel by any thread, with which the worker gives up. */
+/* Successive deaths of helpers without a call of the kernel after which the worker gives up. */
 #define TEAM_DEATHS_MAX 10
-/* Time for the threads to end when the run is over; they have nothing to do then. */
+/* Time for the idle threads to end after the run. */
 #define TEAM_END_NS 2000000000u
-/* As for the executor of one thread: see remote.c. */
+/* As in remote.c. */
 #define TEAM_LIMIT_TIMES   100
 #define TEAM_LIMIT_LOOK_NS 100000000u
 
@@ -65,7 +65,8 @@ int remote_team_init(struct thread_pool *pool, size_t slot_room)
     struct exec_config config = pool->config.exec;
     struct error error;
     const struct exec_team team = {.threads = pool->config.threads, .spread = config.spread, .slot_room = slot_room};
-    config.collect = config.spread = false; /* of the executor that probes; the threads' own are told by the share */
+    config.collect = config.spread =
+        false; /* for the executor that probes; the threads read their settings from the share */
     config.team = &team;
     pool->team.remote = remote;
     if (remote == NULL || exec_init(&remote->exec, &config) < 0) {
@@ -116,8 +117,6 @@ void remote_team_fini(struct thread_pool *pool)
     pool->bell = -1;
 }
 
-/* --- helpers that die --- */
-
 static uint64_t calls_of_team(const struct thread_pool *pool)
 {
     uint64_t calls = 0;
@@ -145,8 +144,6 @@ static void mend_team(struct thread_pool *pool, const char *why)
         give_up_team(pool, why);
 }
 
-/* --- iterations that take too long --- */
-
 static uint64_t limit_of_team(const struct thread_pool *pool)
 {
     const struct exec_config *config = &pool->config.exec;
@@ -160,8 +157,8 @@ static uint64_t limit_of_team(const struct thread_pool *pool)
     return longest_ns * TEAM_LIMIT_TIMES > config->limit_ns ? longest_ns * TEAM_LIMIT_TIMES : config->limit_ns;
 }
 
-/* Kills the helper where a thread's call has run for longer than an iteration may. No iteration fails for that: what
- * the threads were at is computed again, one iteration at a time, each with the whole limit. */
+/* Kills the helper if a thread's call has run longer than an iteration may. No iteration fails: what the threads were
+ * computing is run again one by one, each iteration with the whole limit. */
 static void kill_team_if_overdue(struct thread_pool *pool)
 {
     struct remote_team *remote = pool->team.remote;
@@ -186,8 +183,6 @@ static void kill_team_if_overdue(struct thread_pool *pool)
     for (unsigned t = 0; t < pool->config.threads; t++)
         remote->standing[t].ns = 0;
 }
-
-/* --- a turn --- */
 
 void remote_team_turn(struct thread_pool *pool)
 {
@@ -229,7 +224,7 @@ bool remote_team_rest(struct thread_pool *pool)
 {
     struct helper *helper = &pool->team.remote->exec.remote.helper;
     if (!pool->oldest.alone)
-        helper_rest(&pool->exec.remote.helper); /* so that its end is seen */
+        helper_rest(&pool->exec.remote.helper); /* so that its end is noticed */
     return helper_rest(helper) && !atomic_load(&pool->team.share->has_work);
 }
 

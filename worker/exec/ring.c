@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The threads' chunks: see ring.h. */
+/* Chunks shared by threads: see ring.h. */
 #include "worker/exec/ring.h"
 
 #include "common/os/clock.h"
@@ -12,13 +12,11 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Slots besides one for each thread: chunks of one iteration keep all threads busy. */
+/* Slots in addition to one per thread: single-iteration chunks then keep all threads busy. */
 #define SPARE_SLOTS 8
-/* A word has the next step of a slot in its lower half, the end of the steps in its upper one. Threads that find it dry
- * add some steps to it in vain, each a few of RING_AHEAD_MAX: RING_STEPS_MAX leaves room for those. */
+/* A word has the next step of a slot in its lower half and the end of the steps in its upper half. Threads that find
+ * the slot dry have added some steps in vain, up to RING_AHEAD_MAX each: RING_STEPS_MAX leaves room for these. */
 #define STEP_BITS 32
-
-/* --- set-up --- */
 
 static uint64_t ring_steps(uint64_t step, uint64_t end)
 {
@@ -63,7 +61,7 @@ size_t ring_bytes(unsigned threads)
            ring_places(threads) * sizeof(struct ring_slot);
 }
 
-/* Makes room for measured times, where the technique has no closed form. False: memory is out. */
+/* Makes room for measurements if the technique has no closed form. False: memory runs out. */
 static bool init_measured(struct ring *ring, const struct sched_spec *technique)
 {
     if (technique->technique->at != NULL)
@@ -133,7 +131,7 @@ void ring_fini(struct ring *ring)
     ring->slots = 0;
 }
 
-/* Checks the ring. Threads that draw meanwhile change the values that are read here, but nothing that is asserted. */
+/* Asserts invariants. Threads may change other values meanwhile, but nothing that is asserted. */
 void ring_check(const struct ring *ring)
 {
     const uint64_t oldest = atomic_load(&ring->state->oldest), begun = ring_begun(ring);
@@ -151,14 +149,12 @@ void ring_check(const struct ring *ring)
     }
 }
 
-/* --- the owner --- */
-
 struct ring_slot *ring_free_slot(struct ring *ring)
 {
     uint64_t begun = ring_begun(ring), oldest = atomic_load_explicit(&ring->state->oldest, memory_order_relaxed);
     if (begun < ring->slots)
         return ring_slot(ring, begun);
-    uint64_t before = begun - ring->slots; /* number under which the slot was used last */
+    uint64_t before = begun - ring->slots; /* number under which the slot was last used */
     if (before >= oldest)
         return NULL;
     atomic_store(&ring->state->wanted, true);
@@ -169,7 +165,7 @@ struct ring_slot *ring_free_slot(struct ring *ring)
     return ring_slot(ring, begun);
 }
 
-/* Describes the slot; the threads see it when it has begun. */
+/* Fills in the slot; threads see it after it has begun. */
 static void describe_slot(struct ring_slot *slot, const struct range *chunk, uint64_t part_most, unsigned char *records)
 {
     uint64_t part = (chunk->count + RING_PARTS - 1) / RING_PARTS;
@@ -194,7 +190,7 @@ static void wake_sleepers(struct ring *ring, int most)
     syscall(SYS_futex, &ring->state->wakes, FUTEX_WAKE, most, NULL, NULL, 0);
 }
 
-/* Wakes as many of the sleeping threads as there is something for. */
+/* Wakes as many sleeping threads as there is work for. */
 static void wake_threads(struct ring *ring, uint64_t chunks)
 {
     uint32_t asleep = atomic_load(&ring->state->asleep);
@@ -202,7 +198,7 @@ static void wake_threads(struct ring *ring, uint64_t chunks)
         wake_sleepers(ring, chunks < asleep ? (int)chunks : INT_MAX);
 }
 
-/* Tells the slot's technique what the thread has measured since it was told last. */
+/* Passes the thread's new measurements to the slot's technique. */
 static void feed_slot(struct ring *ring, struct ring_plan *plan, unsigned thread)
 {
     const struct ring_measured *all = &ring->measured[thread];
@@ -222,7 +218,7 @@ static int make_plan(struct ring *ring, struct ring_plan *plan, uint64_t number,
 {
     int result;
     drop_bounds(plan);
-    if (ring_learns(ring)) { /* the technique begins a time step, with all that was measured in other slots */
+    if (ring_learns(ring)) { /* the technique begins a time step, with all measurements from other slots */
         pthread_mutex_lock(&ring->learning);
         for (unsigned i = 0; i < ring->threads; i++)
             feed_slot(ring, plan, i);
@@ -332,7 +328,7 @@ uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot)
     return undrawn;
 }
 
-/* The first step not before `from` at which `least` iterations or more have been drawn; `end` where there is none. */
+/* First step from `from` on before which at least `least` iterations are drawn; `end` if none. */
 static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_t end, uint64_t least)
 {
     while (from < end) {
@@ -345,8 +341,8 @@ static uint64_t step_behind(const struct ring_plan *plan, uint64_t from, uint64_
     return end;
 }
 
-/* The end of the slot's steps moves to the front, but to no step that somebody draws meanwhile. Returns how many
- * iterations are before it. */
+/* Lowers the end of the slot's steps, but not below steps that are drawn meanwhile. Returns the number of iterations
+ * before it. */
 static uint64_t cut_steps(const struct ring_plan *plan, struct ring_slot *slot, uint64_t least)
 {
     uint64_t steps = atomic_load_explicit(&slot->step, memory_order_relaxed), old_end = end_of_steps(steps);
@@ -373,7 +369,7 @@ uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least)
         kept = cut_steps(plan_of(ring, slot), slot, least);
     }
     assert(kept <= slot->kept && "what was cut off does not come back");
-    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* nobody else will do these */
+    for (uint64_t at = kept, next; at < slot->kept; at = next) { /* these will not be done in this slot */
         uint64_t index = at / slot->part_count, part_end = (index + 1) * slot->part_count;
         next = part_end < slot->kept ? part_end : slot->kept;
         atomic_fetch_add_explicit(&slot->part[index].done, next - at, memory_order_acq_rel);
@@ -393,9 +389,7 @@ void ring_stop(struct ring *ring)
     wake_sleepers(ring, INT_MAX);
 }
 
-/* --- a process that has died --- */
-
-/* Iterations of [first, end) that are in [from, to). */
+/* Number of iterations of [first, end) in [from, to). */
 static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t to)
 {
     first = first > from ? first : from;
@@ -403,8 +397,8 @@ static uint64_t common_of(uint64_t first, uint64_t end, uint64_t from, uint64_t 
     return first < end ? end - first : 0;
 }
 
-/* Keeps of a draw what lies behind the part in which its thread was: there an iteration may be to blame, and what was
- * done is not known to the last one. */
+/* Keeps the rest of a draw after the part in which its thread was: there an iteration may be to blame, and the exact
+ * progress is unknown. */
 static void mend_draw(struct ring *ring, struct ring_thread *own)
 {
     const uint64_t at = atomic_load(&own->at), oldest = atomic_load(&ring->state->oldest);
@@ -423,7 +417,7 @@ static void mend_draw(struct ring *ring, struct ring_thread *own)
         atomic_store(&own->at, RING_NOWHERE);
 }
 
-/* Iterations of the slot in [from, to) that somebody is going to draw, or goes on with. */
+/* Iterations of the slot in [from, to) that will be drawn, or continued. */
 static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from, uint64_t to)
 {
     const struct ring_slot *slot = ring_slot(ring, number);
@@ -445,8 +439,8 @@ static uint64_t to_come(const struct ring *ring, uint64_t number, uint64_t from,
     return count;
 }
 
-/* Compares, part by part, what is not done with what is to come: where these differ something was lost, in a thread's
- * hands or between two of its words. */
+/* Compares, for each part, what is not done with what will be done: a difference was lost in a thread's hands, or
+ * between two of its stores. */
 static void mend_slot(struct ring *ring, uint64_t number)
 {
     struct ring_slot *slot = ring_slot(ring, number);
@@ -461,7 +455,7 @@ static void mend_slot(struct ring *ring, uint64_t number)
         }
         sum += size - coming;
     }
-    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* nobody has done what was cut off */
+    atomic_store(&slot->done, sum - (slot->count - slot->kept)); /* iterations that were cut off are not done */
 }
 
 void ring_mend(struct ring *ring)
@@ -477,15 +471,13 @@ void ring_mend(struct ring *ring)
     atomic_store(&ring->state->parked, 0);
 }
 
-/* --- each thread --- */
-
 static bool has_next(struct ring *ring, const struct ring_thread *own)
 {
     uint64_t oldest = atomic_load(&ring->state->oldest);
     return (own->next > oldest ? own->next : oldest) < atomic_load(&ring->state->begun);
 }
 
-/* Makes the plan of the slot where another process has begun it. Its owner has made the same one. */
+/* Makes the plan of a slot that another process has begun. Its owner has made the same one. */
 static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t number)
 {
     struct ring_plan *plan = &ring->plan[number % ring->slots];
@@ -497,7 +489,7 @@ static void join_plan(struct ring *ring, const struct ring_slot *slot, uint64_t 
                 make_plan(ring, plan, number, slot->count, &unused) == 0;
     pthread_mutex_unlock(&ring->learning);
     if (!made)
-        abort(); /* memory is out */
+        abort(); /* memory has run out */
 }
 
 static void go_to_slot(struct ring *ring, struct ring_thread *own)
@@ -562,7 +554,7 @@ bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step)
     const uint64_t steps = atomic_fetch_add_explicit(&slot->step, most, memory_order_relaxed);
     const uint64_t count = end_of_steps(steps);
     *step = next_step(steps);
-    if (*step >= count) { /* takes a step that another has drawn ahead */
+    if (*step >= count) { /* takes a step that another thread has drawn ahead */
         for (unsigned i = 0; slot->many && i < ring->threads; i++)
             if (ring_take_ahead(&ring->thread[i].ahead, own->index, step))
                 return true;

@@ -1,39 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunks that the threads of a worker share, and how they draw from them.
+/* The chunks that the threads of a worker share, and how threads draw from them.
  *
- * A process-level chunk lies in a slot; it is cut by the closed form of a technique, so that a draw is one
- * fetch-and-add of the slot's scheduling step: the step fixes which iterations these are (DCA, in shared memory). Slots
- * follow one another in a ring, numbered from 0: a thread that finds one dry goes on with the next, if it has begun,
- * and no thread waits for another. Results are counted and digested by parts of a slot, some tens of them, so that what
- * is complete at its beginning can leave before the rest is.
+ * A process-level chunk is in a slot and is cut by the closed form of a technique: a draw is one fetch-and-add of the
+ * slot's scheduling step, which determines the iterations (DCA in shared memory). Slots form a ring and are numbered
+ * from 0: a thread that finds one dry moves on to the next one, if it has begun, and no thread waits for another.
+ * Results are counted and digested by parts of a slot, some tens of them, so that complete parts at its beginning can
+ * leave early.
  *
- * Where a chunk is one iteration, and short, what a draw costs is that the step's cache line goes from core to core. So
- * a thread may draw some steps at once (ring_thread.ahead) and takes them one by one from a line of its own; a thread
- * that finds the slot dry takes from those of others what has not begun, so that nothing waits for who drew it.
+ * If chunks are single short iterations, the cost of a draw is that the step's cache line moves from core to core. So a
+ * thread may draw some steps at once (ring_thread.ahead) and takes them one by one from a line of its own; a thread
+ * that finds the slot dry takes steps that others have not begun.
  *
- * A technique without a closed form is drawn by its recursive form, under a mutex, and told with each draw what the
- * thread has measured since the one before. Each slot has a loop of its own of it, which goes from one time step to the
- * next with each chunk that lies there, and is told then what all threads measured in other slots meanwhile: what is
- * learned counts in all that begins later.
+ * A technique without a closed form is drawn by its recursive form under a mutex, and gets with each draw what the
+ * thread has measured since the last one. Each slot has its own instance of the loop, which begins a time step with
+ * each chunk in the slot and then gets what all threads have measured in other slots: all that is learned applies to
+ * what begins later.
  *
- * The owner may take what nobody has drawn off the end of a slot: the word that a draw adds to says how many steps
- * there are, too, so that each step is either drawn or cut off. What is cut off counts as done in its part.
+ * The owner may cut undrawn iterations off the end of a slot: the word that a draw increments also has the end of the
+ * steps, so each step is either drawn or cut off. Iterations that are cut off count as done in their part.
  *
- * Why no slot is used again too early: a thread says which slot it is at before it touches it, and looks then whether
- * that is still one of those in use (ring->oldest); the owner takes a slot out of use first and looks then whether some
- * thread is at it. One of the two sees the other.
+ * A slot is not reused too early: a thread announces its slot before it touches it and then checks that it is still in
+ * use (ring->oldest); the owner first takes a slot out of use and then checks for threads. One of them sees the other.
  *
- * The threads may be those of another process than the owner's, a helper: then what both write to lies in memory that
- * they share, and each has a plan of its own of how a slot is cut, which is the same as long as the technique has a
- * closed form. When such a process dies ring_mend() finds what was drawn and came to nothing.
+ * The threads may belong to another process than the owner, a helper: then what both write is in shared memory, and
+ * each has its own plan of how a slot is cut; plans are equal because the technique must have a closed form. After the
+ * death of such a process ring_mend() finds what was drawn but not done.
  *
- * The owner may hold the ring, as another job has the core: no thread calls the kernel then, and each keeps its slot
- * and what it has drawn. Threads that wait for a slot stand still all the same, so that the owner knows by two counts
- * when all of them do.
+ * The owner may hold the ring, because another job has the core: then no thread calls the kernel, and each keeps its
+ * slot and its draw. Threads that wait for a slot count as paused too, so that two counters tell the owner when all
+ * are.
  *
- * C11 atomics, and a futex for those that sleep: nothing here starts a thread, so that ThreadSanitizer, which does not
- * know the barriers of OpenMP's library, can watch all of it with threads of its own. One thread, the owner, begins and
- * takes out slots; it may draw as well. */
+ * C11 atomics, and a futex for sleeping threads. Nothing here starts a thread, so ThreadSanitizer, which does not know
+ * OpenMP's barriers, can check it with its own threads. One thread, the owner, begins and removes slots; it may draw as
+ * well. */
 #pragma once
 
 #include "common/sched/bounds.h"
@@ -44,67 +43,65 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-/* A slot has no more steps than that: the step and the steps that may be drawn are in one word. */
+/* Limit of steps in a slot: next step and end share one word. */
 #define RING_STEPS_MAX (UINT64_C(1) << 31)
-/* Two threads that write to different lines do not disturb each other; two lines are fetched at a time. */
+/* Threads that write to different lines do not disturb each other; processors fetch two cache lines at a time. */
 #define RING_LINE 128
-/* Parts of a slot, at most. */
+/* Limit of parts in a slot. */
 #define RING_PARTS 64
 
 struct ring_part {
-    _Atomic uint64_t done; /* iterations of it that are over */
+    _Atomic uint64_t done; /* finished iterations */
     _Atomic uint64_t digest;
-    _Atomic bool failed; /* an iteration did not work: all of the part is done again, and its digest does not count */
+    _Atomic bool failed; /* an iteration has failed: the whole part is repeated, and its digest does not count */
 };
 
-/* Sums of all that a thread measured. */
+/* Sums of a thread's measurements. */
 struct ring_measured {
     uint64_t iterations, time_ns;
 };
 
 struct ring_slot {
-    _Alignas(RING_LINE) _Atomic uint64_t step; /* the next scheduling step, and the end of the steps: ring_steps() */
-    /* the same for as long as somebody may draw */
+    _Alignas(RING_LINE) _Atomic uint64_t step; /* next scheduling step and end of the steps: ring_steps() */
+    /* constant while threads may draw */
     _Alignas(RING_LINE) uint64_t first;
-    uint64_t count, part_count; /* iterations, also those that were cut off; of each part but the last */
-    unsigned char *records;     /* where its records go, for threads of the owner's process; NULL: nowhere */
-    unsigned place;             /* place of its records, for threads of other processes */
-    uint64_t learned_end;       /* end of the iterations that may be drawn, without a closed form */
-    bool many;                  /* chunks of one iteration: several may be drawn at once */
-    bool empty;                 /* there is nothing to draw */
-    /* for the owner */
-    _Alignas(RING_LINE) uint64_t kept; /* iterations that were not cut off */
-    /* how far it is */
-    _Alignas(RING_LINE) _Atomic uint64_t done; /* iterations that are over */
-    _Atomic uint64_t busy_ns;                  /* the sum over all threads */
-    _Atomic uint64_t began_ns, ended_ns;       /* the first iteration began; the latest was told to be over */
+    uint64_t count, part_count;                /* iterations, also those cut off; and of each part but the last */
+    unsigned char *records;                    /* its records, for threads of the owner's process; NULL: none */
+    unsigned place;                            /* index of its records, for threads of other processes */
+    uint64_t learned_end;                      /* end of the drawable iterations, without a closed form */
+    bool many;                                 /* chunks of one iteration: several may be drawn at once */
+    bool empty;                                /* nothing to draw */
+    _Alignas(RING_LINE) uint64_t kept;         /* for the owner: iterations not cut off */
+    _Alignas(RING_LINE) _Atomic uint64_t done; /* progress: finished iterations */
+    _Atomic uint64_t busy_ns;                  /* sum over all threads */
+    _Atomic uint64_t began_ns, ended_ns;       /* begin of the first iteration, and last report */
     struct ring_part part[RING_PARTS];
 };
 
-/* How a slot is cut, as one process has it. A technique without a closed form: `sched`, `seen` and the slot's
- * learned_end are under ring->learning. */
+/* How a slot is cut, for one process. Without a closed form, `sched`, `seen` and the slot's learned_end are protected
+ * by ring->learning. */
 struct ring_plan {
-    _Atomic uint64_t number; /* the slot that it is made for, and 1 */
+    _Atomic uint64_t number; /* slot for which it is made, plus 1 */
     struct sched_bounds bounds;
     struct sched sched;
     struct ring_measured *seen; /* [threads], in ring->measured; NULL with a closed form */
     bool bounded;
 };
 
-/* The place of a thread, and what it has done there and not told yet. */
+/* A thread's position, and what it has done there but not reported. */
 struct ring_thread {
-    _Alignas(RING_LINE) _Atomic uint64_t at; /* the slot; RING_NOWHERE */
-    _Atomic uint64_t ahead;                  /* steps that are drawn and have not begun, by anybody: ring_ahead() */
-    uint64_t index;                          /* place of the slot in the ring */
-    unsigned ahead_most;                     /* steps to be drawn at once; 0 is 1 */
-    struct ring_slot *slot;                  /* NULL: at no slot */
-    uint64_t next;                           /* no slot before this one has anything for it */
+    _Alignas(RING_LINE) _Atomic uint64_t at; /* slot, or RING_NOWHERE */
+    _Atomic uint64_t ahead;                  /* steps drawn ahead that no thread has begun: ring_ahead() */
+    uint64_t index;                          /* index of the slot in the ring */
+    unsigned ahead_most;                     /* steps to draw at once; 0 means 1 */
+    struct ring_slot *slot;                  /* NULL: none */
+    uint64_t next;                           /* no earlier slot has anything for it */
     struct ring_part *part;                  /* NULL: none */
     uint64_t part_first, part_end;
     uint64_t done, digest;
-    _Atomic uint64_t drawn;           /* what is left of its latest draw: ring_drawn() */
-    _Atomic uint64_t calls;           /* calls of the kernel that have begun */
-    _Atomic uint64_t chunks, busy_ns; /* draws, and the time that they took; for who has the figures */
+    _Atomic uint64_t drawn;           /* rest of its last draw: ring_drawn() */
+    _Atomic uint64_t calls;           /* begun calls of the kernel */
+    _Atomic uint64_t chunks, busy_ns; /* draws and their time, for statistics */
 };
 
 #define RING_NOWHERE UINT64_MAX
@@ -112,97 +109,92 @@ struct ring_thread {
 /* Whether threads draw and compute. */
 enum ring_halt { RING_GOES_ON, RING_HELD, RING_STOPPED };
 
-/* The words that belong to no slot. */
+/* The words shared by all slots. */
 struct ring_state {
-    _Alignas(RING_LINE) _Atomic uint64_t begun; /* slots that have begun, ever */
-    _Atomic uint64_t oldest;                    /* slots before this one are out of use */
-    _Atomic bool wanted;                        /* the owner waits for a slot that some thread is at */
-    _Atomic uint32_t halt;                      /* an enum ring_halt */
-    _Alignas(RING_LINE) _Atomic uint64_t
-        empty_before;                /* a thread has found nothing to draw in the slots before this one */
-    _Atomic uint32_t asleep, parked; /* threads that wait for a slot; that stand still as the ring is held */
-    _Atomic uint32_t wakes;          /* those that sleep do so on it */
+    _Alignas(RING_LINE) _Atomic uint64_t begun;        /* slots begun so far */
+    _Atomic uint64_t oldest;                           /* earlier slots are out of use */
+    _Atomic bool wanted;                               /* the owner waits for a slot that a thread uses */
+    _Atomic uint32_t halt;                             /* an enum ring_halt */
+    _Alignas(RING_LINE) _Atomic uint64_t empty_before; /* a thread has found nothing to draw in earlier slots */
+    _Atomic uint32_t asleep, parked; /* threads that wait for a slot; threads that pause while the ring is held */
+    _Atomic uint32_t wakes;          /* sleeping threads wait on it */
 };
 
 struct ring {
     unsigned threads, slots;
-    struct ring_state *state;       /* and behind it the threads and the slots; owned if `memory` is */
+    struct ring_state *state;       /* followed by the threads and the slots; owned if `memory` is */
     struct ring_slot *slot;         /* [slots] */
     struct ring_thread *thread;     /* [threads] */
     struct ring_plan *plan;         /* [slots], owned */
-    void *memory;                   /* owned; NULL: the state lies in memory of the caller's */
+    void *memory;                   /* owned; NULL: the state is in the caller's memory */
     bool joined;                    /* the owner is another process */
-    struct ring_measured *measured; /* [threads], then what each slot has seen of it; owned, NULL with a closed form */
-    pthread_mutex_t learning;       /* for techniques without a closed form; with `joined` for plans that are made */
+    struct ring_measured *measured; /* [threads], then what each slot has seen; owned, NULL with a closed form */
+    pthread_mutex_t learning;       /* for techniques without a closed form; with `joined` for making plans */
     void (*notify)(void *context);
     void *context;
 };
 
-/* `notify` is called by any thread when a part or a slot is over, when nothing is left to draw, and when it leaves a
- * slot that the owner wants. -1 with one line: the technique cannot be used so, or memory is out; nothing is owned
- * then. */
+/* `notify` is called by any thread when a part or a slot is finished, nothing is left to draw, or it leaves a slot that
+ * the owner wants. Fails if the technique is unsuitable or memory runs out; then nothing is owned. */
 int ring_init(struct ring *ring, unsigned threads, const struct sched_spec *technique, void (*notify)(void *context),
               void *context, struct error *error);
 
-/* Slots of the ring of so many threads. */
+/* Number of slots for so many threads. */
 unsigned ring_places(unsigned threads);
 
-/* Bytes of what the processes of a ring share. */
+/* Size of the memory shared by the processes of a ring. */
 size_t ring_bytes(unsigned threads);
 
-/* The same in memory that is shared, ring_bytes() of zeros at a multiple of RING_LINE, for a technique with a closed
- * form: by the owner, and then by the process of the threads, which `joins`. */
+/* The same in shared memory, ring_bytes() of zeros aligned to RING_LINE, for a technique with a closed form: called by
+ * the owner, then by the process of the threads with `joins`. */
 int ring_init_shared(struct ring *ring, void *memory, bool joins, unsigned threads, const struct sched_spec *technique,
                      void (*notify)(void *context), void *context, struct error *error);
 void ring_fini(struct ring *ring);
 
-/* Stops the program where an invariant does not hold; for the owner. */
+/* Asserts invariants; for the owner. */
 void ring_check(const struct ring *ring);
 
-/* --- for the owner --- */
-
-/* Returns the slot that begins next, if it is out of use and no thread is at it; else NULL. */
+/* For the owner, as the functions up to ring_is_empty(). The next slot to begin, if it is out of use and no thread is
+ * at it; else NULL. */
 struct ring_slot *ring_free_slot(struct ring *ring);
 
-/* Begins it with the iterations of `chunk`, 1 to RING_STEPS_MAX. Parts are as small as RING_PARTS allow, and have
- * `part_most` iterations at most (0: no limit), of which `chunk` has no more than RING_PARTS times as many. -1 with one
- * line, and nothing has begun. */
+/* Begins it with the iterations of `chunk`, 1 to RING_STEPS_MAX. Parts are as small as RING_PARTS permits, with at most
+ * `part_most` iterations (0: no limit), which must suffice for `chunk`. On failure nothing has begun. */
 int ring_begin(struct ring *ring, const struct range *chunk, uint64_t part_most, unsigned char *records,
                struct error *error);
 
-/* Begins the next slot with nothing to draw: the iterations of the chunk are done elsewhere. */
+/* Begins the next slot without anything to draw: its iterations are done elsewhere. */
 void ring_begin_empty(struct ring *ring, const struct range *chunk);
 
-/* True when no thread from `first` on is at any slot, not even one out of use; else `notify` comes when one leaves. */
+/* True if no thread from `first` on is at a slot; else `notify` is called when one leaves. */
 bool ring_is_left(struct ring *ring, unsigned first);
 
-/* Has nothing drawn from slot `number` any more. */
+/* Prevents further draws from slot `number`. */
 void ring_close_slot(struct ring *ring, uint64_t number);
 
-/* How many iterations of the slot nobody has drawn; others may draw them meanwhile. */
+/* Undrawn iterations of the slot, which may be drawn meanwhile. */
 uint64_t ring_undrawn(struct ring *ring, struct ring_slot *slot);
 
-/* Takes whole draws off the slot's end that nobody has drawn, as many as leave `least` iterations or more. Returns how
- * many iterations it keeps. */
+/* Cuts undrawn draws off the end of the slot, but leaves at least `least` iterations. Returns how many it keeps. */
 uint64_t ring_cut(struct ring *ring, struct ring_slot *slot, uint64_t least);
 
-/* All slots before `number` are out of use. */
+/* Takes all slots before `number` out of use. */
 void ring_release(struct ring *ring, uint64_t number);
 
-/* Sets the ring right after the process of the threads has died: no thread is at a slot any more. A part of which
- * iterations were begun, or may have been, and are not counted as done has failed, and nobody else computes it: all of
- * its iterations that nobody is going to draw count as done. What else was drawn is kept for the thread of the same
- * index, which ring_resume() brings to it. */
+/* Repairs the ring after the process of the threads has died; no thread is at a slot any more. A part with iterations
+ * that may have begun and are not done has failed and is not computed in the ring: those of its iterations that will
+ * not be drawn count as done. Other draws are kept for the threads with the same index, which get them by
+ * ring_resume(). */
 void ring_mend(struct ring *ring);
 
-/* Has the threads stand still, each behind the call of the kernel in which it is. Returns true where all do; else
- * `notify` comes when they do. */
+/* Pauses the threads after their present calls of the kernel. True if all are paused; else `notify` is called when they
+ * are. */
 bool ring_hold(struct ring *ring);
 
-/* Has the threads go on. */
+/* Continues the threads. */
 void ring_go_on(struct ring *ring);
 
-/* Stops the ring: no thread draws from now on, and those that sleep wake. */
+/* Stops the ring: threads draw no more, and sleeping ones wake. */
 void ring_stop(struct ring *ring);
 
 static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t number)
@@ -210,7 +202,7 @@ static inline struct ring_slot *ring_slot(const struct ring *ring, uint64_t numb
     return &ring->slot[number % ring->slots];
 }
 
-/* True when some thread has found nothing to draw in all that has begun. */
+/* True if a thread has found nothing to draw in all slots. */
 static inline bool ring_is_empty(const struct ring *ring)
 {
     return atomic_load(&ring->state->empty_before) == atomic_load(&ring->state->begun);
@@ -218,35 +210,33 @@ static inline bool ring_is_empty(const struct ring *ring)
 
 static inline uint64_t ring_begun(const struct ring *ring)
 {
-    return atomic_load_explicit(&ring->state->begun, memory_order_relaxed); /* only the owner adds to it */
+    return atomic_load_explicit(&ring->state->begun, memory_order_relaxed); /* only the owner writes it */
 }
 
-/* --- for each thread, with its index --- */
-
-/* Goes back, in a process that has joined, to the slot that the thread of this index was at in the process before it.
- */
+/* For each thread with its index, as the following functions. In a process that has joined: returns to the slot of this
+ * thread in the previous process. */
 void ring_resume(struct ring *ring, unsigned thread);
 
-/* What is left of a draw, in one word: its iterations, counted from the first of the slot. */
+/* The rest of a draw in one word: iterations, relative to the first of the slot. */
 static inline uint64_t ring_drawn(uint64_t next, uint64_t end)
 {
     return next | end << 32;
 }
 
-/* Goes to the next slot that has begun. False: there is none. */
+/* Moves to the next begun slot. False: there is none. */
 bool ring_enter(struct ring *ring, unsigned thread);
 
-/* Leaves a slot that is dry: all that was done must have been told. */
+/* Leaves a dry slot after everything was reported. */
 void ring_leave(struct ring *ring, unsigned thread);
 
-/* True for a technique without a closed form, which wants ring_learn(). */
+/* True for a technique without a closed form, which needs ring_learn(). */
 static inline bool ring_learns(const struct ring *ring)
 {
     return ring->measured != NULL;
 }
 
-/* Steps that are drawn ahead, in one word: in which slot of the ring, the first of them, how many. While somebody is at
- * a slot its place in the ring is not used again: the word never means another slot to him than when he read it. */
+/* Steps drawn ahead, in one word: index of the slot, first step, number. While a thread is at a slot its index is not
+ * reused, so the word cannot mean another slot. */
 #define RING_AHEAD_MAX       15
 #define RING_AHEAD_LEFT_BITS 4
 #define RING_AHEAD_STEP_BITS 40
@@ -257,10 +247,10 @@ static inline uint64_t ring_ahead(uint64_t index, uint64_t step, uint64_t left)
     return ((index << RING_AHEAD_STEP_BITS | step) << RING_AHEAD_LEFT_BITS) | left;
 }
 
-/* Takes a step of slot `index` that was drawn ahead, by this thread or another. False: there is none. */
+/* Takes a step of slot `index` that was drawn ahead by any thread. False: there is none. */
 static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint64_t *step)
 {
-    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* a step further, one less */
+    const uint64_t one = ring_ahead(0, 1, 0) - 1; /* next step, one less */
     uint64_t word = atomic_load_explicit(ahead, memory_order_relaxed);
     do
         if (word % (1u << RING_AHEAD_LEFT_BITS) == 0 || word >> (64 - RING_AHEAD_SLOT_BITS) != index)
@@ -271,10 +261,10 @@ static inline bool ring_take_ahead(_Atomic uint64_t *ahead, uint64_t index, uint
     return true;
 }
 
-/* Draws a step of the slot, and more of them ahead where that may be. False: the slot is dry. */
+/* Draws a step of the slot, and further ones ahead if possible. False: the slot is dry. */
 bool ring_draw_step(struct ring *ring, struct ring_thread *own, uint64_t *step);
 
-/* Draws iterations `*first` to `*end` - 1 from the slot that the thread is at. False: the slot is dry. */
+/* Draws iterations `*first` to `*end` - 1 from the thread's slot. False: the slot is dry. */
 static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end)
 {
     struct ring_thread *own = &ring->thread[thread];
@@ -288,23 +278,22 @@ static inline bool ring_draw(struct ring *ring, unsigned thread, uint64_t *first
     return true;
 }
 
-/* Draws as ring_draw() does, if ring_learns() and ring_draw() finds every slot dry. */
+/* The same if ring_learns(), after ring_draw() has found all slots dry. */
 bool ring_draw_learned(struct ring *ring, unsigned thread, uint64_t *first, uint64_t *end);
 
-/* Notes that the thread has taken `time_ns` for so many iterations, which counts from its next draw on. Only if
- * ring_learns(). */
+/* Records that the thread took `time_ns` for so many iterations, for its next draw. Only if ring_learns(). */
 void ring_learn(struct ring *ring, unsigned thread, uint64_t iterations, uint64_t time_ns);
 
-/* Moves the thread to the part of `iteration`, which it has drawn, and tells what it did of another part. */
+/* Moves the thread to the part of `iteration`, which it has drawn, and reports the previous part. */
 void ring_take_part(struct ring *ring, unsigned thread, uint64_t iteration, uint64_t now_ns);
 
-/* Tells what the thread has done. */
+/* Reports what the thread has done. */
 void ring_tell(struct ring *ring, unsigned thread, uint64_t now_ns);
 
-/* Notes that the part that the thread is at has failed. */
+/* Marks the thread's part as failed. */
 static inline void ring_fail(struct ring_thread *own)
 {
-    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* the telling orders it */
+    atomic_store_explicit(&own->part->failed, true, memory_order_relaxed); /* ordered by the report */
 }
 
 static inline bool ring_has_failed(const struct ring_thread *own)
@@ -317,14 +306,14 @@ static inline bool ring_is_stopped(const struct ring *ring)
     return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) == RING_STOPPED;
 }
 
-/* True where no thread is to compute: the ring is held or stopped. */
+/* True if no thread may compute: the ring is held or stopped. */
 static inline bool ring_is_halted(const struct ring *ring)
 {
     return atomic_load_explicit(&ring->state->halt, memory_order_relaxed) != RING_GOES_ON;
 }
 
-/* Stands still while the ring is held. */
+/* Waits while the ring is held. */
 void ring_park(struct ring *ring);
 
-/* Waits until there is a slot to enter, or the end: looks for `spin_ns` and sleeps then. */
+/* Waits for a slot to enter, or the end: spins for `spin_ns`, then sleeps. */
 void ring_wait(struct ring *ring, unsigned thread, uint64_t spin_ns);

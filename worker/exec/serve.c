@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of a worker, in its helper: see serve.h. */
+/* Runs a worker's commands in its helper: see serve.h. */
 #include "worker/exec/serve.h"
 
 #include "common/os/cores.h"
@@ -17,26 +17,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time for which a helper looks for the next command before it sleeps, where worker and helper have cores each; and
- * where they share one, so that it gives the core to the worker once. */
+/* How long a helper spins for the next command before it sleeps: with a core for each, and with a shared core, where it
+ * only yields once. */
 #define SERVE_SPIN_NS  20000u
 #define SERVE_YIELD_NS 1u
 
 struct server {
     struct exec exec;
-    struct thread_pool team; /* where the worker wants threads */
+    struct thread_pool team; /* if the worker has threads */
     struct channel *channel;
-    struct channel_work *work; /* the command that it is at */
+    struct channel_work *work; /* data of the present command */
     unsigned char *memory;
     int file, bell;
     struct {
         unsigned char *memory; /* mapped; NULL: not yet */
-        uint64_t room;         /* bytes of it */
+        uint64_t room;
     } blocks[CHANNEL_WORKS];
     struct {
         unsigned char *memory; /* mapped; NULL: not yet */
         uint64_t at, bytes;
-    } rows[CHANNEL_ROWS]; /* of a loop with dependencies */
+    } rows[CHANNEL_ROWS]; /* in a loop with dependencies */
 };
 
 static void serve_fail(struct channel_work *work, enum channel_result result, const char *why)
@@ -45,15 +45,14 @@ static void serve_fail(struct channel_work *work, enum channel_result result, co
     snprintf(work->error, sizeof work->error, "%s", why);
 }
 
-/* The place for the blocks of the command. */
+/* Place of the command's blocks. */
 static unsigned place_of_blocks(const struct server *server)
 {
     return (unsigned)(server->work - server->channel->works);
 }
 
-/* Maps `room` bytes for the blocks of the command. -1 when memory is out. Nothing that is shared with the worker is
- * mapped in a copy of this process that the kernel makes: one that comes back from the kernel here dies of it, and
- * answers nothing. */
+/* Maps `room` bytes for the command's blocks. -1 if memory runs out. A copy of this process that the kernel forks does
+ * not inherit the mappings: one that returns from the kernel crashes here and answers nothing. */
 static int map_blocks(struct server *server, uint64_t room)
 {
     const unsigned i = place_of_blocks(server);
@@ -67,8 +66,7 @@ static int map_blocks(struct server *server, uint64_t room)
     return memory == MAP_FAILED ? -1 : 0;
 }
 
-/* Makes the blocks of the command longer, up to `end`, and the file where it ends before that. -1 when memory is out.
- */
+/* Extends the command's blocks to `end`, and the file if necessary. -1 if memory runs out. */
 static int extend_blocks(struct server *server, uint64_t end)
 {
     const uint64_t apart = server->channel->blocks_apart;
@@ -80,8 +78,7 @@ static int extend_blocks(struct server *server, uint64_t end)
     return map_blocks(server, end);
 }
 
-/* Puts what the iterations of a call have yielded behind the blocks of those before. -1 when memory is out: then they
- * have yielded nothing. */
+/* Appends the output of a call's iterations to the blocks. -1 if memory runs out; then they have no output. */
 static int put_blocks(struct server *server, uint64_t count, struct channel_done *done)
 {
     struct exec *exec = &server->exec;
@@ -100,7 +97,7 @@ static int put_blocks(struct server *server, uint64_t count, struct channel_done
     return 0;
 }
 
-/* The number of iterations to claim for the next call of the kernel. */
+/* Number of iterations to claim for the next call of the kernel. */
 static uint64_t claim_size(const struct exec *exec, uint64_t singly)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -111,7 +108,7 @@ static uint64_t claim_size(const struct exec *exec, uint64_t singly)
     return exec_call_size(exec, has_room ? most : exec_least(most, exec->records.capacity));
 }
 
-/* Takes account of a call that has worked. */
+/* Accounts for a successful call. */
 static int count_call(struct server *server, uint64_t count, const void *records, struct channel_done *done)
 {
     struct exec *exec = &server->exec;
@@ -134,7 +131,7 @@ static int count_call(struct server *server, uint64_t count, const void *records
     return 0;
 }
 
-/* True where the next call may begin. */
+/* True if the next call may begin. */
 static bool may_go_on(const struct server *server, const struct channel_done *done)
 {
     const struct exec *exec = &server->exec;
@@ -143,8 +140,8 @@ static bool may_go_on(const struct server *server, const struct channel_done *do
             exec->ended_ns < atomic_load_explicit(&server->channel->until_ns, memory_order_relaxed));
 }
 
-/* Computes the range, call by call, until all of it is done, the worker has cut it, its blocks are many, its time is
- * over, or an iteration fails: those of a call that failed are run one by one. */
+/* Computes the range call by call until it is done, the worker has cut it, there are many blocks, time is over, or an
+ * iteration fails. Iterations of a failed call are run one by one. */
 static void serve_run(struct server *server)
 {
     struct exec *exec = &server->exec;
@@ -189,9 +186,7 @@ static void serve_run(struct server *server)
     chunk->running = false;
 }
 
-/* --- loops with dependencies --- */
-
-/* Maps the place for results of a step, where it is not the one that is mapped. NULL when memory is out. */
+/* Maps the place for the results of a step unless it is mapped. NULL if memory runs out. */
 static unsigned char *map_rows(struct server *server, const struct channel_block *given)
 {
     const unsigned i = given->rows % CHANNEL_ROWS;
@@ -241,7 +236,7 @@ static void serve_block(struct server *server)
         serve_fail(work, CHANNEL_FAILED, exec->error);
 }
 
-/* Computes an iteration to measure it. What is before it, where something is, are zeros at first. */
+/* Computes an iteration for measurement; elements before it are zero. */
 static void serve_row(struct server *server, uint64_t iteration)
 {
     struct exec *exec = &server->exec;
@@ -262,9 +257,7 @@ static void serve_row(struct server *server, uint64_t iteration)
     exec->config.kernel->run_block(exec->instance, &block, exec->error);
 }
 
-/* --- probing --- */
-
-/* Runs a probe iteration. One that has killed a helper is left out. */
+/* Runs a probe iteration, unless it has killed a helper. */
 static void serve_probe_one(void *context, uint64_t iteration)
 {
     struct server *server = context;
@@ -276,7 +269,7 @@ static void serve_probe_one(void *context, uint64_t iteration)
         output_clear(&server->exec.records.output, iteration);
     atomic_store_explicit(&channel->probing, iteration + 1, memory_order_release);
     atomic_store_explicit(&channel->probed, atomic_load_explicit(&channel->probed, memory_order_relaxed) + 1,
-                          memory_order_release); /* no other writes it */
+                          memory_order_release); /* no other thread writes it */
     if (server->exec.config.loop->sync > 0)
         serve_row(server, iteration);
     else
@@ -307,8 +300,8 @@ static void serve_command(struct server *server, const struct exec_config *confi
     }
 }
 
-/* Time for which the next command is looked for. On a core that is shared that is only done behind a short command: the
- * worker need not wake the helper then, nor the kernel put it to sleep. */
+/* How long to spin for the next command. On a shared core only after a short command, which saves waking and sleeping.
+ * */
 static uint64_t look_ns(const struct server *server, bool is_bound)
 {
     const enum channel_command command = server->work->command;
@@ -317,7 +310,7 @@ static uint64_t look_ns(const struct server *server, bool is_bound)
     return !is_bound ? SERVE_SPIN_NS : is_short ? SERVE_YIELD_NS : 0;
 }
 
-/* Takes what the worker has said of itself. */
+/* Copies the worker's settings. */
 static void take_config(const struct channel *channel, struct exec_config *config)
 {
     config->worker = channel->worker;
@@ -334,24 +327,25 @@ void serve(void *memory, int file, int bell, const struct exec_config *given, co
     cpu_set_t cores;
     bool is_bound = sched_getaffinity(0, sizeof cores, &cores) != 0 || CPU_COUNT(&cores) == 1;
     uint64_t spin_ns = 0;
-    bool goes_on = false; /* to a command that was given ahead */
+    bool goes_on = false; /* to a command given ahead */
     take_config(channel, &config);
     server = (struct server){.channel = channel, .memory = memory, .file = file, .bell = bell};
     for (bool leaves = false; !leaves;) {
         const uint32_t number = channel_await_call(channel, spin_ns, goes_on);
         server.work = channel_work(channel, number);
-        leaves = server.work->command == CHANNEL_LEAVE; /* behind the answer there may be another command */
+        leaves = server.work->command ==
+                 CHANNEL_LEAVE; /* read before the answer, after which there may be another command */
         serve_command(&server, &config, failure);
         if (leaves && channel->threads > 0)
             team_leave(&server.team);
         if (leaves && server.exec.open)
             executor_fini(&server.exec.executor);
-        spin_ns = look_ns(&server, is_bound); /* behind the answer the command may be another one */
+        spin_ns = look_ns(&server, is_bound); /* likewise */
         goes_on = server.work->is_complete;
         server.work->ran_on = cores_current();
         atomic_store(&channel->answered, number);
         channel_wake_worker(channel, bell);
-        if (server.exec.records.output.is_unfit) /* the next command begins another process */
+        if (server.exec.records.output.is_unfit) /* the next command starts another process */
             _exit(EXIT_STATUS_DONE);
     }
 }

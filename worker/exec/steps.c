@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The executor's steps off the usual way of a chunk: opening and closing, being slower than the core can, variable
- * output, a child process, a kernel that fails or waits. */
+/* Steps of the executor off the usual path of a chunk: opening and closing, slowdown, variable output, child processes,
+ * kernels that fail or wait. */
 #include "worker/exec/steps.h"
 
 #include "common/os/clock.h"
@@ -16,14 +16,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Bytes of the buffer for results that are only digested: it stays in the cache. */
+/* Size of the buffer for results that are only digested; it fits the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* The shortest sleep, below which sleeps are put off: the timer is not that precise. */
+/* Limit below which sleeps are postponed, because the timer is not precise enough. */
 #define WAIT_MIN_NS 200000.0
 
-/* Has the buffers lie in the memory that is shared with the helper, where results are collected; where iterations
- * depend on one another, the halos: what becomes of results there the pipeline knows. Each buffer has two places, see
- * inline_abandon(); the second takes no memory before it is used. */
+/* Puts the buffers into memory shared with the helper if results are collected; with dependencies the halos, because
+ * the pipeline handles results. Each buffer has two places, see inline_abandon(); the second takes no memory until it
+ * is used. */
 static int share_buffers(struct exec *exec, size_t bytes)
 {
     const struct hdss_loop *loop = exec->config.loop;
@@ -111,17 +111,15 @@ void exec_fini(struct executor *executor)
     isolated_fini(&exec->isolated);
     exec_remote_fini(exec);
     for (unsigned i = 0; i < EXEC_BUFFERS; i++) {
-        if (exec->config.helper == NULL || exec->records.variable) /* else it is shared memory */
+        if (exec->config.helper == NULL || exec->records.variable) /* otherwise shared memory */
             free(exec->records.buffers[i].bytes);
         exec->records.buffers[i].bytes = NULL;
     }
-    exec->config.helper = NULL; /* one that could not be opened is asked for news all the same */
+    exec->config.helper = NULL; /* a helper that could not be opened is not asked for news */
     output_fini(&exec->records.output);
     free(exec->step.earlier);
     exec->step.earlier = NULL;
 }
-
-/* --- being slower than the core can --- */
 
 clockid_t exec_work_clock(const struct exec *exec)
 {
@@ -137,10 +135,8 @@ void exec_pay_waiting(double *waiting_ns, bool at_end)
     const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &at, NULL) == EINTR)
         ;
-    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* the oversleep counts for the next time */
+    *waiting_ns -= (double)(clock_ns(CLOCK_MONOTONIC) - before); /* oversleep shortens the next wait */
 }
-
-/* --- variable output --- */
 
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count)
 {
@@ -174,8 +170,6 @@ void exec_look_at_output(struct exec *exec, uint64_t count, size_t before)
             output_take(&exec->records.output, output_count(&exec->records.output), exec->config.loop, NULL);
 }
 
-/* --- iterations that took workers down --- */
-
 void exec_compute_in_child(struct exec *exec)
 {
     const struct isolated_job job = {
@@ -203,8 +197,6 @@ void exec_compute_in_child(struct exec *exec)
     exec->ended_ns = clock_ns(CLOCK_MONOTONIC);
     exec->chunk.compute_ns = exec->ended_ns - exec->chunk.began_ns;
 }
-
-/* --- a kernel that fails or waits --- */
 
 void exec_tell_failure(struct exec *exec, struct event *event)
 {
@@ -239,11 +231,10 @@ enum turn exec_wait_turn(struct exec *exec, struct event *event)
     event->chunk.compute_ns = exec->chunk.compute_ns;
     exec_send_part(exec, event, count, bytes);
     if (exec->config.collect)
-        output_begin(&exec->records.output, exec->chunk.first + exec->chunk.done + 1); /* the one that waits goes on */
+        output_begin(&exec->records.output,
+                     exec->chunk.first + exec->chunk.done + 1); /* the waiting iteration continues */
     return TURN_EVENT;
 }
-
-/* --- ending what runs --- */
 
 struct range exec_end(struct executor *executor)
 {
@@ -267,7 +258,7 @@ struct range exec_end(struct executor *executor)
     return rest;
 }
 
-/* What a kernel puts that waits is dropped. One that cannot be stopped is closed while it waits. */
+/* Output of a waiting kernel is dropped. One that cannot be stopped is closed while it waits. */
 bool exec_has_ended(struct exec *exec)
 {
     struct exec_chunk *chunk = &exec->chunk;
@@ -281,8 +272,6 @@ bool exec_has_ended(struct exec *exec)
     chunk->waiting = false;
     return true;
 }
-
-/* --- invariants --- */
 
 void exec_check(const struct executor *executor)
 {

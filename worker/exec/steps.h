@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of the executor that several of its files take. Inside worker/exec only. */
+/* Internal interface between the files of the executor. */
 #pragma once
 
 #include "common/machine/executor.h"
@@ -11,10 +11,8 @@
 
 #include <time.h>
 
-/* Computing time after which results leave, be the buffer full or not. */
+/* Compute time after which results are sent even if the buffer is not full. */
 #define SLICE_NS 1000000000u
-
-/* --- inline.c --- */
 
 extern const struct executor_ops inline_ops;
 
@@ -23,129 +21,122 @@ static inline struct exec *exec_of(struct executor *executor)
     return (struct exec *)executor;
 }
 
-/* Runs the kernel, without a look at the time. */
+/* Runs the kernel without timing. */
 int exec_call_kernel(struct exec *exec, uint64_t first, uint64_t count, void *records);
 
-/* Runs the kernel for a step of a chunk, in a loop with dependencies; `last`: it completes the chunk. Its time, waiting
- * of a slow worker included, is that of the step. */
+/* Runs the kernel for a step of a chunk with dependencies; `last`: it completes the chunk. `*ns` includes the waits of
+ * a slowed worker. */
 int exec_run_block(struct exec *exec, const struct hdss_block *block, bool last, uint64_t *began_ns,
                    uint64_t *elapsed_ns);
 
-/* Goes on to the chunk behind one of which FINISHED has been told, if there is one. */
+/* Continues with the next chunk, if any, after FINISHED was reported. */
 void exec_take_next_chunk(struct exec *exec);
 
-/* The running chunk gives up its iterations behind `kept`, or behind those that have begun, or the first, where these
- * are more. */
+/* Cuts the running chunk to `kept` iterations, but not below those that have begun, or one. */
 void exec_cut(struct exec *exec, uint64_t kept);
 
-/* The next part that leaves: its iterations, and their bytes. */
+/* Iterations of the next part to send, and its bytes. */
 uint64_t exec_next_part(const struct exec *exec, size_t *bytes);
 
-/* Sends the part; the last one of the chunk ends it. */
+/* Sends the part; the last one ends the chunk. */
 void exec_send_part(struct exec *exec, struct event *event, uint64_t count, size_t bytes);
 
-/* Runs the kernel for the next `count` iterations of the chunk; its time, waiting included, is added to the chunk and
- * to the running piece. `soon`: the clock has been read behind the call before, and hardly anything was done since. */
+/* Runs the kernel for the next `count` iterations; adds their time, waits included, to chunk and piece. `soon`: the
+ * clock was read after the previous call, and almost nothing was done since. */
 int exec_run_timed(struct exec *exec, uint64_t count, void *records, bool soon);
 
 /* Iterations for the next call of the kernel, at most `most`. */
 uint64_t exec_call_size(const struct exec *exec, uint64_t most);
 
-/* Ends the running piece where it may end. */
+/* Ends the running piece if it is long enough. */
 void exec_end_piece(struct exec *exec);
 
-/* --- remote.c: the kernel in a helper --- */
-
-/* Makes the helper's shared memory, with `room` bytes behind the share. -1 with one line in exec->error. */
+/* Creates the helper's shared memory, with `room` bytes after the share. */
 int exec_remote_init(struct exec *exec, const struct helper_start *start, size_t room);
 
-/* Ends the helper, and gives back what is shared with it. */
+/* Ends the helper and frees what is shared with it. */
 void exec_remote_fini(struct exec *exec);
 
-/* Begins the helper and waits until the kernel is open. -1 with one line in exec->error. */
+/* Starts the helper and waits until the kernel is open. */
 int exec_remote_open(struct exec *exec);
 
-/* Begins the chunk that has been put into exec->chunk. */
+/* Begins the chunk in exec->chunk. */
 void exec_remote_begin(struct exec *exec);
 
-/* Gives the helper the chunk in exec->next ahead, where it may have it by now. */
+/* Gives the helper the chunk in exec->next ahead, if possible now. */
 void exec_remote_give_ahead(struct exec *exec);
 
-/* Gives up iterations of that chunk: see executor_cut(). All of it, where the helper has not taken it. */
+/* Gives up iterations of that chunk: see executor_cut(); all of it if the helper has not taken it. */
 struct range exec_remote_cut_next(struct exec *exec, unsigned waiting);
 
-/* Gives that chunk up. What the helper has begun of it ends before it gets anything else. */
+/* Gives up that chunk. What the helper has begun of it ends before other commands. */
 void exec_remote_forget_next(struct exec *exec);
 
-/* Takes the new mark of the chunk to the helper. */
+/* Passes the chunk's new mark to the helper. */
 void exec_remote_set_mark(struct exec *exec);
 
-/* Has the helper go on with the chunk and takes over what it has done; false while its command runs on. */
+/* Lets the helper continue and takes over its results; false while its command runs. */
 bool exec_remote_turn(struct exec *exec);
 
-/* Looks after a helper that has nothing to do, or that opens the kernel while the chunk has nothing for it: no turn of
- * the chunk does, and its news would keep the worker from its rest. */
+/* Checks a helper that has nothing to do, or opens the kernel, outside of the turns of a chunk: its news would keep the
+ * worker from sleeping. */
 void exec_remote_look(struct exec *exec);
 
-/* How long what the helper computes stands: begins with a command, adds the time since the latest look, takes in that
- * all iterations of a while were over after `ns`, by itself the time of the longest at most. */
+/* The time for which the helper's iteration stands still: begin of a command; more time since the last look; some
+ * iterations have finished after `ns`, which bounds the longest one. */
 void exec_begin_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_look_at_standing(struct exec_standing *standing, uint64_t now_ns);
 void exec_learn_longest(struct exec_standing *standing, uint64_t ns);
 
-/* The time that an iteration may take, or, until one has begun, the helper may; UINT64_MAX: any. */
+/* Time limit of an iteration or, until one has begun, of the helper; UINT64_MAX: none. */
 uint64_t exec_limit_of_iteration(const struct exec *exec, bool has_begun);
 
-/* exec_kill_overdue() kills a helper whose iteration took longer than the limit, unless the helper has gone on to its
- * next command by then. exec_tell_overdue() then writes that reason; otherwise it leaves the text as it is. */
+/* exec_kill_overdue() kills a helper whose iteration exceeded the limit, unless it has begun its next command.
+ * exec_tell_overdue() then writes that reason; otherwise it leaves the text unchanged. */
 void exec_kill_overdue(struct exec *exec, uint64_t limit_ns);
 void exec_tell_overdue(const struct exec *exec, char why[HDSS_ERROR_MAX]);
 
-/* Says that the worker is going to sleep. False where the helper has news. */
+/* Announces that the worker will sleep. False if the helper has news. */
 bool exec_remote_rest(struct exec *exec);
 
-/* Iterations of the chunk that have begun, while the helper has a command. */
+/* Begun iterations of the chunk while the helper has a command. */
 uint64_t exec_remote_begun(const struct exec *exec);
 
-/* Has the helper compute no iteration of the chunk from `kept` on that has not begun. Returns the end of its command,
- * or `kept` where that lies behind it. */
+/* Prevents iterations of the chunk from `kept` on from beginning. Returns the end of the command, or `kept` if that is
+ * later. */
 uint64_t exec_remote_cut(struct exec *exec, uint64_t kept);
 
-/* Has the command end with what has begun. False while it runs. */
+/* Ends the command with what has begun. False while it runs. */
 bool exec_remote_put_off(struct exec *exec);
 
-/* Ends what the helper runs: takes over what is done of its command, and kills it. */
+/* Ends the helper's work: takes over what is done and kills it. */
 void exec_remote_end(struct exec *exec);
 
-/* True once the helper runs nothing of it any more. */
+/* True once the helper runs nothing. */
 bool exec_remote_has_ended(struct exec *exec);
 
-/* Has the helper probe; exec_remote_probe_turn() says, now and then, whether that is over: then the speed is there. */
+/* Lets the helper probe; exec_remote_probe_turn() returns true when the speed is available. */
 void exec_remote_begin_probe(struct exec *exec);
 bool exec_remote_probe_turn(struct exec *exec);
 
-/* The same, and waits for it. */
+/* The same, waiting for the result. */
 void exec_remote_probe(struct exec *exec, struct speed *speed);
 
-/* --- timestep.c --- */
-
-/* Brings the kernel, step by step, to the time step that the iteration is of. -1 with one line in exec->error. */
+/* Advances the kernel to the time step of the iteration, step by step. */
 int exec_enter_step(struct exec *exec, uint64_t iteration);
 
-/* True where the kernel is in the iteration's time step. */
+/* True if the kernel is in the iteration's time step. */
 static inline bool exec_is_in_step(const struct exec *exec, uint64_t iteration)
 {
     return iteration - exec->step.first < exec->step.count;
 }
 
-/* --- timing.c --- */
-
 bool exec_probe(struct executor *executor, struct speed *speed);
 
-/* Advances a probe that a helper runs. */
+/* Advances a probe in a helper. */
 enum turn exec_probe_turn(struct exec *exec, struct event *event);
 
-/* Time of an iteration as a probe tells it that nobody survives, or that none may run. */
+/* Time of an iteration that the probe reports if iterations crash or may not be run. */
 #define EXEC_UNKNOWN_NS 1000000u
 
 static inline struct speed exec_unknown_speed(void)
@@ -153,63 +144,58 @@ static inline struct speed exec_unknown_speed(void)
     return (struct speed){.mean_ns = 0, .levels = 1, .elapsed_ns = {EXEC_UNKNOWN_NS}};
 }
 
-/* Returns the time that a reading of the clock takes. */
+/* Time of reading the clock. */
 double exec_time_clock(void);
 
-/* Looks at a whole chunk that was timed by itself: whether it was short, and came soon after the one before. */
+/* Checks whether a chunk that was timed by itself was short and followed the previous one closely. */
 void exec_look_for_short(struct exec *exec, uint64_t began_ns, uint64_t ended_ns);
-
-/* --- steps.c --- */
 
 void exec_fini(struct executor *executor);
 
-/* Ends what runs: see executor_end(). exec_has_ended() says that nothing of it does any more. */
+/* Ends what runs: see executor_end(). exec_has_ended() tells when nothing runs any more. */
 struct range exec_end(struct executor *executor);
 bool exec_has_ended(struct exec *exec);
 
-/* Stops the program where an invariant does not hold. */
+/* Asserts invariants. */
 void exec_check(const struct executor *executor);
 
-/* Returns the clock of the real work: a sleeping kernel is timed by the wall, a computing one by the core, which others
- * may share. */
+/* The clock for compute times: wall time for kernels that sleep, processor time for others, whose core may be shared.
+ * */
 clockid_t exec_work_clock(const struct exec *exec);
 
-/* Pays the time that is owed to the slowdown, by real waiting; a short rest is carried over unless the chunk is at its
- * end. */
+/* Waits for the time owed to the slowdown; a short rest is carried over unless the chunk ends. */
 void exec_pay_waiting(double *waiting_ns, bool at_end);
 
-/* Has the kernel put the output of `count` iterations. HDSS_WAIT where it has not got so far. */
+/* Lets the kernel put the output of `count` iterations. HDSS_WAIT if it is not finished. */
 int exec_run_variable(struct exec *exec, uint64_t first, uint64_t count);
 
-/* Looks at the variable output of `count` iterations, put since there were `before` bytes. Where nothing is collected
- * it has served its purpose with its digest. */
+/* Accounts for the output of `count` iterations since there were `before` bytes; only digests it if nothing is
+ * collected. */
 void exec_look_at_output(struct exec *exec, uint64_t count, size_t before);
 
-/* Has a child process compute, and takes over what it has done since the last call. */
+/* Computes in a child process and takes over what it has done since the last call. */
 void exec_compute_in_child(struct exec *exec);
 
-/* Tells that an iteration has failed; results before it go first. */
+/* Reports a failed iteration, after the results before it. */
 void exec_tell_failure(struct exec *exec, struct event *event);
 
-/* Ends the turn of a kernel that waits. Results before it leave all the same, when it is time; not where the waiting
- * iteration has put something already. */
+/* Ends the turn of a waiting kernel. Results before it are sent when due, unless the waiting iteration has put
+ * something already. */
 enum turn exec_wait_turn(struct exec *exec, struct event *event);
-
-/* --- all --- */
 
 static inline struct exec_buffer *exec_buffer_in_use(struct exec *exec)
 {
     return &exec->records.buffers[exec->records.filling];
 }
 
-/* Bytes of a buffer for records of one length: whole lines of the cache. */
+/* Size of a buffer for records, in whole cache lines. */
 static inline size_t exec_buffer_bytes(const struct exec *exec)
 {
     return (EXEC_HEADROOM + exec->records.capacity * exec->records.bytes + 63) / 64 * 64;
 }
 
-/* True where the running chunk, whose results have room, goes on with an iteration. More variable output may have
- * gathered than could leave at once. While the executor is put off only the iteration goes on that waits. */
+/* True if the running chunk can continue: its results have room. There may be more variable output than fits a part.
+ * While the executor is put off only a waiting iteration continues. */
 static inline bool exec_can_compute(const struct exec *exec)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -224,8 +210,7 @@ static inline uint64_t exec_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Returns the number of iterations for which there is room. Of variable output that is an estimate by earlier ones:
- * more than a slice of it does no harm. */
+/* Number of iterations for which there is room; for variable output an estimate, as exceeding a slice does no harm. */
 static inline uint64_t exec_room(const struct exec *exec)
 {
     if (!exec->records.variable)
@@ -236,7 +221,7 @@ static inline uint64_t exec_room(const struct exec *exec)
     return fit < 1 ? 1 : fit < 1e18 ? (uint64_t)fit : UINT64_MAX;
 }
 
-/* Returns the place of the next records. */
+/* Place of the next records. */
 static inline unsigned char *exec_next_records(struct exec *exec)
 {
     if (exec->records.variable)

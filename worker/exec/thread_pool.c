@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The main thread's part of a pool: chunks into slots, and what is done out of them, in order: see pool.h. */
+/* The main thread of a pool: puts chunks into slots and reports results in order: see thread_pool.h. */
 #include "worker/exec/thread_pool.h"
 
 #include "common/machine/machine.h"
@@ -21,14 +21,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Time between two looks at the messages. */
+/* Interval of looking at messages. */
 #define TURN_NS 2000000u
-/* Bytes of the buffer for records that are only digested: it stays in the cache. */
+/* Size of the buffer for records that are only digested; it fits the cache. */
 #define SCRATCH_BYTES (256u << 10)
-/* The most bytes of collected records of one slot, and of all slots; a single record may be longer. */
+/* Limit of collected records in a slot, and in all slots, except for a larger single record. */
 #define SLOT_BYTES  (16u << 20)
 #define SLOTS_BYTES (64u << 20)
-/* Memory that is shared with a helper is kept for the next records of a slot where it is less. */
+/* Shared memory up to this size is kept for the next records of a slot. */
 #define SHARED_KEPT_BYTES (64u << 10)
 
 static struct thread_pool *team_of(struct executor *executor)
@@ -46,9 +46,7 @@ static size_t whole_lines(size_t bytes)
     return (bytes + 63) / 64 * 64;
 }
 
-/* --- news for the main thread --- */
-
-/* Tells the main thread, from any thread, that there is something for it. */
+/* Called by any thread: the main thread has something to do. */
 static void notify(void *context)
 {
     struct thread_pool *pool = context;
@@ -64,7 +62,7 @@ static void notify(void *context)
             ;
 }
 
-/* Has the main thread look at everything, now. */
+/* Makes the main thread look at everything. */
 static void take_team_news(struct thread_pool *pool)
 {
     uint64_t count;
@@ -73,12 +71,12 @@ static void take_team_news(struct thread_pool *pool)
         return;
     }
     if (pool->rests && !atomic_exchange(&pool->blocked, false) && read(pool->bell, &count, sizeof count) < 0)
-        count = 0; /* a thread is about to ring: the next rest is a short one */
+        count = 0; /* a thread is about to ring: the next rest will be short */
     pool->rests = false;
     atomic_store(&pool->has_work, false);
 }
 
-/* Says that the main thread has nothing to do. False where a thread brought news before the others knew. */
+/* Announces that the main thread has nothing to do. False if a thread had news before. */
 static bool is_blocked(struct thread_pool *pool)
 {
     if (pool->team.remote != NULL)
@@ -88,9 +86,7 @@ static bool is_blocked(struct thread_pool *pool)
     return !atomic_load(&pool->has_work);
 }
 
-/* --- set-up --- */
-
-/* Closes the kernel for the threads of this process but the first, whose instance is the executor's. */
+/* Closes the kernel for the threads of this process except the first, which uses the executor's instance. */
 static void close_members(struct thread_pool *pool)
 {
     const struct hdss_kernel *kernel = pool->config.exec.kernel;
@@ -103,7 +99,7 @@ static void close_members(struct thread_pool *pool)
     pool->pool_thread = NULL;
 }
 
-/* Frees the records of a slot, unless MPI may read them. */
+/* Frees the records of a slot unless MPI may read them. */
 static void free_records(struct thread_pool_slot *slot)
 {
     if (slot->is_kept)
@@ -140,7 +136,6 @@ static int team_refuse(struct thread_pool *pool, const char *text)
     return -1;
 }
 
-/* -1 with one line in pool->error. */
 static int open_member(struct thread_pool *pool, unsigned thread)
 {
     const struct exec_config *config = &pool->config.exec;
@@ -167,7 +162,7 @@ static int open_member(struct thread_pool *pool, unsigned thread)
     return -1;
 }
 
-/* Tells the instances of the other threads of the time step, so that all are in the same. */
+/* Passes the time step to the instances of the other threads. */
 static int tell_threads(void *context, uint64_t step, const void *results, char error[HDSS_ERROR_MAX])
 {
     struct thread_pool *pool = context;
@@ -196,9 +191,7 @@ void thread_pool_stop(struct thread_pool *pool)
     ring_stop(&pool->ring);
 }
 
-/* --- measuring --- */
-
-/* The speed of all threads, of which one has probed. */
+/* Speed of all threads, derived from the one that probed. */
 static void share_speed(const struct thread_pool *pool, struct speed *speed)
 {
     speed_share(speed, pool->config.threads < pool->config.cores ? pool->config.threads : pool->config.cores);
@@ -214,7 +207,7 @@ static bool thread_pool_probe(struct executor *executor, struct speed *speed)
     return !pool->team.probes;
 }
 
-/* Advances a probe that the helper runs. */
+/* Advances a probe in the helper. */
 static enum turn advance_probe(struct thread_pool *pool, struct event *event)
 {
     const enum turn turn = executor_advance(&pool->team.remote->exec.executor, event);
@@ -239,7 +232,7 @@ void thread_pool_add_spread(struct thread_pool *pool, unsigned thread, uint64_t 
     pthread_mutex_unlock(&pool->lock);
 }
 
-/* How the iterations of the slot differ, as its threads have seen it. */
+/* Variation of the slot's iterations, as measured by its threads. */
 static struct spread spread_of_slot(struct thread_pool *pool, const struct thread_pool_slot *slot)
 {
     struct spread spread = {0};
@@ -255,7 +248,7 @@ static struct spread spread_of_slot(struct thread_pool *pool, const struct threa
     return spread;
 }
 
-/* Takes the figures of the threads so far: work that is over has been counted before it was told. */
+/* Collects the threads' figures; finished work was counted before it was reported. */
 static void take_team_figures(struct thread_pool *pool)
 {
     struct stats stats;
@@ -283,7 +276,7 @@ static double later_ns(const struct thread_pool *pool)
     return sum;
 }
 
-/* Wall time of the oldest chunk up to `now_ns`: see pool.h. */
+/* Wall time of the oldest chunk up to `now_ns`: see thread_pool.h. */
 static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double later)
 {
     uint64_t began = pool->oldest.began_ns > pool->last_ended_ns ? pool->oldest.began_ns : pool->last_ended_ns;
@@ -294,8 +287,6 @@ static uint64_t wall_ns(const struct thread_pool *pool, uint64_t now_ns, double 
         wall -= (double)(now_ns - pool->off_since_ns);
     return wall > 1 ? (uint64_t)wall : 1;
 }
-
-/* --- chunks into slots --- */
 
 static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
@@ -311,13 +302,13 @@ static void drop_records(struct thread_pool *pool, struct thread_pool_slot *slot
     slot->is_kept = false;
 }
 
-/* The place of a slot's records in the memory that is shared with a helper. */
+/* Index of a slot's records in shared memory. */
 static unsigned shared_place(const struct thread_pool *pool, const struct thread_pool_slot *slot)
 {
     return (unsigned)(slot - pool->slot) + (slot->has_moved ? pool->ring.slots : 0);
 }
 
-/* Begins the next slot with the iterations of a chunk, for whose records there must be memory. False: not now. */
+/* Begins the next slot with iterations of a chunk if there is memory for its records. False: not now. */
 static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk *chunk, struct thread_pool_slot *slot,
                        const struct range *range)
 {
@@ -354,7 +345,7 @@ static bool begin_slot(struct thread_pool *pool, const struct thread_pool_chunk 
     return !pool->has_problem;
 }
 
-/* Brings the kernel to the chunk's time step when nothing of another step is computed any more. False: not now. */
+/* Advances the kernel to the chunk's time step when no other step is computed. False: not now. */
 static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk *chunk)
 {
     uint64_t first = chunk->first + chunk->given;
@@ -362,7 +353,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
         return true;
     if (pool->oldest.slot < ring_begun(&pool->ring) ||
         !ring_is_left(&pool->ring,
-                      pool->team.remote != NULL ? 0 : 1)) /* a thread may be at a chunk that was given up */
+                      pool->team.remote != NULL ? 0 : 1)) /* a thread may be in a chunk that was given up */
         return false;
     if (pool->team.remote != NULL) {
         remote_team_note_step(pool, first);
@@ -375,7 +366,7 @@ static bool is_in_step(struct thread_pool *pool, const struct thread_pool_chunk 
     return false;
 }
 
-/* Begins the chunks that have come, as far as there is room. */
+/* Begins chunks as far as there is room. */
 static void fill_slots(struct thread_pool *pool)
 {
     while (pool->begun < pool->chunk_count && !pool->has_problem) {
@@ -428,15 +419,12 @@ static void thread_pool_forget(struct executor *executor)
     pool->begun = pool->begun > 0;
 }
 
-/* --- chunks are cut --- */
-
 static struct thread_pool_chunk *pool_chunk_of(struct thread_pool *pool, unsigned index)
 {
     return &pool->chunk[(pool->chunk_first + index) % POOL_CHUNKS_MAX];
 }
 
-/* The slots of a chunk that have not been told: `*first` to the returned number - 1, but for those that are cancelled.
- */
+/* Slots of a chunk that were not reported: `*first` to the returned number - 1, including cancelled ones. */
 static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, uint64_t *first)
 {
     uint64_t number = *first = pool->oldest.slot;
@@ -452,7 +440,7 @@ static uint64_t slots_of_chunk(const struct thread_pool *pool, unsigned index, u
     return number;
 }
 
-/* Iterations of the slot that nobody has begun, as far as it is known. */
+/* Iterations of the slot that have not begun, as far as known. */
 static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
 {
     const struct thread_pool_slot *slot = thread_pool_slot(pool, number);
@@ -465,13 +453,13 @@ static uint64_t unbegun_of_slot(struct thread_pool *pool, uint64_t number)
     return in_ring->kept - (alone ? pool->oldest.told : 0);
 }
 
-/* Takes off the slot's end what nobody has begun; it keeps `least` iterations or more. Returns how many. */
+/* Cuts undrawn iterations off the slot, leaving at least `least`. Returns how many remain. */
 static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t least)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, number);
     if (!thread_pool_slot(pool, number)->isolated)
         return ring_cut(&pool->ring, slot, least);
-    if (number == pool->oldest.slot && pool->oldest.alone) { /* the slot runs as one chunk */
+    if (number == pool->oldest.slot && pool->oldest.alone) { /* the slot is run as one chunk */
         const struct exec_chunk *alone = &pool->exec.chunk;
         exec_cut(&pool->exec, least);
         least = alone->count;
@@ -480,7 +468,7 @@ static uint64_t cut_slot(struct thread_pool *pool, uint64_t number, uint64_t lea
     return slot->kept;
 }
 
-/* Takes off the chunk's end what nobody has begun; it keeps `least` iterations or more. */
+/* Cuts undrawn iterations off the chunk, leaving at least `least`. */
 static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
 {
     struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
@@ -500,7 +488,7 @@ static void cut_chunk(struct thread_pool *pool, unsigned index, uint64_t least)
     }
 }
 
-/* Takes the chunk out of those that run, or corrects what is known of it. */
+/* Removes the chunk from the running ones, or updates its size. */
 static void settle_chunk(struct thread_pool *pool, unsigned index)
 {
     const struct thread_pool_chunk *chunk = pool_chunk_of(pool, index);
@@ -516,7 +504,7 @@ static void settle_chunk(struct thread_pool *pool, unsigned index)
         pool->begun--;
 }
 
-/* Keeps an iteration of the oldest chunk that has not been told. */
+/* Keeps an unreported iteration of the oldest chunk. */
 static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
 {
     struct thread_pool *pool = team_of(executor);
@@ -531,27 +519,24 @@ static struct range thread_pool_cut(struct executor *executor, unsigned waiting)
         if (unbegun == 0)
             continue;
         cut_chunk(pool, index, count - recall_share(unbegun, 1, waiting));
-        if (chunk->count ==
-            count) /* its only draw is larger than the share: it goes whole, before an older chunk does */
+        if (chunk->count == count) /* its only draw exceeds the share: it goes as a whole, before an older chunk does */
             cut_chunk(pool, index, count - unbegun);
         cut = (struct range){chunk->first + chunk->count, count - chunk->count};
         settle_chunk(pool, index);
     }
     if (cut.count > 0)
-        notify(pool); /* a part may be over now, or nothing left to draw */
+        notify(pool); /* a part may now be complete, or nothing be left to draw */
     return cut;
 }
 
-/* --- what is done leaves --- */
-
-/* Complete iterations of the oldest slot behind those that have left. */
+/* Complete iterations of the oldest slot after those that were sent. */
 struct ready {
     uint64_t count, digest;
-    bool full;   /* the iterations are as many as leave at once */
-    bool failed; /* the part behind them has failed */
+    bool full;   /* as many as are sent at once */
+    bool failed; /* the following part has failed */
 };
 
-/* Iterations of the part that begins there, but those that were cut off. */
+/* Size of the part that begins there, without iterations that were cut off. */
 static uint64_t part_size(const struct ring_slot *slot, uint64_t at)
 {
     return exec_least(slot->part_count, slot->kept - at);
@@ -576,7 +561,7 @@ static struct ready look_at_parts(const struct thread_pool *pool, struct ring_sl
     return ready;
 }
 
-/* Ends the oldest chunk, the last part of which is in the event. */
+/* Ends the oldest chunk, whose last part is in the event. */
 static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint64_t ended_ns)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -598,7 +583,7 @@ static void end_oldest_chunk(struct thread_pool *pool, struct event *event, uint
     pool->off_ns = 0;
 }
 
-/* Goes to the next slot that is wanted, as all of the oldest has been told. */
+/* Moves to the next wanted slot after all of the oldest was reported. */
 static void end_oldest_slot(struct thread_pool *pool)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -613,8 +598,7 @@ static void end_oldest_slot(struct thread_pool *pool)
     ring_release(&pool->ring, pool->oldest.slot);
 }
 
-/* Notes that `count` more iterations of the oldest slot leave with the event, which ends the chunk with its last ones.
- */
+/* Accounts for `count` iterations of the oldest slot in the event; the last ones end the chunk. */
 static void note_told(struct thread_pool *pool, struct event *event, uint64_t count, uint64_t now_ns)
 {
     const struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -629,7 +613,7 @@ static void note_told(struct thread_pool *pool, struct event *event, uint64_t co
     end_oldest_slot(pool);
 }
 
-/* False where memory is out for now. */
+/* False if memory runs out for now. */
 static bool has_small(struct thread_pool_slot *slot)
 {
     if (slot->small == NULL)
@@ -637,8 +621,8 @@ static bool has_small(struct thread_pool_slot *slot)
     return slot->small != NULL;
 }
 
-/* Puts the records into the event. Records that go within a message are written behind others that may be on their way:
- * they get a place of their own. False: that place is taken. */
+/* Adds the records to the event. Records within a message are written after other data that may still be in use, so
+ * they get a place of their own. False: that place is in use. */
 static bool attach_records(struct thread_pool *pool, struct event *event, const struct ready *ready)
 {
     struct thread_pool_slot *slot = thread_pool_slot(pool, pool->oldest.slot);
@@ -656,7 +640,7 @@ static bool attach_records(struct thread_pool *pool, struct event *event, const 
     return true;
 }
 
-/* Makes the event a part of the oldest chunk that leaves, the last one or not. False: none is due. */
+/* Makes the event a part of the oldest chunk. False: none is due. */
 static bool tell_part(struct thread_pool *pool, struct event *event)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -678,9 +662,7 @@ static bool tell_part(struct thread_pool *pool, struct event *event)
     return true;
 }
 
-/* --- what runs is ended --- */
-
-/* Iterations of the oldest slot that are done up to the first that is not, in a row. */
+/* Finished iterations at the beginning of the oldest slot. */
 static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
 {
     if (pool->oldest.alone) {
@@ -691,7 +673,7 @@ static uint64_t done_of_oldest(struct thread_pool *pool, struct ring_slot *slot)
                                                                : pool->oldest.told + look_at_parts(pool, slot).count;
 }
 
-/* Of the oldest slot what is done stays, and nothing of those behind it. Returns what that is of the chunk. */
+/* Keeps what is done of the oldest slot and nothing of later ones. Returns how much of the chunk that is. */
 static uint64_t end_slots(struct thread_pool *pool)
 {
     const uint64_t oldest = pool->oldest.slot, begun = ring_begun(&pool->ring);
@@ -707,7 +689,7 @@ static uint64_t end_slots(struct thread_pool *pool)
     return pool->oldest.before + slot->kept;
 }
 
-/* Threads of this process cannot be ended: they finish what they have begun. */
+/* Threads of this process cannot be aborted: they finish what they have begun. */
 static struct range thread_pool_end(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -725,9 +707,7 @@ static struct range thread_pool_end(struct executor *executor)
     return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
-/* --- what the main thread does alone --- */
-
-/* Begins the next iterations of the oldest slot, if it is for the main thread alone. */
+/* Begins the next iterations of the oldest slot if they are for the main thread. */
 static bool begin_alone(struct thread_pool *pool)
 {
     struct ring_slot *slot = ring_slot(&pool->ring, pool->oldest.slot);
@@ -742,8 +722,8 @@ static bool begin_alone(struct thread_pool *pool)
     return true;
 }
 
-/* Advances the chunk that the main thread runs alone. An iteration that fails is told by itself, so the last part may
- * have nothing in it. */
+/* Advances the chunk that the main thread runs alone. A failed iteration is reported separately, so the last part may
+ * be empty. */
 static enum turn advance_alone(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){0};
@@ -763,11 +743,8 @@ static enum turn advance_alone(struct thread_pool *pool, struct event *event)
     return count > 0 || event->type == EVENT_FINISHED ? TURN_EVENT : TURN_WORKED;
 }
 
-/* --- a turn --- */
-
-/* Makes the next event, in this order: a problem (nothing begins any more after it), a part of the oldest chunk that
- * leaves, its mark, or that a thread has nothing to do, which is told once for all that has begun. False: none is due.
- */
+/* Makes the next event, in this order: a problem (after which nothing begins), a part of the oldest chunk, its mark, or
+ * that a thread has nothing to do, which is reported once for all begun chunks. False: none is due. */
 static bool tell_next(struct thread_pool *pool, struct event *event)
 {
     struct thread_pool_chunk *chunk = &pool->chunk[pool->chunk_first];
@@ -793,7 +770,7 @@ static bool tell_next(struct thread_pool *pool, struct event *event)
     return pool->empty_told = true;
 }
 
-/* Ends the oldest chunk, of which no slot has begun that has not been told. */
+/* Ends the oldest chunk, all of whose begun slots were reported. */
 static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
 {
     *event = (struct event){.type = EVENT_FINISHED, .chunk = {.done = pool->oldest.before}};
@@ -801,7 +778,7 @@ static enum turn end_without_slot(struct thread_pool *pool, struct event *event)
     return TURN_EVENT;
 }
 
-/* Tells what is left of the chunk that ends, once nobody computes any more. */
+/* Reports the rest of an ended chunk when no thread computes any more. */
 static enum turn advance_ended(struct thread_pool *pool, struct event *event)
 {
     if (!remote_team_has_ended(pool) || pool->chunk_count == 0)
@@ -854,7 +831,7 @@ static bool is_of_slot(const struct thread_pool_slot *slot, const void *data)
     return slot->bytes != NULL && bytes >= slot->bytes && bytes < slot->bytes + EXEC_HEADROOM + slot->size;
 }
 
-/* A part of the slot is not on its way any more. */
+/* A part of the slot was sent. */
 static void end_sending(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (--slot->sent == 0 && slot->over)
@@ -874,8 +851,8 @@ static void thread_pool_sent(struct executor *executor, const void *data)
     }
 }
 
-/* Keeps the records of a slot when they are dropped. In memory that is shared with a helper they can be kept once, see
- * inline_abandon(): else they stay on their way for ever. */
+/* Keeps the records of a slot when they are dropped. In shared memory that is possible once, see inline_abandon();
+ * after that they count as being sent for ever. */
 static void keep_records(struct thread_pool *pool, struct thread_pool_slot *slot)
 {
     if (pool->team.records != NULL && slot->has_moved)
@@ -907,7 +884,7 @@ static int thread_pool_descriptor(const struct executor *executor)
     return pool->team.remote != NULL ? pool->team.remote->watch : pool->bell;
 }
 
-/* Threads of this process are not put off: a worker that several jobs share has none. */
+/* Threads of this process are never put off: a worker with several jobs has none. */
 static bool team_put_off(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -921,7 +898,7 @@ static bool team_put_off(struct executor *executor)
     return true;
 }
 
-/* Leaves the time out in which the oldest chunk, where it had begun, was put off. */
+/* Excludes the time in which the oldest chunk was put off. */
 static void team_go_on(struct executor *executor)
 {
     struct thread_pool *pool = team_of(executor);
@@ -934,7 +911,7 @@ static void team_go_on(struct executor *executor)
         const bool has_begun = pool->oldest.before > 0 || pool->oldest.began_ns > 0 ||
                                atomic_load_explicit(&slot->began_ns, memory_order_relaxed) > 0;
         pool->off_ns += has_begun ? now_ns - since_ns : 0;
-        pool->team.remote->looked_ns = now_ns; /* no iteration has stood for that time */
+        pool->team.remote->looked_ns = now_ns; /* that time does not count as standing still */
     }
     pool->off_since_ns = 0;
     ring_go_on(&pool->ring);
@@ -994,7 +971,7 @@ static const struct executor_ops thread_pool_ops = {
     .fini = team_close,
 };
 
-/* Opens the kernel for each thread of this process. -1 with one line in pool->error. */
+/* Opens the kernel for each thread of this process. */
 static int open_members(struct thread_pool *pool)
 {
     pool->pool_thread = aligned_alloc(RING_LINE, pool->config.threads * sizeof *pool->pool_thread);
@@ -1025,7 +1002,7 @@ static int open_here(struct thread_pool *pool)
     return -1;
 }
 
-/* The room of a slot for its records, in memory that is shared with a helper. */
+/* Bytes per slot for records in shared memory. */
 static size_t shared_room(const struct thread_pool *pool)
 {
     const size_t bytes = EXEC_HEADROOM + pool->slot_most * pool->record_bytes;
@@ -1064,8 +1041,6 @@ int thread_pool_init(struct thread_pool *pool, const struct thread_pool_config *
     return pool->slot != NULL ? 0 : team_refuse(pool, "no memory for its chunks");
 }
 
-/* --- the threads of a helper --- */
-
 int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct channel *channel, int bell)
 {
     const struct exec_team *team = exec->config.team;
@@ -1076,7 +1051,7 @@ int thread_pool_join(struct thread_pool *pool, const struct exec *exec, struct c
                    .threads = channel->threads,
                    .technique = team->technique,
                    .cores = team->cores},
-        .exec = *exec, /* it has the instance of the first thread; who opened it closes it */
+        .exec = *exec, /* has the instance of the first thread, and is closed by its owner */
         .team.channel = channel,
         .bell = bell,
         .team.notify = notify,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Time steps that build upon one another: the kernel is told of each, in order, with what the one before has yielded,
- * as it lies in the output. A worker that had no chunk of a step, or comes later, is told of it when it has one. */
+/* Dependent time steps: the kernel gets each step in order, with the results of the previous one from the output. A
+ * worker without a chunk of a step, or one that joins later, catches up when it gets a chunk. */
 #include "worker/exec/steps.h"
 
 #include "common/util/error.h"
@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Reads the records of the step that the kernel is in, and tells all instances of the next one. */
+/* Reads the records of the present step and passes the next one to all instances. */
 static int enter_next_step(struct exec *exec)
 {
     const struct exec_config *config = &exec->config;
@@ -39,8 +39,7 @@ static int enter_next_step(struct exec *exec)
     return -1;
 }
 
-/* A step that cannot be entered is not tried again: a kernel that refuses a step may have gone half of the way, and the
- * worker goes no further in any case. */
+/* A refused step is not retried: the kernel may have done half of it, and the worker ends in any case. */
 int exec_enter_step(struct exec *exec, uint64_t iteration)
 {
     if (exec->step.is_stuck)

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Timing what is too short for the clock: chunks that are computed in runs (see inline.h), and the iterations of a
- * probe. */
+/* Timing what is too short for the clock: chunks computed in runs (see inline.h), and probe iterations. */
 #include "worker/exec/steps.h"
 
 #include "common/machine/probe.h"
@@ -11,22 +10,20 @@
 
 #include <assert.h>
 
-/* Time of an iteration from which on no warming up is needed. */
+/* Time of an iteration above which no warm-up is needed. */
 #define PROBE_LONG_NS 50000000u
-/* Time below which a chunk is short: timing it, which takes some 70 ns, would cost a third of it or more. */
+/* Limit of a short chunk: timing it, which takes some 70 ns, would cost at least a third of it. */
 #define SHORT_NS 200.0
-/* The longest time between two short chunks, above which timing them hardly matters. */
+/* Limit of the gap between short chunks, above which timing hardly matters. */
 #define SHORT_GAP_NS 400.0
-/* Number of short chunks in a row, timed one by one, after which chunks are believed to be short. */
+/* Successive short chunks, each timed, after which chunks are assumed to be short. */
 #define SHORT_CALM 32
-/* Chunks in a run, least and most: the readings of the clock are some 1 ns of each then. They change at random, so that
- * a loop whose costs come back after so many iterations does not have the same one timed each time. */
+/* Chunks in a run, least and most, so that reading the clock costs about 1 ns per chunk. The number is random, so that
+ * in a loop with periodic costs different chunks are timed. */
 #define RUN_LEAST 48
 #define RUN_MOST  80
-/* Weight of the latest short iteration in the smoothed time of one. */
+/* Weight of the last short iteration in the average. */
 #define SHORT_WEIGHT 0.125
-
-/* --- short chunks --- */
 
 double exec_time_clock(void)
 {
@@ -48,14 +45,14 @@ static void begin_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_began_ns = now_ns;
 }
 
-/* Has chunks timed by themselves again. */
+/* Times each chunk again. */
 static void doubt_shorts(struct exec *exec)
 {
     exec->shorts.count = 0;
     exec->shorts.stable = 0;
 }
 
-/* Takes the time of a chunk of `count` iterations if it is short. A reading of the clock is in `elapsed_ns`. */
+/* Learns the time of a chunk of `count` iterations if it is short. `elapsed_ns` includes one reading of the clock. */
 static bool learn_short(struct exec *exec, uint64_t count, uint64_t elapsed_ns)
 {
     double time = (double)elapsed_ns - exec->shorts.clock_ns;
@@ -91,7 +88,7 @@ static uint64_t end_run(struct exec *exec, uint64_t now_ns)
     exec->shorts.run_done = 0;
     if (passed <= (uint64_t)(RUN_MOST * (SHORT_NS + SHORT_GAP_NS)))
         return time < passed ? time : passed;
-    doubt_shorts(exec); /* a chunk was long, or the core was taken away, which counts for a chunk that is timed, too */
+    doubt_shorts(exec); /* a chunk was long, or the core was taken away, which counts for timed chunks as well */
     return passed;
 }
 
@@ -132,9 +129,7 @@ uint64_t exec_pause(struct exec *exec)
     return end_run(exec, exec->ended_ns);
 }
 
-/* --- probing --- */
-
-/* The means to compute probe iterations, and the executor whose clock times them. */
+/* Runs probe iterations, timed by the clock of an executor. */
 struct prober {
     struct exec *exec;
     void (*run_one)(void *context, uint64_t iteration);
@@ -159,7 +154,7 @@ static uint64_t time_probes(const struct prober *prober, struct probe *probe, ui
     return (uint64_t)((double)((each ? last : clock_ns(clock)) - began) * exec->config.slowdown);
 }
 
-/* Returns the time of one short probe iteration by itself, without the reading of the clock. */
+/* Time of one short probe iteration, without reading the clock. */
 static double time_single(const struct prober *prober, const struct probe *probe, uint64_t k)
 {
     uint64_t began = clock_ns(CLOCK_MONOTONIC), empty = clock_ns(CLOCK_MONOTONIC);
@@ -168,8 +163,8 @@ static double time_single(const struct prober *prober, const struct probe *probe
     return time > 0 ? time * prober->exec->config.slowdown : 0;
 }
 
-/* Times short iterations by the quicker clock, and takes the lesser of two times, in case the core was taken away or
- * the cache was cold. */
+/* Times short iterations by the faster clock and takes the lesser of two times, in case the core was taken away or the
+ * cache was cold. */
 static void time_singles(const struct prober *prober, struct probe *probe)
 {
     const double short_ns = PROBE_SHORT_NS * prober->exec->config.slowdown;
@@ -188,9 +183,8 @@ void exec_time_probe(struct exec *exec, void (*run_one)(void *context, uint64_t 
     probe_init(&probe, exec->config.probe_first, exec->config.probe_count, exec->config.probe_least);
     if (exec->config.loop->waits)
         probe.enough_ns = PROBE_SLEEPING_NS;
-    /* the first iteration warms up caches, pages and the core's clock, unless it is so long that this does not matter.
-     * A kernel that sleeps needs no warming up, and may make up for a sleep that lasted too long by the next ones:
-     * those would take no time if the first did not count */
+    /* The first iteration warms up caches, pages and the core's clock, unless it is very long. A kernel that sleeps
+     * needs no warm-up, and may compensate oversleep in the next iterations, which would then seem to take no time. */
     uint64_t elapsed = time_probes(&prober, &probe, 1);
     if (elapsed >= PROBE_LONG_NS || exec->config.loop->waits)
         probe_add(&probe, 1, elapsed);
@@ -209,7 +203,7 @@ static void run_inline_probe(void *context, uint64_t iteration)
                      exec->records.variable ? NULL : exec->records.buffers[0].bytes + EXEC_HEADROOM);
 }
 
-/* False where a helper is to do it. */
+/* False if a helper must do it. */
 static bool probe_here(struct exec *exec, struct speed *speed)
 {
     if (exec->config.unprobed)

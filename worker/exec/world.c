@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The real system under a helper: see world.h. */
+/* The real environment of a helper: see world.h. */
 #include "worker/exec/world.h"
 
 #include "common/os/children.h"
@@ -45,7 +45,7 @@ static bool real_await_end(int process, int most_ms)
     return ended > 0;
 }
 
-/* The group is ended before the process is waited for: until then its number is that of no other. */
+/* Kills the group before reaping: until then its ID is not reused. */
 static int real_reap(pid_t pid)
 {
     siginfo_t end;
