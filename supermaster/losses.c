@@ -37,8 +37,6 @@
 /* Largest n, at most 64, for which a pattern of every n-th task failing is recognised. */
 #define PERIOD_MAX 16
 
-/* --- set-up --- */
-
 static void find_nodes_of_masters(struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -103,8 +101,6 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
     free(supermaster->nodes.refills_kept);
     free(supermaster->nodes.events);
 }
-
-/* --- judging nodes by their tasks --- */
 
 /* Counts the tasks that ended on other nodes with numbers among those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
@@ -195,8 +191,6 @@ void supermaster_note_failed_try(struct supermaster *supermaster, const struct i
         supermaster_note_outcome(supermaster, w, &(struct done_record){failure->first, failure->count, 0, true});
 }
 
-/* --- putting nodes aside and taking them back --- */
-
 /* True if a worker of another node gets work now, or after it has joined. */
 static bool has_workers_beside(const struct supermaster *supermaster, unsigned node)
 {
@@ -286,8 +280,6 @@ static void supermaster_take_back_if_alone(struct supermaster *supermaster)
             take_node_back(supermaster, node);
 }
 
-/* --- for the report --- */
-
 unsigned supermaster_aside_count(const struct supermaster *supermaster)
 {
     return supermaster->nodes.event_count;
@@ -306,8 +298,6 @@ void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, s
                   event->node, event->failed, event->worked, event->beside,
                   supermaster->config.journal ? ", and --resume failed tries the failed ones again" : "");
 }
-
-/* --- invariants --- */
 
 void supermaster_check_nodes(const struct supermaster *supermaster)
 {
@@ -454,8 +444,6 @@ static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t c
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
 }
 
-/* --- workers --- */
-
 /* No message of the worker is expected from now on. */
 static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_late)
 {
@@ -516,8 +504,6 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
         note_worker(supermaster, w, lost->chunks);
     }
 }
-
-/* --- masters --- */
 
 /* Frees the unreported work of a lost master. */
 static void release_master(struct supermaster *supermaster, unsigned m)
@@ -590,8 +576,6 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
         lose_worker(supermaster, w);
 }
 
-/* --- orphans --- */
-
 /* Returns whether the results of the orphan's running chunk count: no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
@@ -648,8 +632,6 @@ void supermaster_expire_orphans(struct supermaster *supermaster)
         if (losses->worker[w] == WORKER_IS_ORPHAN)
             note_worker(supermaster, w, 0);
 }
-
-/* --- rules checked at the end of each step --- */
 
 void supermaster_take_own_counts(struct supermaster *supermaster)
 {
@@ -765,8 +747,6 @@ void supermaster_handle_losses(struct supermaster *supermaster, unsigned news)
             supermaster_serve_parked(supermaster, m);
     service_serve(&supermaster->service, supermaster->step.now_ns, supermaster->step.actions);
 }
-
-/* --- for the report --- */
 
 bool supermaster_is_deserted(const struct supermaster *supermaster)
 {

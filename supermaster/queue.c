@@ -37,8 +37,6 @@ static size_t live_count(const struct queue *queue)
     return queue->waiting + queue->running;
 }
 
-/* --- jobs by number --- */
-
 static struct queue_job **bucket_of(const struct queue *queue, uint32_t id)
 {
     return &queue->buckets[id & (queue->bucket_count - 1)];
@@ -117,8 +115,6 @@ static void forget_oldest(struct queue *queue)
     }
 }
 
-/* --- jobs that are open --- */
-
 static bool is_incomplete(const struct queue_job *job)
 {
     return job->submission.is_open && !job->items.is_complete && job->state <= QUEUE_RUNNING;
@@ -163,8 +159,6 @@ void queue_set_items(struct queue *queue, struct queue_job *job, const struct qu
     if (is_incomplete(job))
         list_open(queue, job);
 }
-
-/* --- jobs that may begin --- */
 
 /* The waiting job of this entry, or NULL if the entry is stale. */
 static struct queue_job *ready_job(const struct queue *queue, const struct queue_ready *entry)
@@ -269,8 +263,6 @@ void queue_keep_alone(struct queue_job *job)
     assert(job->state == QUEUE_WAITING);
     job->is_alone = true;
 }
-
-/* --- ends --- */
 
 static void take_out(struct queue *queue, const struct queue_job *job)
 {
@@ -378,8 +370,6 @@ void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s)
         end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);
     }
 }
-
-/* --- beginnings --- */
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s)
 {
@@ -529,8 +519,6 @@ void queue_restart(struct queue *queue, bool after_loss, int64_t now_s)
             end(queue, job, QUEUE_CANCELLED, EXIT_STATUS_DRAINED, now_s);
 }
 
-/* --- the whole --- */
-
 void queue_init(struct queue *queue, unsigned at_once)
 {
     assert(at_once > 0);
@@ -574,8 +562,6 @@ bool queue_is_over(const struct queue *queue)
     return (queue->mode == QUEUE_CLOSED && queue_is_idle(queue)) ||
            (queue->mode == QUEUE_STOPPED && queue->running == 0);
 }
-
-/* --- invariants --- */
 
 static bool has_entry(const struct queue *queue, const struct queue_job *job)
 {

@@ -166,8 +166,6 @@ bool queue_is_full(const struct queue *queue);
 
 bool queue_is_idle(const struct queue *queue);
 
-/* --- for the journal --- */
-
 /* Restores a job with its number, which is above all others; unknown jobs of `after` count as done. NULL if memory runs
  * out; the submission then remains the caller's. */
 struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);

@@ -411,8 +411,6 @@ void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m
     supermaster->joins.refills_kept[m]++;
 }
 
-/* --- being served --- */
-
 /* Without probes, gives joined workers the mean speed of the others. */
 static void assume_speeds(struct supermaster *supermaster, unsigned first)
 {
@@ -482,8 +480,6 @@ void supermaster_expire_joins(struct supermaster *supermaster)
             supermaster_note_joiner(supermaster, w);
 }
 
-/* --- leaving --- */
-
 /* Makes a master leave with its workers before the end; this does not count as a loss. */
 static void send_away(struct supermaster *supermaster, unsigned m, bool now)
 {
@@ -516,8 +512,6 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);
 }
-
-/* --- those that cannot take part --- */
 
 static bool is_there_without(const struct supermaster *supermaster, unsigned m)
 {
@@ -592,8 +586,6 @@ void supermaster_note_pod_left(struct supermaster *supermaster)
     if (supermaster->state == SUPERMASTER_SERVING && !supermaster_has_no_worker(supermaster))
         supermaster_recount_workers(supermaster);
 }
-
-/* --- joining --- */
 
 static void await_speeds(struct supermaster *supermaster, unsigned m, unsigned first)
 {

@@ -41,21 +41,18 @@ struct carrier {
     unsigned version; /* must be the first member */
     const char *name; /* "Open MPI 4.1.4" */
 
-    /* --- the process --- */
     /* Initializes and returns the communicator of all ranks. */
     carrier_comm (*begin)(int *argc, char ***argv, enum carrier_level level);
     enum carrier_level (*level)(void);
     void (*finish)(void);
     void (*abort)(carrier_comm comm, int status); /* ends all ranks; may return */
 
-    /* --- communicators --- */
     int (*rank)(carrier_comm comm);
     int (*ranks)(carrier_comm comm);
     carrier_comm (*duplicate)(carrier_comm comm);
     carrier_comm (*split)(carrier_comm comm, int colour, int key);
     void (*release_comm)(carrier_comm *comm); /* sets it to 0 */
 
-    /* --- messages --- */
     void (*send)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*isend)(carrier_comm comm, int to, int tag, const void *data, size_t bytes);
     carrier_request (*irecv)(carrier_comm comm, int from, int tag, void *room, size_t bytes);
@@ -72,7 +69,6 @@ struct carrier {
     void (*release)(carrier_request *request);     /* frees it, over or not, and sets it to 0 */
     void (*progress)(carrier_comm comm, int self); /* lets the library make progress; `self`: own rank */
 
-    /* --- collective operations --- */
     void (*barrier)(carrier_comm comm);
     void (*bcast)(carrier_comm comm, int root, void *data, size_t bytes);
     /* all[ranks], at the root only */
@@ -80,7 +76,6 @@ struct carrier {
     void (*allgather)(carrier_comm comm, const void *own, size_t bytes, void *all);
     uint64_t (*max)(carrier_comm comm, uint64_t own);
 
-    /* --- windows: 64-bit words in the memory of rank 0 --- */
     /* Collective; `words` at rank 0, initially zero. */
     carrier_window (*open_window)(carrier_comm comm, size_t words);
     void (*close_window)(carrier_window *window); /* collective; sets it to 0 */
@@ -93,7 +88,6 @@ struct carrier {
     void *(*share_memory)(carrier_comm comm, size_t bytes, carrier_window *memory);
     void (*unshare_memory)(carrier_window *memory); /* collective; sets it to 0 */
 
-    /* --- failed ranks; both NULL if the library does not detect them --- */
     /* Operations return errors from now on. */
     void (*heed_losses)(carrier_comm comm);
     /* Writes at most `room` failed ranks, from number `known` on in order of detection, and acknowledges them, so that

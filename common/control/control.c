@@ -122,8 +122,6 @@ struct control {
     bool late; /* the last answers have timed out */
 };
 
-/* --- answers --- */
-
 static void send_body(struct evhttp_request *request, int status, const char *type, struct evbuffer *body)
 {
     struct evkeyvalq *headers = evhttp_request_get_output_headers(request);
@@ -195,8 +193,6 @@ static json_t *session_json(struct control *control)
     return control_session_json(&session);
 }
 
-/* --- contents of events --- */
-
 static json_t *session_of_event(void *context)
 {
     return session_json(context);
@@ -221,8 +217,6 @@ static json_t *job_of_event(void *context, uint64_t id)
     json_object_del(object, "after");
     return object;
 }
-
-/* --- lists, made job by job --- */
 
 static void free_task(struct task *task)
 {
@@ -566,8 +560,6 @@ static json_t *failures_json(struct control *control, const struct control_job *
     return json_pack("{s:o, s:o, s:o}", "job", control_job_json(job), "failures", list, "next", json_of_count(next));
 }
 
-/* --- waiting requests --- */
-
 static void note_sent(struct evhttp_request *request, void *context)
 {
     struct control *control = context;
@@ -645,8 +637,6 @@ static void wait_for_change(struct control *control, struct evhttp_request *requ
     if (!event_pending(control->look, EV_TIMEOUT, NULL))
         door_set_timer(control->look, LOOK_US);
 }
-
-/* --- requests --- */
 
 static void answer_job(struct control *control, struct evhttp_request *request, const struct control_route *route)
 {
@@ -845,8 +835,6 @@ static void on_request_of_stranger(struct evhttp_request *request, void *context
     else
         on_request(request, control);
 }
-
-/* --- start and end --- */
 
 static int open_port(struct control *control, struct error *error)
 {

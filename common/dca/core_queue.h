@@ -85,8 +85,6 @@ void dca_queue_end(struct dca_queue *queue, bool recall);
 /* Ends all draws, whatever the queue holds. */
 void dca_queue_stop(struct dca_queue *queue);
 
-/* --- recall --- */
-
 /* True if a hungry worker need not check again. */
 bool dca_queue_is_drained(const struct dca_queue *queue);
 

@@ -12,8 +12,6 @@
 #include "common/util/error.h"
 #include "common/util/ranges.h"
 
-/* --- reading --- */
-
 enum journal_state {
     JOURNAL_ABSENT,
     JOURNAL_READABLE, /* `content` has what it says */
@@ -36,8 +34,6 @@ void journal_file_fini(struct journal_file *file);
 /* Fails, naming the first difference, if `there`, from the file `path`, is of another job. Growth is ignored. */
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
-
-/* --- writing --- */
 
 /* Stored recovery points: the last one within the iterations done from the beginning of the loop, and later ones. */
 #define JOURNAL_POINTS 3

@@ -160,8 +160,6 @@ static void pod_leave(struct pod *pod)
     free(pod);
 }
 
-/* --- the life of a rank --- */
-
 /* Joins the set, if asked to. Returns an exit status; errors are printed. */
 static int join_set(const struct participant *participant, struct runtime *runtime, struct pod **pod)
 {

@@ -195,8 +195,6 @@ static inline void executor_fini(struct executor *executor)
     executor->ops->fini(executor);
 }
 
-/* --- boundary data: see ACTION_BOUNDARY, _REUSE and _RELEASE --- */
-
 /* Copies boundary data that have arrived. */
 static inline void executor_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                           uint64_t bytes)

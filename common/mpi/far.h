@@ -47,8 +47,6 @@ struct far {
     uint64_t sent;           /* bytes of them */
 };
 
-/* --- far_send.c --- */
-
 /* Sends a copy of a message to a rank of another launch; ignored if that has gone. */
 int far_send(struct link *link, unsigned to, uint32_t job, const struct message *message);
 
@@ -79,8 +77,6 @@ void far_share_cores(struct link *link);
 
 void far_results_fini(struct far_results *results);
 
-/* --- far_results.c --- */
-
 /* Checks whether results have to wait. */
 void far_look_for_room(struct link *link);
 
@@ -93,8 +89,6 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
 
 /* Handles data of a pod. Returns NULL or an error. */
 const char *far_take_data(struct link *link, struct far_launch *launch, const unsigned char *bytes, size_t size);
-
-/* --- far.c --- */
 
 int far_init(struct link *link);
 

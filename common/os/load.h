@@ -58,8 +58,6 @@ void load_meter_settle(struct load_meter *meter);
 bool load_meter_look(struct load_meter *meter, uint64_t now_ns);
 void load_meter_pause(struct load_meter *meter);
 
-/* --- parts --- */
-
 /* Parses a schedstat file: run time, wait time, slices. -1: invalid. */
 int load_parse(const char *text, struct load_times *times);
 /* Total wait time of the threads in the folder, and run time of this process. -1: not available. */

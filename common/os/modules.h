@@ -12,8 +12,6 @@
 /* The folder of the running program, with links resolved. */
 int program_folder(char folder[PATH_MAX], struct error *error);
 
-/* --- single-file build: all programs in one static executable (deploy/one) --- */
-
 /* Declares that this process runs such a file. `names`: its programs other than hdss, ended by NULL; borrowed. */
 void one_file_holds(const char *const *names);
 
@@ -22,8 +20,6 @@ bool is_one_file(void);
 
 /* First command-line word that selects the program in a single-file build. NULL: a file of its own. */
 const char *program_word(const char *name);
-
-/* --- programs and modules --- */
 
 /* Finds a program of the suite for one in `folder`: there, in the libexec folder, or in the own single file. */
 int program_find(const char *folder, const char *name, char path[PATH_MAX], struct error *error);

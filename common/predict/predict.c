@@ -78,8 +78,6 @@ struct simulation {
     uint64_t chunks;
 };
 
-/* --- random numbers --- */
-
 /* Standard normal by the polar method (Marsaglia and Bray 1964). */
 static double predict_normal(struct random *random)
 {
@@ -108,8 +106,6 @@ static double gamma_variate(struct random *random, double shape)
             return d * v;
     }
 }
-
-/* --- set-up --- */
 
 static void predict_simulation_fini(struct simulation *simulation)
 {
@@ -245,8 +241,6 @@ static int simulation_init(struct simulation *simulation, const struct predict_l
     return -1;
 }
 
-/* --- who asks next --- */
-
 static bool asks_before(const void *worker, const void *other, const void *context)
 {
     const struct client *clients = context;
@@ -266,8 +260,6 @@ static void remove_first(struct simulation *simulation)
     if (simulation->heap_count > 0)
         sift_first(simulation);
 }
-
-/* --- chunks --- */
 
 static bool predict_cut(struct simulation *simulation, struct handler *handler, unsigned w)
 {
@@ -425,8 +417,6 @@ static void serve_next(struct simulation *simulation, double *last)
         remove_first(simulation);
     }
 }
-
-/* --- recall --- */
 
 /* The idle worker gets half of what the other has not begun when that answers, at the end of an iteration. The first
  * iteration of a chunk counts as begun. False if there is nothing to give. */

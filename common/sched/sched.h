@@ -114,14 +114,14 @@ struct sched {
     uint64_t remaining;             /* R */
     uint64_t step;                  /* number of chunks cut so far, i */
     uint64_t formula;               /* K of the latest chunk, as the technique gave it */
-    double *powers;                 /* V_j, owned; NULL where nothing is weighted */
+    double *powers;                 /* V_j, owned; NULL if nothing is weighted */
     double power_sum;               /* V */
-    double *power_rests; /* what the decimal number that a power stands for is above it, owned; NULL where they are
-                            equal */
-    struct twofold power_total;        /* V of the decimal numbers */
-    double power_doubt;                /* part of itself by which a power may be off: 0 where all are decimal numbers */
-    double *loads;                     /* Q_j, owned; NULL where they do not matter */
-    double overhead_s, swr;            /* values of the configuration; 0: not known */
+    double *power_rests;        /* what the decimal number that a power stands for is above it, owned; NULL if they are
+                                   equal */
+    struct twofold power_total; /* V of the decimal numbers */
+    double power_doubt;         /* part of itself by which a power may be off: 0 if all are decimal numbers */
+    double *loads;              /* Q_j, owned; NULL if they do not matter */
+    double overhead_s, swr;     /* values of the configuration; 0: not known */
     double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];

@@ -55,8 +55,6 @@ static void stranger_release(struct stranger *stranger)
     stranger_free(stranger);
 }
 
-/* --- refused peers: closing a connection with unread input would discard the last output --- */
-
 static enum connection_verdict receive_nothing(struct connection *connection, void *context,
                                                const struct frame_head *head, const unsigned char *body,
                                                struct error *error)

@@ -145,8 +145,6 @@ struct streams {
     uint64_t listens_ns;        /* when connections are accepted again; 0: now */
 };
 
-/* --- streams.c --- */
-
 struct streams *streams_new(const struct streams_setup *setup, struct error *error);
 
 uint64_t streams_now(const struct streams *streams);
@@ -162,8 +160,6 @@ int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_t
                  size_t size);
 
 void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* --- peer.c --- */
 
 /* NULL if memory runs out or there are too many peers. */
 struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup);
@@ -193,8 +189,6 @@ void peer_tell_nothing(struct peer *peer);
 /* Does what is due and returns the time of the next call. */
 uint64_t peer_tick(struct peer *peer, uint64_t now);
 
-/* --- listener.c --- */
-
 void stranger_free(struct stranger *stranger);
 void listener_fini(struct listener *listener);
 
@@ -203,8 +197,6 @@ void stranger_refuse(struct streams *streams, struct connection *connection, con
 
 /* Resumes accepting connections after a pause. Returns the time of the next call. */
 uint64_t listeners_tick(struct streams *streams, uint64_t now);
-
-/* --- joiner.c --- */
 
 /* The steps of streams_join(): begin, wait while joiner_waits(), end. */
 struct streams *joiner_begin(const struct streams_setup *setup, const struct stream_address *address,

@@ -24,7 +24,6 @@ enum stream_watch_kind { STREAM_WATCH_TIME, STREAM_WATCH_READ, STREAM_WATCH_WRIT
 struct stream_world_ops {
     uint64_t (*now)(struct stream_world *world); /* monotonic, in ns */
 
-    /* --- watches --- */
     /* Creates an inactive watch. `fd` is -1 for STREAM_WATCH_TIME. NULL if memory runs out. */
     struct stream_watch *(*watch_new)(struct stream_world *world, enum stream_watch_kind kind, int fd,
                                       void (*call)(void *context), void *context);
@@ -36,7 +35,6 @@ struct stream_world_ops {
     /* Runs due watches, and waits for one if `waits`. False if the world is to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
-    /* --- non-blocking sockets: endpoint.h, and the system calls of these names --- */
     int (*listen)(struct stream_address *address, struct endpoint_file *file, struct error *error);
     void (*unlink)(const struct stream_address *address, const struct endpoint_file *file);
     int (*accept)(int fd);

@@ -38,8 +38,6 @@ int trace_spool_open(struct trace_spool *spool, const char *path, unsigned rank,
 /* Completes the file; fails if the trace is incomplete. A closed spool is allowed. */
 int trace_spool_close(struct trace_spool *spool, struct error *error);
 
-/* --- reading --- */
-
 struct trace_spool_head {
     char magic[8];
     uint32_t record_bytes, rank;

@@ -51,7 +51,7 @@ struct exec_request {
     bool is_one_task;           /* without arguments */
 };
 
-/* 0, one of OPTIONS_*, or -1 with one line. To be freed by exec_request_fini() in any case. */
+/* 0, one of OPTIONS_*, or To be freed by exec_request_fini() in any case. */
 int exec_request_read(struct exec_request *request, int argc, char **argv, struct error *error);
 
 /* The same for tasks that are handed to a set and left there. Without sources of arguments the command is one task;
@@ -65,7 +65,7 @@ bool exec_request_looks_at_lines(const struct exec_request *request);
  * do. -1: the error begins with the column. */
 int exec_request_check_line(const struct exec_request *request, const char *line, struct error *error);
 
-/* Checks the command, if its words are looked at. -1 with one line. */
+/* Checks the command, if its words are looked at. */
 int exec_request_check_command(const struct exec_request *request, struct error *error);
 
 /* Adds what the kernel `exec` is to know of the tasks, beside where these come from. */

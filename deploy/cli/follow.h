@@ -32,7 +32,7 @@ struct follow_options {
     bool tells; /* the command of each task is printed on `err`, before what it has printed */
     /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
-    /* Path of a task's files, see task_files.h; -1 with one line. NULL: there are none. */
+    /* Path of a task's files, see task_files.h; NULL: there are none. */
     int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
     void *context;
 };
@@ -117,5 +117,5 @@ int follow_blocked_on(const struct follow *follow);
 /* True if the last look has printed where a progress line may have stood, and ended its line. */
 bool follow_has_printed(const struct follow *follow);
 
-/* A last look, when the job has ended; waits for slow readers. Frees everything. -1 with one line. */
+/* A last look, when the job has ended; waits for slow readers. Frees everything. */
 int follow_end(struct follow *follow, struct error *error);

@@ -33,8 +33,6 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* --- questions --- */
-
 typedef int answer_to(const struct argv *words, json_t *answer, struct error *error);
 
 static int check_option(const struct argv *words, json_t *answer, struct error *error)
@@ -140,7 +138,7 @@ static int find_answer(const struct argv *words, json_t *answer, struct error *e
     return error_set(error, "there is no such question");
 }
 
-/* Sends the object, which it takes over. -1 where nobody reads it. */
+/* Sends the object, which it takes over. -1 if nobody reads it. */
 static int send_object(int channel, json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
@@ -204,8 +202,6 @@ static int answer_questions(void)
     fclose(asked);
     return EXIT_STATUS_DONE;
 }
-
-/* --- runs --- */
 
 /* Ends this process by a signal, which tells the study more than an exit status. */
 static void end_by(int number)

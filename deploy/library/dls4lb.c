@@ -58,8 +58,6 @@ static void dls4lb_give_up(const infoDLS *info, const char *what)
     MPI_Abort(info->comm != MPI_COMM_NULL ? info->comm : MPI_COMM_WORLD, 1);
 }
 
-/* --- setting up --- */
-
 static int most(int a, int b)
 {
     return a > b ? a : b;
@@ -108,8 +106,6 @@ void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int reques
     for (int i = 0; i < numProcs && sum > 0; i++)
         info->weights[i] = (i < numProcs - nKNL ? Xeon_speed : KNL_speed) * numProcs / sum;
 }
-
-/* --- a loop's options --- */
 
 /* Half of mFSC's chunk, [2L]. */
 static int64_t default_threshold(int64_t iterations, int ranks)
@@ -184,8 +180,6 @@ static int make_loop(infoDLS *info, int method)
     hdss_options_free(options);
     return status;
 }
-
-/* --- starting --- */
 
 /* The original's int fields saturate. */
 static int to_int(int64_t count)
@@ -267,8 +261,6 @@ void DLS_StartLoop(infoDLS *info, int firstIter, int lastIter, int method)
         begin_loop(info, firstIter, count);
 }
 
-/* --- drawing --- */
-
 static void cut_piece(struct dls_own *own)
 {
     own->start = own->rest_start;
@@ -346,8 +338,6 @@ void DLS_EndChunk(infoDLS *info)
     if (info->subChunkSize > 0)
         stats_add(&own->times, elapsed_s / info->subChunkSize);
 }
-
-/* --- ending --- */
 
 /* Sets the weights to the speeds of the ranks with mean 1. Ranks without iterations count as the mean. */
 static void dls4lb_weigh(infoDLS *info)

@@ -33,8 +33,6 @@ static bool mpi_is_there(void)
     return begun && !ended;
 }
 
-/* --- beginning --- */
-
 static int api_loop_fail(struct error *error, int status, const char *text)
 {
     error_set(error, "%s", text);
@@ -228,8 +226,6 @@ static int begin_first(struct hdss_shared_loop *loop, int64_t iterations, const 
     return status == HDSS_OK ? api_loop_begin(loop) : status;
 }
 
-/* --- ending --- */
-
 static void api_loop_finish(struct hdss_shared_loop *loop)
 {
     if (loop->open && !loop->finished)
@@ -270,8 +266,6 @@ static int api_loop_report(struct hdss_shared_loop *loop)
     free(rows);
     return team_agree(&loop->team, status, &loop->error);
 }
-
-/* --- pieces --- */
 
 /* Adds a piece to the length-weighted variance of pieces (Chan, Golub and LeVeque 1979). For independent iterations,
  * squares / (pieces - 1) is the variance of one. */
@@ -371,8 +365,6 @@ static bool has_more(struct hdss_shared_loop *loop)
         loop->mode->serve(loop);
     return true;
 }
-
-/* --- public --- */
 
 const char *hdss_version(void)
 {

@@ -116,15 +116,11 @@ void loop_finish(struct hdss_shared_loop *loop);
 /* Sets loop->powers for the technique, per rank or group. */
 int loop_make_powers(struct hdss_shared_loop *loop, bool by_group);
 
-/* --- linked.c: loops that are served while this one waits --- */
-
 /* Called after each unsuccessful poll. */
 void linked_wait(struct hdss_shared_loop *loop);
 
 /* Unlinks an ended loop. */
 void linked_fini(struct hdss_shared_loop *loop);
-
-/* --- auto.c: choosing the technique --- */
 
 /* Collective, between two time steps, after loop->iterations is set. Returns an enum hdss_status. */
 int auto_choose(struct hdss_shared_loop *loop);
@@ -132,16 +128,12 @@ int auto_choose(struct hdss_shared_loop *loop);
 const struct choice *auto_choice(const struct hdss_shared_loop *loop);
 void auto_fini(struct hdss_shared_loop *loop);
 
-/* --- progress_thread.c: a thread that serves other ranks --- */
-
 /* -1: the thread cannot be started. */
 int progress_start(struct hdss_shared_loop *loop);
 void progress_stop(struct hdss_shared_loop *loop);
 /* Protect state shared with the thread. */
 void progress_lock(struct hdss_shared_loop *loop);
 void progress_unlock(struct hdss_shared_loop *loop);
-
-/* --- totals.c: figures of all ranks --- */
 
 /* Collective, after the end: fills in the report on rank 0; `rows` is freed by the caller. */
 int totals_gather(struct hdss_shared_loop *loop, struct report *report, struct report_worker **rows);

@@ -107,8 +107,6 @@ static void count_message(struct hdss_shared_loop *loop, size_t bytes)
     loop->figures.bytes += bytes;
 }
 
-/* --- rank 0 cuts --- */
-
 static void served_learn(struct served *served, const struct measured *measured)
 {
     sched_feedback(&served->scheduler.sched, &(struct sched_feedback){.worker = measured->worker - served->idle,
@@ -149,8 +147,6 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
     refill_cut(members, members, group_refill_cut, &refill);
     return refill.count;
 }
-
-/* --- a coordinator's pool --- */
 
 /* After an empty refill all others are empty. */
 static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
@@ -249,8 +245,6 @@ static enum taken served_take(struct hdss_shared_loop *loop, struct served *serv
     return TAKEN;
 }
 
-/* --- a coordinator answers --- */
-
 static void served_answer(struct hdss_shared_loop *loop, struct served *served, unsigned member)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -338,8 +332,6 @@ static bool served_serve(struct hdss_shared_loop *loop)
     return any;
 }
 
-/* --- a rank asks --- */
-
 static void served_send_ask(struct hdss_shared_loop *loop, struct served *served, enum kind kind)
 {
     _Alignas(struct ask) unsigned char bytes[sizeof(struct ask) + sizeof(struct measured)];
@@ -389,8 +381,6 @@ static bool draw_there(struct hdss_shared_loop *loop, struct served *served, str
     return !served->told_end;
 }
 
-/* --- a coordinator draws for itself --- */
-
 static void note_own(struct hdss_shared_loop *loop, struct served *served)
 {
     if (!served->learns || loop->measured.chunks == 0)
@@ -424,8 +414,6 @@ static bool served_draw(struct hdss_shared_loop *loop, struct range *chunk)
     struct served *served = loop->own;
     return served->coordinates ? draw_here(loop, served, chunk) : draw_there(loop, served, chunk);
 }
-
-/* --- the end --- */
 
 static bool served_is_needed(const struct hdss_shared_loop *loop, const struct served *served)
 {
@@ -464,8 +452,6 @@ static void served_finish(struct hdss_shared_loop *loop)
     else
         finish_there(loop, served);
 }
-
-/* --- beginning and ending a time step --- */
 
 /* Lists the ranks by group; in central mode there is one group. */
 static int served_list_members(struct hdss_shared_loop *loop, struct served *served)

@@ -225,8 +225,6 @@ static char **enter_environment(const struct led_job *led)
     return before;
 }
 
-/* --- the job --- */
-
 static int init_machine(struct led_job *led)
 {
     const struct job_setup *setup = &led->root.setup;
@@ -433,8 +431,6 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     return status;
 }
 
-/* --- while it runs --- */
-
 static double elapsed_s(const struct led_job *led, uint64_t now_ns)
 {
     uint64_t first = led->supermaster.cut.first_ns;
@@ -497,8 +493,6 @@ static void show_progress(void *context, uint64_t now_ns)
     if (terminal_look_ms(&led->root.terminal) > 0)
         root_show_progress(&led->root, &progress);
 }
-
-/* --- who asks how it goes --- */
 
 static void write_technique(struct led_job *led)
 {
@@ -654,8 +648,6 @@ static int grow_loop(void *context, struct growth *growth, struct error *error)
     return result;
 }
 
-/* --- at the end --- */
-
 static void note_workers(struct trace *trace, const struct report_worker *rows, unsigned count)
 {
     if (trace->workers == NULL)
@@ -760,8 +752,6 @@ int led_job_end(struct led_job *led, int status)
     return supermaster_print_outcome(led, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);
 }
 
-/* --- for the others --- */
-
 char **led_job_words(const struct led_job *led, int *count)
 {
     const struct job_setup *setup = &led->root.setup;
@@ -850,8 +840,6 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
                                 "its words and its environment are too long to be sent to the workers");
     return result == 0 ? EXIT_STATUS_DONE : fail_to_announce(led, EXIT_STATUS_FAILED, "out of memory");
 }
-
-/* --- when all are through --- */
 
 /* Warns about iterations of workers whose files, or whose masters' files, are missing in this folder. */
 static void warn_of_missing(struct led_job *led, const char *option, const char *path, bool of_master,

@@ -46,8 +46,6 @@ struct set_job {
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
-/* --- errors --- */
-
 static void say_of_job(const struct queue_job *queued, const char *what, const char *why)
 {
     say(stderr, "supermaster: job %" PRIu32 ": %s%s%s", queued->id, what, why[0] != '\0' ? ": " : "", why);
@@ -59,8 +57,6 @@ static int fail(const struct set_job *job, int status, const char *text)
     say(job->err, "%s: %s", led_job_root(job->led)->name, text);
     return status;
 }
-
-/* --- one job --- */
 
 static void close_stream(const struct queue_job *queued, FILE *stream)
 {
@@ -129,8 +125,6 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
     job_free(job);
     return NULL;
 }
-
-/* --- beginnings --- */
 
 /* Has the job be in its folder, and print to its files. */
 static void place(const struct set *set, struct set_job *job)
@@ -318,8 +312,6 @@ static void begin(struct set *set, struct queue_job *queued, struct set_job *job
     control_note_change(set->control);
 }
 
-/* --- while kernels are loaded --- */
-
 static void on_load_news(evutil_socket_t unused, short what, void *context)
 {
     (void)unused, (void)what, (void)context; /* only wakes the set */
@@ -413,8 +405,6 @@ void set_begin_job(struct set *set, struct queue_job *queued)
         begin(set, queued, job, status);
 }
 
-/* --- while they run --- */
-
 static struct set_job *find_running(const struct set *set, uint32_t id)
 {
     struct set_job *job = set->jobs;
@@ -500,8 +490,6 @@ void set_drain_job(const struct set *set, uint32_t id, bool now)
         driver_drain(job->driver, now);
 }
 
-/* --- pods --- */
-
 int set_reserve(const struct set *set, unsigned workers)
 {
     for (const struct set_job *job = set->jobs; job != NULL; job = job->next)
@@ -530,8 +518,6 @@ void set_tell_leaving(const struct set *set, unsigned master, bool now)
     for (const struct set_job *job = set->jobs; job != NULL; job = job->next)
         driver_tell_leaving(job->driver, master, now);
 }
-
-/* --- ends --- */
 
 void set_stop(struct set *set)
 {

@@ -42,8 +42,6 @@ enum { ITEMS_AT = 0, LIST_BYTES_AT = 8, IS_COMPLETE_AT = 16 };
 /* The least room for notes. */
 #define NOTES_LEAST 4096
 
-/* --- writing --- */
-
 static uint32_t record_crc(const unsigned char *record, size_t size)
 {
     return crc32c(crc32c(0, record, CRC_AT), record + TEXT_BYTES_AT, size - TEXT_BYTES_AT);
@@ -72,8 +70,6 @@ void queue_record_put(const struct queue_record *record, unsigned char *out)
         memcpy(out + TEXT_AT, record->text, record->text_bytes);
     wire_put32(out + CRC_AT, record_crc(out, queue_record_size(record->text_bytes)));
 }
-
-/* --- notes --- */
 
 static unsigned char *make_room(struct queue_notes *notes, size_t size)
 {
@@ -222,8 +218,6 @@ void queue_notes_fini(struct queue_notes *notes)
     *notes = (struct queue_notes){.number = notes->number, .newest = notes->newest};
 }
 
-/* --- reading --- */
-
 /* Reads the record at `bytes`. Returns its size, or 0 if no intact record begins there. */
 static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left)
 {
@@ -363,8 +357,6 @@ static enum taken replay_record(struct queue *queue, const struct queue_record *
     return job != NULL && (record->text_bytes == 0 || may_have_text) ? replay_change(queue, job, record, damage)
                                                                      : CONTRADICTS;
 }
-
-/* --- a file, and what is damaged of it --- */
 
 struct replay {
     struct queue *queue;

@@ -14,8 +14,6 @@ static struct queue_job *find_queued(const struct set *set, uint64_t id)
     return id <= UINT32_MAX ? queue_find(&set->queue, (uint32_t)id) : NULL;
 }
 
-/* --- what is known of a job --- */
-
 /* What keeps a job from its beginning. */
 static const char *beginning_waits_for(struct set *set, const struct queue_job *queued)
 {

@@ -89,7 +89,7 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
-/* True where a technique that may cut the job's chunks is a class in Python. To be known before it is loaded. */
+/* True if a technique that may cut the job's chunks is a class in Python. To be known before it is loaded. */
 static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";

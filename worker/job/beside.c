@@ -18,8 +18,6 @@ struct beside {
     struct effects both;
 };
 
-/* --- the worker's --- */
-
 static void beside_chunk_begins(void *context)
 {
     const struct effects *own = ((struct beside *)context)->of_worker;
@@ -32,8 +30,6 @@ static void beside_chunk_ends(void *context, const struct chunk_event *chunk)
     const struct effects *own = ((struct beside *)context)->of_worker;
     own->chunk_ends(own->context, chunk);
 }
-
-/* --- the server's --- */
 
 static int beside_store(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error)
 {

@@ -75,8 +75,6 @@ static int kernel_load_python(const char *name, const struct hdss_kernel **kerne
     return *kernel != NULL ? 0 : error_set(error, "kernel %.60s: %.300s", name, text);
 }
 
-/* --- kernels by name --- */
-
 static const struct hdss_kernel *const built_in[] = {
     &adjoint_kernel,
     &exec_kernel,

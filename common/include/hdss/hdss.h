@@ -50,8 +50,6 @@ const char *hdss_error_text(int status);
 /* Version of the library: "1.2.3". */
 const char *hdss_version(void);
 
-/* --- options --- */
-
 struct hdss_options;
 
 /* Creates options with default values. NULL if memory runs out. */
@@ -66,8 +64,6 @@ int hdss_options_set_powers(struct hdss_options *options, const double *powers, 
 
 /* The last error, one line: of a function above, or of hdss_loop_new() with these options. "" if none. */
 const char *hdss_options_error(const struct hdss_options *options);
-
-/* --- a loop --- */
 
 struct hdss_shared_loop;
 
@@ -93,8 +89,6 @@ int hdss_loop_free(struct hdss_shared_loop **loop);
 
 /* The last error, one line; "" if none. */
 const char *hdss_loop_error(const struct hdss_shared_loop *loop);
-
-/* --- figures --- */
 
 /* This rank in this time step. */
 struct hdss_stats {

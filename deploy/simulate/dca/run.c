@@ -30,8 +30,6 @@ void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_ev
     run->backend->schedule(run, at_ns, w, type);
 }
 
-/* --- what a worker does --- */
-
 uint64_t dca_access(struct dca_run *run, unsigned w)
 {
     struct drawing_worker *worker = &run->workers[w];
@@ -154,8 +152,6 @@ void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type)
     case DRAWING_RETURNS: break;
     }
 }
-
-/* --- before --- */
 
 static void drawing_sum_by_node(const struct simulation *simulation, const double *speeds, double *sums)
 {
@@ -290,8 +286,6 @@ void dca_run_fini(struct dca_run *run)
     free(run->workers);
     free(run->rows);
 }
-
-/* --- after --- */
 
 int dca_run_say(struct dca_run *run, bool failed, const char *version)
 {

@@ -112,8 +112,6 @@ struct dca_run {
     uint64_t chunks, refills, messages, bytes, recalls, recalled;
 };
 
-/* --- run.c --- */
-
 /* dca_run_fini() must be called in any case. */
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
                  void *context, struct error *error);
@@ -173,13 +171,9 @@ static inline double dca_compute_ns(const struct dca_run *run, unsigned w, doubl
     return perturbed_ns(&run->perturbations, w, from_ns, alone_ns * simulation->worker_loads[w]);
 }
 
-/* --- window.c, also used by queues.c --- */
-
 void dca_window_leave(struct dca_run *run, unsigned w, double at_ns);
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns);
 int dca_window_open(struct dca_run *run, struct error *error);
-
-/* --- queues.c --- */
 
 /* DRAW, PUBLISH, AWAIT and STARVE of the worker. */
 void queues_draw(struct dca_run *run, unsigned w, double at_ns);

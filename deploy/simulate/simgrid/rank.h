@@ -68,8 +68,6 @@ void simulated_note_busy(struct simulated_rank *self, double ns);
 /* Discards the owed work: it was done in parallel. */
 void simulated_clear(struct simulated_rank *self);
 
-/* --- loss.c --- */
-
 /* True if failures are configured. */
 static inline bool simulated_may_fail(const struct simulated_run *run)
 {
@@ -88,8 +86,6 @@ void simulated_leave(struct simulated_rank *self);
 
 /* Reports one failure to the table of peers; called again for the next. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns);
-
-/* --- mailbox.c --- */
 
 struct mailbox *mailbox_new(struct simulated_run *run, unsigned rank);
 void mailbox_free(struct mailbox *mailbox);

@@ -24,7 +24,6 @@ struct standing {
 };
 
 struct simulated_run {
-    /* --- input; borrowed --- */
     const struct virtual_config *config; /* see struct simgrid_config */
     const struct topology *topology;
     struct hello *hellos; /* [ranks] */
@@ -37,15 +36,12 @@ struct simulated_run {
     const char *folder;
     void (*begun)(void *context); /* called by the first rank after SimGrid has read its files */
     void *context;
-    /* --- shared by the ranks --- */
-    struct inbox *inboxes;      /* [ranks] */
-    struct standing *standings; /* [ranks] */
-    /* --- output of the supermaster --- */
+    struct inbox *inboxes;           /* [ranks] */
+    struct standing *standings;      /* [ranks] */
     struct supermaster *supermaster; /* must outlive the run */
     bool supermaster_is_there;       /* the machine exists and must be freed */
     bool is_over;                    /* the supermaster has left in order */
     int status;
-    /* --- output of the respective rank --- */
     uint64_t events;
     double *busy_ns; /* [1 + masters] busy time of supermaster and masters, from the first assignment on */
     uint64_t end_ns; /* end of the last rank */

@@ -47,8 +47,6 @@ struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct 
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 
-/* --- xml.c --- */
-
 /* Writes the used nodes of a platform in SimGrid's format. -1 with errno. */
 int simgrid_write_platform(const struct platform *platform, const struct placement *placement, const char *path);
 

@@ -26,8 +26,6 @@
 #define LAST_MOMENT_NS 3000
 #define DEAF_NS        50000.0
 
-/* --- several threads: the time computed by thread_model.h passes on the simulated core of the worker's rank --- */
-
 struct simulated_team {
     struct simulated_work work; /* must be the first member; its chunk is unused */
     struct thread_model model;  /* freed by the caller */
@@ -373,8 +371,6 @@ static void simulated_pipeline_init(struct simulated_pipeline *pipeline, struct 
     simulated_work_init(&pipeline->work, run, w);
     pipeline->work.executor.ops = &simulated_pipeline_ops;
 }
-
-/* --- a rank --- */
 
 static void drive(struct simulated_run *run, unsigned rank, struct boundaries *boundaries, struct executor *executor,
                   const struct threads *threads)

@@ -13,8 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- values --- */
-
 static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
 {
     return config->first + config->count;
@@ -81,8 +79,6 @@ int dependent_init(struct virtual_cluster *cluster)
     return cluster->pipelines != NULL && cluster->expected != NULL ? 0 : -1;
 }
 
-/* --- halo --- */
-
 static struct halo **virtual_dependent_find_halo(struct halo **list, uint64_t boundary_at)
 {
     while (*list != NULL && (*list)->boundary_at != boundary_at)
@@ -131,8 +127,6 @@ void dependent_fini(struct virtual_cluster *cluster)
     }
     free(cluster->pipelines);
 }
-
-/* --- steps --- */
 
 /* True if the data for the next step have arrived. */
 static bool virtual_dependent_may_begin(const struct virtual_cluster *cluster, const struct node *node)
@@ -362,8 +356,6 @@ void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct e
     else
         virtual_dependent_finish(cluster, rank, event);
 }
-
-/* --- what the machine does with boundary data --- */
 
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {

@@ -58,8 +58,6 @@ uint64_t ranks_used_ns(const struct virtual_cluster *cluster);
 
 void ranks_check(const struct ranks *ranks);
 
-/* --- called by the clusters --- */
-
 /* A chunk has begun and is suspended; a chunk has ended. */
 void ranks_begin_chunk(struct virtual_cluster *cluster, unsigned rank);
 void ranks_end_chunk(struct virtual_cluster *cluster, unsigned rank);

@@ -50,8 +50,6 @@ void cmdline_clear(struct cmdline *words)
     words->is_for_shell = words->wants_shell = false;
 }
 
-/* --- words --- */
-
 static int cmdline_make_room(struct cmdline *words, size_t more, struct error *error)
 {
     size_t needed = words->length + more;
@@ -116,8 +114,6 @@ char **cmdline_argv(struct cmdline *words)
     return words->argv + 1;
 }
 
-/* --- places for values --- */
-
 /* Length of a {..} that begins here, with both braces, or 0. */
 static size_t place_length(const struct scan *scan)
 {
@@ -134,8 +130,6 @@ static int cmdline_find_place(struct scan *scan, struct values *values, size_t *
         return 0;
     return scan->places->find(scan->places->context, scan->line + scan->at + 1, *length - 2, values, scan->error);
 }
-
-/* --- splitting into words --- */
 
 static int cmdline_refuse(const struct scan *scan, size_t at, const char *what)
 {
@@ -350,8 +344,6 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
     return end_word(&scan);
 }
 
-/* --- command lines for a shell --- */
-
 /* Appends `c` so that a shell with this quoting reads it literally. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
@@ -476,8 +468,6 @@ int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line
     return cmdline_put(words, "", 1, error);
 }
 
-/* --- filling in a line without splitting it --- */
-
 static int fill_at(struct scan *scan)
 {
     struct values values;
@@ -527,8 +517,6 @@ bool cmdline_has_place(const char *line, size_t length, const struct places *pla
     cmdline_fini(&words);
     return search.found;
 }
-
-/* --- showing --- */
 
 bool cmdline_is_plain(const char *word)
 {

@@ -78,8 +78,6 @@ int command_init(struct command *command, const struct command_limits *limits, i
     return -1;
 }
 
-/* --- time --- */
-
 static void set_timer(struct command *command)
 {
     uint64_t at = command->deadline_ns < command->look_ns ? command->deadline_ns : command->look_ns;
@@ -97,8 +95,6 @@ static void take_timer(struct command *command)
     ssize_t got = read(command->timer, &expirations, sizeof expirations);
     (void)got;
 }
-
-/* --- memory --- */
 
 static uint64_t own_peak_kib(void)
 {
@@ -132,8 +128,6 @@ static void command_plan_look(struct command *command, uint64_t now_ns)
     command->look_ns = now_ns + command->look_span_ns;
     command->look_span_ns = 2 * command->look_span_ns < LOOK_MOST_NS ? 2 * command->look_span_ns : LOOK_MOST_NS;
 }
-
-/* --- output --- */
 
 static int begin_file(struct command *command, struct capture *capture)
 {
@@ -263,8 +257,6 @@ static void begin_capture(struct command *command, struct capture *capture, cons
     if (capture->name != NULL && command->limits.spill_bytes == 0)
         unlinkat(command->folder, name, 0);
 }
-
-/* --- start and end --- */
 
 static void close_pipes(struct command *command)
 {
@@ -422,8 +414,6 @@ static void command_finish(struct command *command)
     set_timer(command);
     command->state = COMMAND_IDLE;
 }
-
-/* --- while it runs --- */
 
 static bool command_has_ended(const struct command *command)
 {

@@ -50,7 +50,7 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* True where single quotes are quotes. In arithmetic, and in braces inside double quotes, shells differ. */
+/* True if single quotes are quotes. In arithmetic, and in braces inside double quotes, shells differ. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);

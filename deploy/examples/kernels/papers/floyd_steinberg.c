@@ -31,7 +31,7 @@ static const struct hdss_param params[] = {
 };
 
 struct diffusion {
-    struct image image; /* the read picture, whose gray is NULL where the picture is generated */
+    struct image image; /* the read picture, whose gray is NULL if the picture is generated */
     uint64_t width, height;
     /* for a generated picture */
     uint16_t *ring;   /* [width] a column's part of the distance from the middle; owned */
@@ -41,8 +41,6 @@ struct diffusion {
     int8_t *corner;   /* [corners] of each row of the chunk, the error above and left of where it goes on; owned */
     uint64_t corners;
 };
-
-/* --- the picture --- */
 
 /* `read` is image_look() or image_parse(). */
 static int read_image(const char *path, struct image *image, uint64_t *digest,
@@ -91,8 +89,6 @@ static const uint8_t *levels_of(struct diffusion *d, uint64_t y, uint64_t begin,
     return d->levels;
 }
 
-/* --- before it runs --- */
-
 static int floyd_steinberg_describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     const char *path = values[FILE_NAME].text;
@@ -134,8 +130,6 @@ static int floyd_steinberg_check(const union hdss_value *values, const struct hd
     image_fini(&image);
     return 0;
 }
-
-/* --- on a worker --- */
 
 static void floyd_steinberg_close_instance(void *instance)
 {
@@ -257,8 +251,6 @@ static int floyd_steinberg_run_block(void *instance, const struct hdss_block *bl
     }
     return 0;
 }
-
-/* --- simulated --- */
 
 #define PIXEL_NS 2.9 /* with one worker on an AMD EPYC */
 

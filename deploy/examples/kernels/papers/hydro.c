@@ -154,8 +154,6 @@ static int hydro_run_block(void *instance, const struct hdss_block *block, char 
     return 0;
 }
 
-/* --- simulated --- */
-
 #define SWEEP_NS 10.0 /* of each of its columns, with one worker on an AMD EPYC */
 
 double hdss_kernel_iteration_ns(const struct hdss_loop *loop)

@@ -108,8 +108,6 @@ static int evrard_describe(const union hdss_value *values, struct hdss_loop *loo
     return 0;
 }
 
-/* --- on a worker --- */
-
 struct evrard {
     struct gas gas;
     bool all;
@@ -159,8 +157,6 @@ static int evrard_open_instance(const union hdss_value *values, const struct hds
     return 0;
 }
 
-/* --- records --- */
-
 static void put_place(const struct gas *gas, size_t particle, double *record)
 {
     record[EVRARD_X] = gas->x[particle];
@@ -205,8 +201,6 @@ static void get_state(const double *record, struct gas_state *state)
     state->u = record[EVRARD_U];
 }
 
-/* --- the loops --- */
-
 static void run_density(const struct evrard *e, size_t particle, double *record)
 {
     struct gas_density density;
@@ -233,8 +227,6 @@ static int evrard_compute(void *instance, uint64_t first, uint64_t count, void *
         (e->in_density ? run_density : run_forces)(e, i % e->gas.config.particles, record);
     return 0;
 }
-
-/* --- from step to step --- */
 
 static int explain_too_long(struct evrard *e, double courant, char error[HDSS_ERROR_MAX])
 {

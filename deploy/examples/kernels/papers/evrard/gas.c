@@ -64,8 +64,6 @@ void gas_fini(struct gas *gas)
     free(gas->block);
 }
 
-/* --- density --- */
-
 void gas_set_density(struct gas *gas, size_t particle, const struct gas_density *density)
 {
     gas->rho[particle] = density->rho;
@@ -103,8 +101,6 @@ double gas_courant(const struct gas *gas)
     }
     return least;
 }
-
-/* --- time --- */
 
 void gas_state(const struct gas *gas, size_t particle, const struct gas_push *push, struct gas_state *state)
 {

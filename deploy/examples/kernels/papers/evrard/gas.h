@@ -55,7 +55,7 @@ struct gas_push {
     double acceleration[3], heating;
 };
 
-/* The sphere before its collapse, with its tree. -1 where memory is out; nothing is owned then. */
+/* The sphere before its collapse, with its tree. -1 if memory is out; nothing is owned then. */
 int gas_init(struct gas *gas, const struct gas_config *config);
 void gas_fini(struct gas *gas);
 
@@ -74,5 +74,5 @@ double gas_courant(const struct gas *gas);
 /* Takes over the state of a particle, and moves it; gas_arrange() after all of them. */
 void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state);
 
-/* Builds the tree. -1 where a place is no finite number. */
+/* Builds the tree. -1 if a place is no finite number. */
 int gas_arrange(struct gas *gas);

@@ -45,8 +45,6 @@ void octree_fini(struct octree *tree)
     free(tree->spare);
 }
 
-/* --- the order --- */
-
 /* Two zeros before each of the lowest 21 bits. */
 static uint64_t octree_spread(uint64_t bits)
 {
@@ -116,8 +114,6 @@ static void sort_points(struct octree *tree, const double *const place[3])
         tree->z[s] = place[2][point];
     }
 }
-
-/* --- the cells --- */
 
 /* Adds a body of that mass, that far from the cell's centre. */
 static void add_quadrupole(double q[6], double mass, const double d[3])
@@ -251,8 +247,6 @@ void octree_set_reach(struct octree *tree, const double *reach)
                 cell->reach = tree->cells[c].reach > cell->reach ? tree->cells[c].reach : cell->reach;
     }
 }
-
-/* --- gravity --- */
 
 /* Points first .. end - 1 of a leaf, one by one. */
 static void pull_points(const struct octree *tree, uint32_t first, uint32_t end, const double at[3], double softening2,

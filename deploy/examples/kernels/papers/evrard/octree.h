@@ -38,7 +38,7 @@ struct octree {
     struct octree_key *keys, *spare;
 };
 
-/* -1 where memory is out; nothing is owned then. The tree has no cells before it is built. */
+/* -1 if memory is out; nothing is owned then. The tree has no cells before it is built. */
 int octree_init(struct octree *tree, size_t points, double theta);
 void octree_fini(struct octree *tree);
 

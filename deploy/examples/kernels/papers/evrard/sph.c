@@ -7,8 +7,6 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* --- density --- */
-
 /* Far more than a smoothing length takes in; one that would take in more is made smaller. */
 #define NEAR_MAX 1024
 /* The gathered neighbourhood reaches a little farther than the guess, so that a larger h needs no second look. */
@@ -158,8 +156,6 @@ void gas_density(const struct gas *gas, size_t particle, struct gas_density *den
         .rho = gas->mass * weight.sum / (h * h * h), .h = h, .omega = omega > OMEGA_LEAST ? omega : OMEGA_LEAST};
     find_flow(gas, slot, &near, density);
 }
-
-/* --- momentum and energy --- */
 
 #define ALPHA 1.0
 #define BETA  2.0

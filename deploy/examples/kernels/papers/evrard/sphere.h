@@ -7,5 +7,5 @@
 
 /* Places of `count` particles of equal mass: the points of a cubic lattice that are nearest to the middle of one of its
  * cells, drawn in to the profile: a lattice radius q in parts of the largest becomes q^(3/2). Their centre of mass is
- * the origin. In the order of the lattice. -1 where memory is out. */
+ * the origin. In the order of the lattice. -1 if memory is out. */
 int sphere_fill(size_t count, double *x, double *y, double *z);

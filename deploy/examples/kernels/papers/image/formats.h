@@ -7,10 +7,10 @@
 
 #define IMAGE_ACCEPTED "accepted: PGM, PPM or PNG"
 
-/* Refuses what is larger than the limits. -1 with one line. */
+/* Refuses what is larger than the limits. */
 int image_check_size(uint64_t width, uint64_t height, struct error *error);
 
-/* Room for the pixels. -1 with one line. */
+/* Room for the pixels. */
 int image_allocate(struct image *image, struct error *error);
 
 /* A pixel of `channels` 8-bit samples: gray, gray and alpha, red green and blue, or these and alpha. */

@@ -6,7 +6,7 @@
 #include "deploy/examples/kernels/papers/mesh/reader.h"
 
 /* The readers read all of the text or the bytes into the builder, which they initialise, and
- * have nothing allocated when they return -1 with one line. */
+ * have nothing allocated when they return */
 int off_read(struct reader *reader, struct mesh_builder *builder);
 int obj_read(struct reader *reader, struct mesh_builder *builder);
 int ply_read(struct reader *reader, struct mesh_builder *builder);

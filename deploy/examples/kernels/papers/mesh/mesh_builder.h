@@ -25,12 +25,12 @@ void mesh_builder_fini(struct mesh_builder *builder);
 
 void mesh_builder_give_normal(struct mesh_builder *builder, size_t point, const double normal[3]);
 
-/* Adds the corner, a point, to the face. -1 with one line. */
+/* Adds the corner, a point, to the face. */
 int mesh_builder_corner(struct mesh_builder *builder, size_t point, struct error *error);
 
 /* The face is complete: the next corner is the first one of another. All points must be there. Faces of fewer than
  * three corners count for nothing. */
 void mesh_builder_face(struct mesh_builder *builder);
 
-/* Makes the mesh of it; the builder is used up either way. -1 with one line. */
+/* Makes the mesh of it; the builder is used up either way. */
 int mesh_builder_finish(struct mesh_builder *builder, struct mesh *mesh, struct error *error);

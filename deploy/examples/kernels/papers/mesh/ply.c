@@ -24,8 +24,6 @@ static int refuse_end(const struct ply *ply)
                          ply->element->count);
 }
 
-/* --- numbers --- */
-
 static uint64_t bytes_to_word(const unsigned char *bytes, size_t count, bool is_big_endian)
 {
     uint64_t word = 0;
@@ -112,8 +110,6 @@ static int skip_numbers(struct ply *ply, enum ply_type type, size_t count)
             return refuse_end(ply);
     return 0;
 }
-
-/* --- elements --- */
 
 static int ply_read_list(struct ply *ply, const struct ply_property *property)
 {

@@ -42,5 +42,5 @@ size_t ply_type_size(enum ply_type type);
 
 /* Reads to the end of the header, and leaves the reader at the first byte behind it. Then there is one element of
  * vertices, with all of x, y and z, before any of faces, and no element has more items than the file has room for.
- * -1 with one line. */
+ * */
 int ply_read_header(struct reader *reader, struct ply_header *header);

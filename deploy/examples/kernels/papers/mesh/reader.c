@@ -31,7 +31,7 @@ static bool reader_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Bytes of a \ and the line end behind it, at `c`, with `left` bytes from there on; 0 where there are none. */
+/* Bytes of a \ and the line end behind it, at `c`, with `left` bytes from there on; 0 if there are none. */
 static size_t continuation(const struct reader *reader, const char *c, size_t left)
 {
     if (!reader->has_continuation || left < 2 || c[0] != '\\')

@@ -82,8 +82,6 @@ static void move_points(struct spin_cloud *cloud, const struct keyed *keyed, flo
         cloud->place[keyed[i].point] = i;
 }
 
-/* --- bounds --- */
-
 static double middle_of(const float *numbers, size_t count)
 {
     double from, to;

@@ -22,7 +22,7 @@ VECTOR_INLINE floats VECTOR_NAME(spin_load)(const struct spin_cloud *cloud, int 
     return numbers;
 }
 
-/* The numbers where the mask is -1, and 0 where it is 0. */
+/* The numbers where the mask is -1, and 0 if it is 0. */
 VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 {
     return (floats)((whole)numbers & mask);
@@ -34,7 +34,7 @@ VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
     return down - __builtin_convertvector(numbers > down, floats); /* the comparison gives -1 or 0 */
 }
 
-/* The first cell of each point's row, or -1 where it has none, and the squares of the distances from the line. */
+/* The first cell of each point's row, or -1 if it has none, and the squares of the distances from the line. */
 VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
                                           struct spin_block *block)
 {
@@ -50,7 +50,7 @@ VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t
         floats square = ax * ax + ay * ay + az * az;
         whole seen = (nx * e->nx + ny * e->ny + nz * e->nz >= e->limit) & (row > -1) & (row <= e->last);
         floats cell = VECTOR_NAME(spin_ceil)(VECTOR_NAME(spin_keep)(row, seen)) * e->width;
-        cell += __builtin_convertvector(~seen, floats); /* -1 where it is not */
+        cell += __builtin_convertvector(~seen, floats); /* -1 if it is not */
         __builtin_memcpy(block->row + i, &cell, sizeof cell);
         __builtin_memcpy(block->alpha + i, &square, sizeof square);
     }

@@ -37,9 +37,7 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* --- the points --- */
-
-/* The mesh of the file, and the digest of its bytes, which is never 0. -1 with one line. */
+/* The mesh of the file, and the digest of its bytes, which is never 0. */
 static int read_mesh(const char *path, struct mesh *mesh, uint64_t *digest, char line[HDSS_ERROR_MAX])
 {
     struct error error = {""};
@@ -69,8 +67,6 @@ static int make_surface(size_t points, struct mesh *mesh, char error[HDSS_ERROR_
         spin_surface_point(i, points, mesh->position[i], mesh->normal[i]);
     return 0;
 }
-
-/* --- before it runs --- */
 
 static int count_points(const union hdss_value *values, uint64_t *points, uint64_t *inputs, char error[HDSS_ERROR_MAX])
 {
@@ -107,8 +103,6 @@ static int spinimage_describe(const union hdss_value *values, struct hdss_loop *
     return 0;
 }
 
-/* --- on a worker --- */
-
 struct spinimage {
     struct spin_cloud cloud;
     uint64_t images;
@@ -116,7 +110,7 @@ struct spinimage {
     const struct spin_variant *variant;
 };
 
-/* The box's middle and its longest side, which is 0 where all points are the same. */
+/* The box's middle and its longest side, which is 0 if all points are the same. */
 static double bounds_of(const struct mesh *mesh, double middle[3])
 {
     double longest = 0;
