@@ -31,14 +31,14 @@
 #define QUEUE_LIVE_MAX 1000000
 /* Most open jobs. */
 #define QUEUE_OPEN_MAX 64
-/* A job that ran in so many sets that were lost runs alone, and is given up if it loses another one. */
+/* A job that ran in this many lost sets runs alone, and is given up after another loss. */
 #define QUEUE_LOSSES_ALONE 2
 /* Most items of a job. */
 #define QUEUE_ITEMS_MAX UINT64_C(1000000000000)
 
 enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
 
-/* What is known of a job in words: the technique that it was computed with, where its results went, why it failed. */
+/* Texts about a job: its technique, its output, why it failed. */
 enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
 
 /* How far a job came. */

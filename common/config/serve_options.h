@@ -18,9 +18,9 @@ struct serve_options {
     char name[SERVE_NAME_MAX];
     char state[SERVE_PATH_MAX];        /* folder of the queue and of what jobs say; empty: that of the name */
     unsigned at_once;                  /* jobs that run at once, at most */
-    uint64_t chunk_time_ns;            /* for so long a chunk may keep those of other jobs waiting, at its worker */
-    uint64_t idle_ns;                  /* the set ends where it has had no job for so long; 0: never */
-    bool resumes;                      /* goes on with the queue that is there */
+    uint64_t chunk_time_ns;            /* limit for a chunk that keeps other jobs waiting at its worker */
+    uint64_t idle_ns;                  /* the set ends after this time without a job; 0: never */
+    bool resumes;                      /* continue with an existing queue */
     bool after_loss;                   /* with that: the set was lost, and is started again */
     bool forgets;                      /* drops its jobs */
     bool group_even;                   /* as the job's --group-by: an enum run_group_by */

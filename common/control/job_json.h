@@ -48,7 +48,7 @@ struct control_job {
     const char *topology;
     const char *output;    /* empty: none */
     const char *waits_for; /* of a job of a set; NULL or empty: it does not wait */
-    const char *reason;    /* why it failed, of a job of a set; NULL or empty: it has not, or nobody knows */
+    const char *reason;    /* why a job of a set failed; NULL or empty: it has not, or unknown */
     int status;            /* exit status, once the job is over; below 0: it is not */
     /* of a job of a set */
     int priority;

@@ -34,7 +34,7 @@ struct executor_ops {
     /* Gives up all chunks except the oldest, which is not finished. NULL: one chunk at a time. */
     void (*forget)(struct executor *executor);
     struct range (*cut)(struct executor *executor, unsigned waiting); /* NULL: chunks cannot be cut */
-    struct range (*end)(struct executor *executor); /* NULL: what has begun cannot be ended, and is finished */
+    struct range (*end)(struct executor *executor); /* NULL: begun iterations cannot be aborted, and are finished */
     enum turn (*advance)(struct executor *executor, struct event *event);
     void (*sent)(struct executor *executor, const void *data);
     void (*abandon)(struct executor *executor, const void *data); /* NULL: the data are never overwritten */

@@ -30,7 +30,7 @@
 
 struct probe {
     uint64_t first, count; /* the loop */
-    unsigned least;        /* iterations that are timed in any case, if the loop has so many */
+    unsigned least;        /* iterations timed in any case, if the loop has as many */
     uint64_t enough_ns;    /* PROBE_NS unless the caller changes it after probe_init() */
     uint64_t done;
     uint64_t elapsed_ns; /* of the `done` iterations */

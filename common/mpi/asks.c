@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of a worker that takes part in several jobs of tasks.
  *
- * A task may last for hours, and has the core as long. A chunk of another job that came meanwhile would wait for it,
- * though other workers have nothing to do: its task is stuck behind one of a job that it has nothing to do with. So a
- * job of tasks asks for nothing while another one has a chunk here, and they ask one after the other: a request that
- * asks for chunks is held back, what it tells of finished ones is not. */
+ * A task may last for hours and keeps the core. A chunk of another job that arrived meanwhile would wait for it while
+ * other workers are idle. So a job of tasks requests nothing while another one has a chunk here, and they request one
+ * after the other: a request for chunks is held back, reports of finished chunks are not. */
 #include "common/mpi/driver.h"
 
-/* For so long a request is waited for, before the next job asks. One that gets nothing may be answered at any time. */
+/* How long a request is awaited before the next job sends one. A later answer is still accepted. */
 #define ANSWER_NS 1000000
 
 static bool has_chunk(const struct link *link)

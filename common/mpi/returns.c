@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers of a set that were lost and return as another process: see take_back() in start.c.
+/* Lost workers of a set that return as another process: see take_back() in start.c.
  *
- * A job that was announced before goes on without them: to its machine they stay lost. Loops whose workers exchange
- * boundary data go on without them for good, as without pods: only the supermaster knows that they have returned. */
+ * A job that was announced before continues without them: to its machine they stay lost. So do all loops whose workers
+ * exchange boundary data, as with pods: only the supermaster knows of the return. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"

@@ -346,7 +346,7 @@ bool service_take_third(struct service *service, const struct part *part)
     if (verification == NULL)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
-        return true; /* from an earlier third computation, whose worker was lost */
+        return true; /* from an earlier third computation by a worker that was lost */
     verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;

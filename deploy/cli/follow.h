@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Follows the output of a job of tasks while it runs, in the parts that --join no leaves: prints each task once and
- * whole, as tasks finish or in their order, and writes the task log.
+/* Prints the output of a job of tasks while it runs, from the parts that --join no leaves: each task once and as a
+ * whole, as tasks finish or in their order; writes the task log.
  *
- * A slow reader of what is printed holds up nobody: until it reads on the tasks' output stays in the parts, of which
- * only the places are remembered. The disk space of a large entry is freed after it was printed, unless one of its
- * tasks has failed: the run names failed tasks at its end. */
+ * A slow reader delays nothing: the tasks' output stays in the parts meanwhile, and only the places are remembered. The
+ * disk space of a large entry is freed after printing, unless one of its tasks has failed: the run reads failed tasks
+ * at its end. */
 #pragma once
 
 #include "common/metrics/reasons.h"
@@ -20,58 +20,58 @@
 #include <stdint.h>
 
 struct follow_options {
-    const char *output;  /* the job's --output */
-    int out, err;        /* descriptors for what tasks print; -1: it is not printed */
-    bool in_order;       /* in the order of the tasks, not as they finish */
-    bool only_looks;     /* another process began the job, perhaps long ago, and its parts stay as they are */
-    bool clears_line;    /* a progress line may stand on the terminal of standard error */
-    const char *live;    /* folder with what tasks write while they run, which is printed then; NULL: none */
-    const char *spilled; /* folder with NUMBER.out and NUMBER.err of what is too long for the parts; NULL: none */
+    const char *output;
+    int out, err;        /* descriptors for output and errors of tasks; -1: not printed */
+    bool in_order;       /* print in the order of the tasks, not as they finish */
+    bool only_looks;     /* another process began the job; its parts are not changed */
+    bool clears_line;    /* the terminal of standard error may show a progress line */
+    const char *live;    /* folder with the output of running tasks, which is printed at once; NULL: none */
+    const char *spilled; /* folder with NUMBER.out and NUMBER.err of output too long for the parts; NULL: none */
     const char *joblog;  /* NULL: none */
     bool joblog_appends;
-    bool tells; /* the command of each task is printed on `err`, before what it has printed */
-    /* Text before each line of a task, and a TAB; NULL: there is none. Tasks count from 0. */
+    bool tells; /* print the command of each task on `err`, before its output */
+    /* Text before each line of a task, followed by a TAB; NULL: none. Tasks are counted from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
-    /* Path of a task's files, see task_files.h; NULL: there are none. */
+    /* Path of a task's files, see task_files.h; NULL: none. */
     int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
     void *context;
 };
 
-/* Place of a task. */
+/* Where a task's output is. */
 struct follow_place {
     struct results_place entry;
     uint32_t index; /* within its entry */
     bool is_there;
 };
 
-/* Places of tasks that are not printed yet, by the order in which they are to be. */
+/* Places of tasks that are not printed yet, in printing order. */
 struct follow_queue {
     struct follow_place *places; /* owned; the first is of number `base` */
     size_t length, capacity;
-    uint64_t base, next; /* number of the one to be printed next */
+    uint64_t base, next; /* next: number of the next task to print */
 };
 
-/* A task that is being printed, or a fragment of one that runs. */
+/* A task being printed, or a fragment of a running one. */
 struct follow_task {
     bool is_open;
-    bool is_live; /* the fragment in live->bytes, of `length` bytes */
+    bool is_live; /* a fragment, in live->bytes, of `length` bytes */
     uint32_t length;
-    uint64_t shown[2]; /* bytes of its streams that were printed while it ran */
+    uint64_t shown[2]; /* bytes of its streams printed while it ran */
     struct {
-        void *bytes; /* a mapping; NULL: there is none */
+        void *bytes; /* mapped; NULL: none */
         uint64_t length;
-    } spilled[2];        /* what is before the bytes in the parts */
-    bool spilled_is_put; /* that of the stream at hand */
+    } spilled[2];        /* output before that in the parts */
+    bool spilled_is_put; /* for the present stream */
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
-    uint64_t at;      /* bytes of that stream, or of what was spilled, that are printed */
-    bool is_left_out; /* its errors are not printed */
-    uint64_t tag_at;  /* bytes of the tag that are printed */
-    uint64_t told;    /* bytes of the command that are printed */
+    uint64_t at;      /* bytes printed of that stream, or of its spill file */
+    bool is_left_out; /* do not print its errors */
+    uint64_t tag_at;  /* bytes printed of the tag */
+    uint64_t told;    /* bytes printed of the command */
 };
 
-/* The place in a block up to which lengths were added. */
+/* Position in a block up to which lengths were added. */
 struct follow_cursor {
     struct results_place entry;
     bool is_set;
@@ -82,7 +82,7 @@ struct follow_cursor {
 struct follow {
     struct follow_options options; /* borrowed texts */
     struct results_tail *tail;     /* owned */
-    unsigned char *seen;           /* owned; a bit for each task that was found, here or earlier */
+    unsigned char *seen;           /* owned; a bit for each task found, here or earlier */
     uint64_t seen_bytes;
     struct follow_queue queue;
     struct follow_task task;
@@ -92,30 +92,28 @@ struct follow {
     enum task_log log_kind;
     bool is_broken;   /* something could not be printed */
     bool is_blocked;  /* a reader is slow */
-    bool has_more;    /* the look was cut short */
-    bool has_cleared; /* the place of a progress line is taken, or nothing stands there */
+    bool has_more;    /* the last poll was cut short */
+    bool has_cleared; /* the progress line was cleared, or there is none */
     int wait_ms;
-    struct sigaction before; /* of SIGPIPE */
-    /* for the caller */
-    uint64_t done, failed; /* tasks that were found, printed or not; done counts those that failed, too */
-    uint64_t not_started;  /* of those that failed */
+    struct sigaction before; /* action of SIGPIPE */
+    uint64_t done, failed;   /* for the caller: tasks found, printed or not; done includes failed ones */
+    uint64_t not_started;    /* part of `failed` */
     uint64_t shown_not_started;
     struct reasons reasons;
 };
 
-/* Begins before the job is launched. -1 with one line, and there is nothing to end. */
+/* Begins, before the job is launched. On failure follow_end() is not needed. */
 int follow_begin(struct follow *follow, const struct follow_options *options, struct error *error);
 
-/* Looks for what is new and prints it, as far as that does not wait. -1 with one line; later looks only count. */
+/* Finds new output and prints it without blocking. After an error later calls only count. */
 int follow_look(struct follow *follow, struct error *error);
 
-/* The next look is to come at the latest after so many milliseconds, or when the descriptor can be written to; -1:
- * none is waited for. */
+/* Longest time until the next follow_look(), in ms; -1: none. It is also due when the descriptor is writable. */
 int follow_wait_ms(const struct follow *follow);
 int follow_blocked_on(const struct follow *follow);
 
-/* True if the last look has printed where a progress line may have stood, and ended its line. */
+/* True if the last follow_look() printed over a progress line and ended its line. */
 bool follow_has_printed(const struct follow *follow);
 
-/* A last look, when the job has ended; waits for slow readers. Frees everything. */
+/* Last poll after the end of the job; waits for slow readers. Frees everything. */
 int follow_end(struct follow *follow, struct error *error);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The half of `hdss study` that is in C.
+/* The C part of `hdss study`.
  *
- * Questions come as lines of words by standard input, which is a socket; the first word says what is asked. The answers
- * go back by it, an object of JSON a line; one with an `error` says what is wrong. Before the first question an object
- * says what a study notes of each run. Standard output is left to the code that is loaded. */
+ * It answers requests on standard input, which is a socket: lines of words, the first of which is the kind of request.
+ * Each answer is a line with a JSON object, which has an `error` on failure. The first line it sends describes what a
+ * study records for each run. Standard output is left to code that is loaded. */
 #include "deploy/cli/for_study.h"
 #include "common/config/job.h"
 #include "common/config/params.h"
@@ -100,15 +100,15 @@ static int count_iterations(int word_count, char **words, uint64_t *iterations, 
     return 0;
 }
 
-/* The words are the number of workers, and a kernel with its parameters and options. The chunk is half of that which
- * mfsc cuts of (a step of) the loop for so many workers, at least 1. */
+/* Words: number of workers, then a kernel with parameters and options. The answer is half the chunk of mfsc for that
+ * loop (or one time step) and so many workers, at least 1. */
 static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct error *error)
 {
     struct simulation simulation;
     uint64_t iterations, workers;
     if (number_parse_u64(words->items[1], &workers) < 0)
         return error_set(error, "'%.100s' is no number of workers", words->items[1]);
-    /* options of a simulation, which may stand beside the parameters, are left out */
+    /* omits options of a simulation beside the parameters */
     int result = simulation_read(&simulation, (int)words->count - 1, words->items + 1, error);
     if (result == 0)
         result = count_iterations(simulation.word_count, simulation.words, &iterations, error);
@@ -121,7 +121,7 @@ static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct er
 
 static const struct question {
     const char *name;
-    unsigned least; /* words that it has at least */
+    unsigned least; /* minimal number of words */
     answer_to *answer;
 } questions[] = {
     {"option", 3, check_option},       {"kernel", 2, check_kernel},
@@ -138,7 +138,7 @@ static int find_answer(const struct argv *words, json_t *answer, struct error *e
     return error_set(error, "there is no such question");
 }
 
-/* Sends the object, which it takes over. -1 if nobody reads it. */
+/* Sends the object and releases it. -1 if the other end is closed. */
 static int send_object(int channel, json_t *object)
 {
     char *text = json_dumps(object, JSON_COMPACT);
@@ -162,7 +162,7 @@ static int answer_line(int channel, const char *line)
     return send_object(channel, answer);
 }
 
-/* Adds the options that a study sets itself, as their rows say. */
+/* Adds the options that a study sets itself, from the option tables. */
 static void add_refused(json_t *list, const struct options *options)
 {
     for (const struct option_section *section = options->sections; section->title != NULL; section++)
@@ -203,15 +203,15 @@ static int answer_questions(void)
     return EXIT_STATUS_DONE;
 }
 
-/* Ends this process by a signal, which tells the study more than an exit status. */
+/* Ends this process by a signal, so that the study sees the reason. */
 static void end_by(int number)
 {
     signal(number, SIG_DFL);
     raise(number);
 }
 
-/* Makes a run, with all that its ranks print on standard output. Ends by SIGALRM where the time was over, and by
- * SIGTERM where it was asked to stop; and with the study. */
+/* Makes a run; all output of its ranks goes to standard output. Ends by SIGALRM at the time limit, by SIGTERM after a
+ * request to stop, and with the study. */
 static int make_run(uint64_t seconds, int argc, char **argv)
 {
     struct launch how = {.log = stdout, .at_once = true, .timeout_s = (unsigned)seconds};

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* `hdss study` is a program in Python, hdss-study. What it asks the tables and the kernels of HDSS, and the runs that
- * it makes, go through a command that is for it alone. */
+/* The internal command by which the Python program hdss-study asks about options and kernels, and makes runs. */
 #pragma once
 
-/* The commit from which this program was built; "unknown" where neither git nor an archive of git's could tell. */
+/* Commit of the source; "unknown" if it was built without git and not from an archive made by git. */
 extern const char hdss_commit[];
 
 /* `hdss for-study` answers questions, and `hdss for-study SECONDS run|simulate WORD...` makes a run: see for_study.c.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss as one file: all programs in one that is linked statically, for machines where nothing is installed. Where the
- * others begin a program of HDSS they begin this one again, with the name of the program as its first word. Its parts
- * are the main() of each program under another name (deploy/meson.build). */
+/* hdss as one file: all programs in one static executable, for machines where nothing is installed. Instead of another
+ * program it starts itself with the program's name as first word. It contains the main() of each program under another
+ * name (deploy/meson.build). */
 #include "common/os/modules.h"
 
 #include <stddef.h>

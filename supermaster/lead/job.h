@@ -36,9 +36,9 @@ struct led_number {
     const char *default_name; /* of its output, in the place of the kernel's; NULL: the kernel's */
 };
 
-/* Gives the job its number in its set. A name that its kernel gives the output has that number, so that jobs in one
- * folder do not meet: exec-12.out, or exec-SET-12.out where that is another set's. The texts are borrowed. Before
- * led_job_read(). */
+/* Sets the job's number in its set, before led_job_read(). Output names chosen by the kernel contain it, so that jobs
+ * in one folder have different files: exec-12.out, or exec-SET-12.out if that exists from another set. The texts are
+ * borrowed. */
 void led_job_number(struct led_job *led, const struct led_number *number);
 
 /* led_job_is_loading(): true if the job's words could not be read yet, because its kernel is still being loaded. The
@@ -115,7 +115,7 @@ unsigned led_job_busy(const struct led_job *led);
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
 
-/* Moves the list of what was given up of a job that has ended to whoever keeps it. */
+/* Moves out the list of iterations that an ended job has given up. */
 struct given_up led_job_take_given_up(struct led_job *led);
 
 /* True if the job failed because all workers were lost; `keeps_journal`: it can be resumed. */

@@ -168,7 +168,7 @@ static int resume(const struct set *set, struct set_job *job)
     return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
-/* Goes to the job's folder. Returns an exit status; what is wrong has been said. */
+/* Changes to the job's folder. Returns an exit status; errors were printed. */
 static int enter(const struct set *set, struct set_job *job)
 {
     struct error error;

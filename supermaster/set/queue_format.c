@@ -278,7 +278,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
                                     .failed = wire_get64(bytes + FAILED_AT),
                                     .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
     memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
-    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* behind the last one are NULs */
+    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* NULs follow the last one */
         figures.texts[i] = texts + at;
         at += strlen(texts + at) + 1;
     }

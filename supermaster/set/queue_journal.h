@@ -26,18 +26,18 @@ struct queue_journal;
 /* What becomes of jobs of an earlier set that are not over. */
 enum queue_earlier {
     QUEUE_REFUSED,    /* the file is not opened */
-    QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file, of which those that ran wait to go on */
+    QUEUE_TAKEN_OVER, /* the queue gets all jobs of the file; those that ran wait */
     QUEUE_FORGOTTEN,
     QUEUE_OF_LOST_SET, /* as QUEUE_TAKEN_OVER; for those that ran the loss is counted */
 };
 
-/* Opens the file, for a queue that has no jobs; the queue is borrowed. NULL with one line: also for a file that another
- * set writes, or that is refused because it has jobs that are not over, or is damaged. */
+/* Opens the file for an empty queue, which is borrowed. NULL with an error, also if another set writes the file, it is
+ * damaged, or it has unfinished jobs and is refused for that. */
 struct queue_journal *queue_journal_open(const char *path, enum queue_earlier earlier, struct queue *queue,
                                          int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* One line about what is or may be lost of an earlier file, or "". */
+/* A line about what is or may be lost of an earlier file, or "". */
 const char *queue_journal_warning(const struct queue_journal *journal);
 
 /* Records that the set ended by itself; nothing may follow. */

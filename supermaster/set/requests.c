@@ -30,7 +30,7 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
     return "its turn";
 }
 
-/* Tells how far a job is that does not run: what its words say, and where it is over how far it came. */
+/* Reports a job that does not run: its words, and its progress if it is over. */
 static void tell_resting(struct set *set, const struct queue_job *queued, struct control_job *job)
 {
     static const enum control_state states[] = {CONTROL_WAITING, CONTROL_WAITING /* its kernel is being loaded */,

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: MIT */
-/* Running the chunks of a loop with dependencies, a turn at a time: what inline.h does for others.
+/* Runs the chunks of a loop with dependencies, in turns: the counterpart of inline.h.
  *
  * A chunk is computed along the synchronization dimension, all its rows together, the first row ahead (struct
- * hdss_block). It goes on as far as the boundary data of the chunk before have come, and stands still until there are
- * more; at each synchronization point, every `interval` elements of its first row, what its last row has added to its
- * own boundary data is told (EVENT_BOUNDARY_READY). So neighbouring chunks are computed side by side, the later one
- * some elements behind, and each chunk sends as many messages as there are points. Between two points it stops after
- * some milliseconds to look after messages.
+ * hdss_block). It advances as far as the boundary data of the previous chunk have arrived, then waits. At each
+ * synchronization point, every `interval` elements of its first row, the new boundary data of its last row are reported
+ * (EVENT_BOUNDARY_READY). So neighbouring chunks are computed in parallel, the later one some elements behind, and each
+ * chunk sends one message per point. Between two points it pauses after some milliseconds for messages.
  *
- * Boundary data are kept by the boundary, the iteration at which one chunk ends and the next begins. Those of the chunk
- * that runs and of others that ended here are kept until they are released, or reused by the next chunk if that is
- * computed here, too. Those from elsewhere may come before their chunk does.
+ * Boundary data are stored by boundary, the iteration at which one chunk ends and the next begins. Those of the running
+ * chunk and of others that ended here are kept until they are released, or used by the next chunk if that is computed
+ * here, too. Those from other workers may arrive before their chunk begins.
  *
- * Where a helper runs the kernel (helper.h) a step is a command. Boundary data are copied into the memory that is
- * shared with it and out of it, as MPI may still send those of steps before; rows of results lie there, and leave from
- * there. A helper that dies takes what the kernel keeps of the chunk with it: the chunk is begun again, in pieces of as
- * few rows as an iteration needs before it, one after the other, so that it is known which of them kills helpers. That
- * one is tried again, and then given up: where nothing is behind it the chunk ends without it, else the loop ends. What
- * of the chunk has left stays: the same comes again, and is left out. Where iterations have a limit of time the helper
- * of a piece that takes longer than all its rows may is killed, and so is that of a chunk of several pieces whose step,
- * of some milliseconds as a rule, takes longer than a row may: that blames no row, and finds out which one it is. */
+ * With a helper (helper.h) each step is a command. Boundary data are copied into and out of shared memory, because MPI
+ * may still send those of earlier steps; rows of results are in shared memory and are sent from there. If the helper
+ * dies, the kernel's state of the chunk is lost: the chunk begins again, in pieces of as few rows as an iteration needs
+ * before it, so that it becomes known which piece kills helpers. That piece is retried, then given up: the chunk ends
+ * without it if nothing follows it, else the loop ends. What was sent stays; the repeated results are equal and are
+ * omitted.
+ *
+ * With a time limit, the helper is killed if a piece takes longer than all its rows may, or if a step of a chunk with
+ * several pieces, usually some milliseconds, takes longer than one row may: the latter blames no row, but finds it. */
 #pragma once
 
 #include "common/machine/executor.h"

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* LB4MPI, as Eleliemy and Ciorba (A Distributed Chunk Calculation Approach for Self-scheduling, Listing 1) use it: the
- * calls of DLS.h, the six techniques that LB4MPI has beside those of DLS4LB, and who calculates the chunks. See
- * dls4lb(3). */
+/* LB4MPI as used in Eleliemy and Ciorba (A Distributed Chunk Calculation Approach for Self-scheduling, Listing 1): the
+ * calls of DLS.h, six further techniques, and the choice of which ranks calculate chunks. See dls4lb(3). */
 #ifndef DLS4LB_LB4MPI_H
 #define DLS4LB_LB4MPI_H
 

@@ -99,7 +99,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* The parenthesis behind a pattern of `case` is not told from the one that ends $(..). */
+/* The parenthesis after a pattern of `case` cannot be distinguished from the end of $(..). */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);

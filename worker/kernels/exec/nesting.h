@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tracks the state of a shell reading a command line: its quotes and nested substitutions. A value inserted at a place
- * must be quoted for that state, or it would be executed. Here-documents and substitutions with special quoting rules
- * are detected, so that nothing is inserted there; nor is anything behind what shells read in different ways, or what
- * only a whole parser could tell: then the state is lost. */
+/* Tracks the state of a shell that reads a command line: quotes and nested substitutions. A value inserted at a place
+ * must be quoted for that state, or it would be executed. Nothing is inserted into here-documents and substitutions
+ * with special quoting rules, nor after text that shells parse differently or that needs a full parser: there the state
+ * is unknown. */
 #pragma once
 
 #include <stdbool.h>
