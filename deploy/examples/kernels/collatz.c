@@ -27,7 +27,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-/* On each worker, before its first range. The values stay where they are: they do as the instance. */
+/* Called on each worker before its first range. `values` stays valid as long as the instance. */
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {

@@ -22,7 +22,7 @@ static const struct hdss_param params[] = {
 struct heat {
     uint64_t cells;
     double rate;
-    double *before; /* the cells after the step before, with the ends on either side; owned */
+    double *before; /* the cells after the previous step, with both ends; owned */
 };
 
 /* Describes the loop: each step is a row of the result. */
@@ -65,7 +65,7 @@ static int open_kernel(const union hdss_value *values, const struct hdss_loop *l
     return -1;
 }
 
-/* At the beginning the middle third of the rod is hot. */
+/* At the start the middle third of the rod is hot. */
 static int step(void *instance, uint64_t number, const void *results, char error[HDSS_ERROR_MAX])
 {
     (void)error;
@@ -77,7 +77,7 @@ static int step(void *instance, uint64_t number, const void *results, char error
     return 0;
 }
 
-/* Iterations count through all steps. */
+/* Iterations are numbered through all steps. */
 static int run(void *instance, uint64_t first, uint64_t count, void *records, char error[HDSS_ERROR_MAX])
 {
     (void)error;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares the kernel whose loop body is orbit.f90: parameters, the loop, and the call. The result is an array of as
- * many rows as values are kept and as many columns as there are iterations, each a column. */
+/* Declares the kernel whose loop body is orbit.f90: parameters, loop, and call. The result is an array with a row for
+ * each kept value and a column for each iteration. */
 #include <hdss/kernel.h>
 
 #include <stdio.h>

@@ -25,7 +25,7 @@ struct wave {
     double pull; /* speed squared */
 };
 
-/* Boundary data of a chunk, for each point: its last moment but one, and its last. */
+/* Boundary data of a chunk, for each point: the last moment but one, and the last. */
 struct pair {
     double earlier, later;
 };
@@ -38,7 +38,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     loop->dims = 2;
     loop->type = HDSS_FLOAT64;
     loop->sync = loop->record_length;
-    loop->distance = 2; /* no chunk has fewer moments, so that what a moment needs is of the chunk before at most */
+    loop->distance = 2; /* minimal chunk, so that a moment depends on the previous chunk at most */
     loop->reach = 1;
     loop->boundary_bytes = sizeof(struct pair);
     return 0;
@@ -71,7 +71,7 @@ static double plucked(const struct wave *wave, uint64_t x)
     return 2.0 * (double)(from_end + 1) / (double)(wave->points + 1);
 }
 
-/* The height of point x at a moment, counted from the chunk's first; negative ones were computed by others. */
+/* Height of point x at a moment, relative to the chunk's first; negative moments belong to the previous chunk. */
 static double height(const struct wave *wave, const struct hdss_block *block, int64_t moment, uint64_t x)
 {
     const double *records = block->records;

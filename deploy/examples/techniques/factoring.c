@@ -14,16 +14,15 @@ static const struct hdss_technique_param params[] = {
     {NULL, HDSS_TECHNIQUE_INTEGER, NULL, NULL, 0, 0, NULL, NULL},
 };
 
-/* What the technique keeps of one loop. */
+/* State for one loop. */
 struct factoring {
     uint64_t iterations, parts;
     uint32_t workers;
     uint32_t left;  /* chunks left in the batch */
-    uint64_t chunk; /* and their size */
+    uint64_t chunk; /* their size */
 };
 
-/* A chunk of a batch that begins when `remaining` iterations are left: ceil(R / (parts P)), without a product that may
- * not fit. */
+/* Size of the chunks of a batch that begins with `remaining` iterations: ceil(R / (parts P)), without overflow. */
 static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
 {
     const uint64_t chunks = factoring->parts * factoring->workers;
@@ -51,7 +50,7 @@ static uint64_t next(void *state, const struct hdss_technique_request *request)
     return factoring->chunk;
 }
 
-/* The same from the step alone, for workers without a supermaster: the batches before it are gone through. */
+/* The same from the step alone, for workers without a supermaster: walks through the batches before. */
 static uint64_t at(const void *state, uint64_t step)
 {
     const struct factoring *factoring = state;

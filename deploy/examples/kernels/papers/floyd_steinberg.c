@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Error diffusion after Floyd and Steinberg (1976), the loop with dependencies of the papers on synchronized
- * self-scheduling: a grayscale picture becomes one of black and white pixels of the same look. Each pixel is rounded,
- * and what that leaves over is passed on to four neighbours that come later: 7/16 to the right, 3/16, 5/16 and 1/16 to
- * those below it on the left, below and on the right. An iteration is a row of the picture.
+/* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized self-scheduling:
+ * it turns a grayscale picture into black and white pixels that look alike. Each pixel is rounded, and the rest is
+ * passed on to four later neighbours: 7/16 to the right, 3/16, 5/16 and 1/16 to those below on the left, below and on
+ * the right. An iteration is a row of the picture.
  *
- * All of it is in whole numbers, so that any order that respects the dependencies gives the same picture: a pixel's
- * level is p + floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), white from 128 on, and
- * its error e is what is left of the level, at most 128 either way. Errors that would leave the picture are dropped.
+ * All numbers are integers, so any order that respects the dependencies gives the same picture: a pixel's level is p +
+ * floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), white from 128 on, and its error e is
+ * the rest, at most 128 either way. Errors beyond the picture are dropped.
  *
- * A chunk hands over the errors of its last row, a byte of each pixel. The array for that holds the errors while the
- * chunk is computed: while a row is computed, its errors overwrite the previous row's, up to the current pixel. */
+ * A chunk passes on the errors of its last row, a byte per pixel. The array for that also holds errors during the
+ * computation: those of the present row overwrite those of the previous one, up to the present pixel. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/image/image.h"
 #include "deploy/examples/kernels/papers/input.h"
@@ -31,14 +31,13 @@ static const struct hdss_param params[] = {
 };
 
 struct diffusion {
-    struct image image; /* the read picture, whose gray is NULL if the picture is generated */
+    struct image image; /* the picture; gray is NULL if it is generated */
     uint64_t width, height;
-    /* for a generated picture */
-    uint16_t *ring;   /* [width] a column's part of the distance from the middle; owned */
+    uint16_t *ring;   /* [width] for a generated picture: a column's part of the distance from the middle; owned */
     uint8_t *ramp;    /* [width] a column's level in the ramp; owned */
-    uint8_t *levels;  /* [width] levels of the row that is computed; owned */
+    uint8_t *levels;  /* [width] levels of the present row; owned */
     int8_t *no_error; /* [width] zeros, above the first row; owned */
-    int8_t *corner;   /* [corners] of each row of the chunk, the error above and left of where it goes on; owned */
+    int8_t *corner;   /* [corners] for each row of the chunk, the error above and left of its next pixel; owned */
     uint64_t corners;
 };
 
@@ -60,14 +59,14 @@ static int read_image(const char *path, struct image *image, uint64_t *digest,
 
 #define RINGS 2048u
 
-/* A column's, or a row's, part of the phase of the rings around the middle. */
+/* Part of the phase of the rings that a column, or a row, contributes. */
 static uint16_t ring_part(uint64_t at, uint64_t side, uint64_t width, uint64_t height)
 {
     uint64_t from_middle = 2 * at + 1 > side ? 2 * at + 1 - side : side - 2 * at - 1;
     return (uint16_t)(from_middle * from_middle * RINGS / (width * width + height * height));
 }
 
-/* A ramp from black to white, alone in the uppermost eighth, below it under rings that grow narrower outwards. */
+/* A ramp from black to white, alone in the upper eighth, below under rings that become narrower outwards. */
 static void generate(struct diffusion *d, uint64_t y, uint64_t begin, uint64_t end)
 {
     if (y < d->height / 8) {
@@ -213,9 +212,9 @@ static int floyd_steinberg_begin_chunk(struct diffusion *d, uint64_t rows, char 
     return -1;
 }
 
-/* A row from `begin` to `end`: `above` has the errors of the row above it from `begin` on, `own` those of this one
- * before that, and receives the others; they may be the same array. `corner` is the error above and left of `begin`,
- * and of `end` when it returns. */
+/* Computes a row from `begin` to `end`: `above` has the errors of the row above from `begin` on, `own` those of this
+ * row before `begin`, and gets the others; they may be the same array. `corner` is the error above and left of `begin`,
+ * and of `end` after the call. */
 static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, int8_t *own, uint64_t begin,
                     uint64_t end, uint64_t width, int8_t *corner)
 {

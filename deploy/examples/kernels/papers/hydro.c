@@ -34,18 +34,18 @@ static const struct hdss_param params[] = {
 /* The coefficients of one column. */
 struct column {
     double zr[ROWS], zb[ROWS], zu[ROWS], zv[ROWS], zz[ROWS];
-    double below, above; /* za at j of 0 and 5 */
+    double below, above; /* za at j = 0 and j = 5 */
 };
 
 struct hydro {
     uint64_t columns;
     struct column *column;          /* [columns], owned */
     double (*start)[ROWS];          /* [columns] the plane before the first sweep, owned */
-    double left[ROWS], right[ROWS]; /* za before the first column, and behind the last */
+    double left[ROWS], right[ROWS]; /* za before the first and after the last column */
 };
 
-/* The element j, k of an array, k counting from 1: 24 bits of a Weyl sequence, and so without rounding. The
- * coefficients are from 0.125 to 0.25, so that za, which is below 1 at first, does not grow without bounds. */
+/* Element j, k of an array, k from 1: 24 bits of a Weyl sequence, so it is exact. Coefficients are from 0.125 to 0.25,
+ * so za, at first below 1, stays bounded. */
 static double hydro_element(enum array array, uint64_t j, uint64_t k)
 {
     uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -118,8 +118,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* A column of a sweep: `old` and `next` are this column and the one behind it before the sweep, `left` the one
- * before it after the sweep. `own` may be `old`. */
+/* A column of a sweep: `old` and `next` are this column and the following one before the sweep, `left` the preceding
+ * one after the sweep. `own` may be `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;
@@ -130,7 +130,7 @@ static inline void relax(const struct column *c, const double *old, const double
     }
 }
 
-/* Part of a sweep. `plane` is that before it, `own` receives the new one, which the record has row by row. */
+/* Part of a sweep: `plane` is the plane before it, `own` gets the new one; the record has it row by row. */
 static void sweep(const struct hydro *h, const double (*plane)[ROWS], double (*own)[ROWS], uint64_t begin, uint64_t end,
                   double *record)
 {
@@ -154,7 +154,7 @@ static int hydro_run_block(void *instance, const struct hdss_block *block, char 
     return 0;
 }
 
-#define SWEEP_NS 10.0 /* of each of its columns, with one worker on an AMD EPYC */
+#define SWEEP_NS 10.0 /* per column, with one worker on an AMD EPYC */
 
 double hdss_kernel_iteration_ns(const struct hdss_loop *loop)
 {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The Evrard collapse: a cold sphere of gas falls in by its own gravity, bounces and comes to rest, the problem that
- * SPH codes are tried on. Every worker holds the whole gas (gas.h) and moves it from the results of each step; an
- * iteration is one particle.
+/* The Evrard collapse: a cold sphere of gas collapses by its own gravity, bounces and comes to rest; a test problem for
+ * SPH codes. Every worker holds the whole gas (gas.h) and advances it with the results of each step; an iteration is
+ * one particle.
  *
- * A time step is two loops, of density and then of momentum, energy and gravity; or the last alone, where only gravity
- * is to be scheduled and every worker computes the rest itself. Either way the states are the same, bit for bit. The
- * cost of an iteration follows the depth of the tree and the crowd around the particle, which grows in the middle as
- * the sphere collapses.
+ * A time step is two loops, of density and then of momentum, energy and gravity; or only the last one, if only gravity
+ * is scheduled and every worker computes the rest itself. The states are the same, bit for bit. The cost of an
+ * iteration depends on the depth of the tree and the density around the particle, which grows in the middle as the
+ * sphere collapses.
  *
- * steps= divides end_time= evenly. A time step that is too long for the gas is refused before the run, by what was
- * measured of the collapse, and ends it where it comes about all the same. */
+ * end_time= is divided into steps= equal steps. A time step that is too long for the gas is refused before the run,
+ * according to measurements of the collapse; one that turns out too long ends the run. */
 #include "deploy/examples/kernels/papers/evrard/gas.h"
 #include "deploy/examples/kernels/papers/evrard/record.h"
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -47,22 +47,22 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* The longest time step that the gas allows until then, by Courant's condition (gas_courant()), times
- * particles^(7/12): 5 % below what was measured of 100 to 5,000 particles, which agree. */
+/* The longest time step possible until then by Courant's condition (gas_courant()), times particles^(7/12): 5 % below
+ * measurements with 100 to 5,000 particles, which agree. */
 static const struct {
     double until, step;
 } longest[] = {{0.25, 3}, {0.5, 1.8}, {0.75, 1.1}, {INFINITY, 0.76}};
 
 enum { LONGEST = sizeof longest / sizeof *longest };
 
-/* The divisors of these; the part of the neighbours as it was measured of 40 to 150. */
+/* Divisor for these; the influence of the neighbours was measured from 40 to 150. */
 static double fineness(const union hdss_value *values)
 {
     double particles = (double)values[PARTICLES].integer;
     return sqrt(particles) * cube_root(sqrt(sqrt(particles))) * sqrt(NEIGHBOURS_DEFAULT / values[NEIGHBOURS].real);
 }
 
-/* The time up to which so many steps can go. */
+/* The time that so many steps can reach. */
 static double farthest(double steps, double fine)
 {
     double end = 0;
@@ -112,8 +112,8 @@ struct evrard {
     struct gas gas;
     bool all;
     bool is_over;            /* a time step was too long: there is no next one */
-    bool in_density;         /* the loop at hand is that of the densities */
-    struct gas_push *pushes; /* owned; of every particle, where only gravity is scheduled */
+    bool in_density;         /* the present loop is that of the densities */
+    struct gas_push *pushes; /* owned; of every particle, if only gravity is scheduled */
 };
 
 static int evrard_out_of_memory(const union hdss_value *values, char error[HDSS_ERROR_MAX])
@@ -238,7 +238,7 @@ static int explain_too_long(struct evrard *e, double courant, char error[HDSS_ER
     return -1;
 }
 
-/* From the results of the forces to the densities. */
+/* Advances from the results of the forces to the densities. */
 static int move(struct evrard *e, const double *records, char error[HDSS_ERROR_MAX])
 {
     struct gas_state state;
@@ -266,7 +266,7 @@ static int take_densities(struct evrard *e, const double *records, char error[HD
     return make_ready(e, error);
 }
 
-/* Prepares all but gravity. */
+/* Prepares everything except gravity. */
 static int prepare_gravity(struct evrard *e, char error[HDSS_ERROR_MAX])
 {
     struct gas_density density;

@@ -27,13 +27,13 @@ struct gas_config {
 
 struct gas {
     struct gas_config config;
-    double mass; /* mass of a particle */
+    double mass; /* of a particle */
     struct octree tree;
     double *block; /* owns all arrays that follow */
     /* by particle */
     double *x, *y, *z;
     double *vx_half, *vy_half, *vz_half, *u_half;
-    double *vx_now, *vy_now, *vz_now, *u_now; /* carried on to the time of the places */
+    double *vx_now, *vy_now, *vz_now, *u_now; /* extrapolated to the time of the places */
     double *rho, *h, *omega, *divergence, *curl;
     /* by slot of the tree */
     double *vx, *vy, *vz, *u;
@@ -55,24 +55,24 @@ struct gas_push {
     double acceleration[3], heating;
 };
 
-/* The sphere before its collapse, with its tree. -1 if memory is out; nothing is owned then. */
+/* Creates the sphere and its tree. -1 if memory runs out; then nothing is owned. */
 int gas_init(struct gas *gas, const struct gas_config *config);
 void gas_fini(struct gas *gas);
 
-/* The two loops can run on several threads at once. */
+/* Both loops may run on several threads. */
 void gas_density(const struct gas *gas, size_t particle, struct gas_density *density);
 void gas_push(const struct gas *gas, size_t particle, struct gas_push *push);
-/* With the push of that particle: gravity is added here. */
+/* Adds gravity to the push of that particle. */
 void gas_state(const struct gas *gas, size_t particle, const struct gas_push *push, struct gas_state *state);
 
 void gas_set_density(struct gas *gas, size_t particle, const struct gas_density *density);
 
-/* After all densities. The longest time step that the gas allows by Courant's condition: see gas_courant(). */
+/* Called after all densities. Returns the longest time step by Courant's condition: see gas_courant(). */
 void gas_ready(struct gas *gas);
 double gas_courant(const struct gas *gas);
 
-/* Takes over the state of a particle, and moves it; gas_arrange() after all of them. */
+/* Takes over the state of a particle and moves it; gas_arrange() follows after all. */
 void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state);
 
-/* Builds the tree. -1 if a place is no finite number. */
+/* Builds the tree. -1 if a coordinate is not finite. */
 int gas_arrange(struct gas *gas);

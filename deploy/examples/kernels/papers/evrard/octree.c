@@ -81,7 +81,7 @@ static void octree_make_keys(struct octree *tree, const double *const place[3])
     }
 }
 
-/* A pass of a radix sort, by the byte at `shift`, which leaves equal ones in their order. */
+/* A pass of a radix sort by the byte at `shift`; stable. */
 static void sort_pass(const struct octree_key *from, struct octree_key *to, size_t points, unsigned shift)
 {
     size_t starts[256] = {0}, start = 0;
@@ -115,7 +115,7 @@ static void sort_points(struct octree *tree, const double *const place[3])
     }
 }
 
-/* Adds a body of that mass, that far from the cell's centre. */
+/* Adds a body of this mass at distance `d` from the cell's centre. */
 static void add_quadrupole(double q[6], double mass, const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -161,7 +161,7 @@ static void take_child(struct octree_cell *cell, struct octree_moment *moment, c
     moment->mass += part->mass;
 }
 
-/* From its children, which lie behind it. */
+/* Computes it from the children, which follow in memory. */
 static void measure_divided(struct octree *tree, uint32_t at)
 {
     struct octree_cell *cell = &tree->cells[at];
@@ -200,7 +200,7 @@ static void set_opening(struct octree *tree, uint32_t at)
     moment->open2 = open * open;
 }
 
-/* The cell of some slots and all below it. */
+/* Makes the cell for some slots and all cells below. */
 static void octree_grow(struct octree *tree, uint32_t first, uint32_t count, double mass)
 {
     uint32_t at = (uint32_t)tree->cell_count++, end = first + count;

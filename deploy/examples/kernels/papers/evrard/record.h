@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The contents of a record of the evrard kernel: the state of a particle, and what stands in its place in the loop
- * of densities, which comes before. */
+/* A record of the evrard kernel: the state of a particle, or its fields in the preceding loop of densities. */
 #pragma once
 
 enum evrard_field {
@@ -15,7 +14,7 @@ enum evrard_field {
     EVRARD_H,
     EVRARD_POTENTIAL,
     EVRARD_FIELDS,
-    /* fields in the loop of densities; places, energy, density and h are where they are in a state */
+    /* fields in the loop of densities; place, energy, density and h are as in a state */
     EVRARD_DIVERGENCE = EVRARD_VX,
     EVRARD_CURL = EVRARD_VY,
     EVRARD_OMEGA = EVRARD_VZ,

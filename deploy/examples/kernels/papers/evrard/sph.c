@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Far more than a smoothing length takes in; one that would take in more is made smaller. */
+/* Far more than a smoothing length contains; a length that would contain more is reduced. */
 #define NEAR_MAX 1024
-/* The gathered neighbourhood reaches a little farther than the guess, so that a larger h needs no second look. */
+/* The gathered neighbourhood exceeds the estimate, so that a larger h needs no second search. */
 #define GATHER_MARGIN 1.1
 #define H_TOLERANCE   1e-9
-/* Particles on top of each other have no length that takes in as few as is wished. */
+/* Lower bound of h, for particles at the same place. */
 #define H_LEAST     1e-6
 #define OMEGA_LEAST 0.01
 #define H_TRIES     200
 #define PI          3.14159265358979324
 
-/* The particles around one, itself among them. */
+/* The particles around one, including itself. */
 struct near {
     double radius;
     unsigned count;
@@ -38,7 +38,7 @@ static void gather_leaf(const struct octree *tree, const struct octree_cell *cel
             near->overflow = true;
             return;
         }
-        near->distance[near->count] = distance2; /* stays if it is near enough */
+        near->distance[near->count] = distance2; /* counts only if it is near enough */
         near->slot[near->count] = s;
         near->count += distance2 < radius2;
     }
@@ -78,12 +78,12 @@ static struct weight sph_weigh(const struct near *near, double h)
     return weight;
 }
 
-/* The bounds between which h is looked for: h^3 rho / m grows with h. */
+/* Bounds of h: h^3 rho / m grows with h. */
 struct bracket {
     double low, high;
 };
 
-/* Newton's next guess, kept near the last one and within the bracket. */
+/* Newton's next estimate, limited to the bracket and near the last one. */
 static double next_guess(struct bracket *bracket, double h, const struct weight *weight, double wanted)
 {
     if (weight->sum > wanted)
@@ -97,7 +97,7 @@ static double next_guess(struct bracket *bracket, double h, const struct weight 
     return in ? next : (bracket->low + bracket->high) / 2;
 }
 
-/* The smoothing length at which a sphere of its reach holds the wanted mass at the particle's density. */
+/* The smoothing length whose sphere contains the wanted mass at the particle's density. */
 static double find_h(const struct gas *gas, uint32_t slot, struct near *near, struct weight *weight)
 {
     double wanted = 3 * gas->config.neighbours / (4 * PI * SPLINE_REACH * SPLINE_REACH * SPLINE_REACH);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The sphere before its collapse: see sphere.h. Coordinates on the lattice are odd whole numbers, twice the real ones,
- * so that distances are compared exactly. */
+/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real ones, so that distances are
+ * compared exactly. */
 #include "deploy/examples/kernels/papers/evrard/sphere.h"
 
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -12,10 +12,10 @@
 #define PI 3.14159265358979324
 
 struct lattice {
-    int32_t most;    /* coordinates are the odd numbers up to this, of both signs */
-    uint32_t limit2; /* points below this squared distance are all in */
-    size_t at_limit; /* points at that distance that are in, the first ones */
-    double radius;   /* radius of the sphere that has the volume of its points */
+    int32_t most;    /* largest coordinate; they are odd and of both signs */
+    uint32_t limit2; /* points below this squared distance are inside */
+    size_t at_limit; /* how many points at that distance are inside, the first ones */
+    double radius;   /* of the sphere with the volume of its points */
 };
 
 static uint32_t square_of(int32_t i, int32_t j, int32_t k)
@@ -35,7 +35,7 @@ static void count_shells(int32_t most, size_t *counts)
 static int sphere_measure(struct lattice *lattice, size_t count)
 {
     lattice->radius = 2 * cube_root(3 * (double)count / (4 * PI));
-    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and beyond the sphere */
+    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and outside of the sphere */
     size_t *counts = calloc((size_t)square_of(lattice->most, lattice->most, lattice->most) + 1, sizeof *counts);
     if (counts == NULL)
         return -1;
@@ -48,7 +48,7 @@ static int sphere_measure(struct lattice *lattice, size_t count)
     return 0;
 }
 
-/* To the origin, so that it does not drift in the pictures. */
+/* Moves the centre to the origin, so that pictures do not drift. */
 static void centre(double *place, size_t count)
 {
     double sum = 0;

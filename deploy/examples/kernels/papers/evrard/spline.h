@@ -5,7 +5,7 @@
 #define SPLINE_NORM  0.318309886183790672 /* 1 / pi */
 #define SPLINE_REACH 2.0
 
-/* Without branches, which would go either way: where 1 - q is below 0 it counts as 0. */
+/* Without branches, which would be mispredicted: a negative 1 - q counts as 0. */
 static inline double spline(double q)
 {
     double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;

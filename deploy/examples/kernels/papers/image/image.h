@@ -16,16 +16,17 @@
 
 struct image {
     uint32_t width, height;
-    bool has_colour, has_alpha, is_deep; /* properties of the file that were converted */
+    bool has_colour, has_alpha, is_deep; /* properties of the file that need conversion */
     uint8_t *gray;                       /* [height * width], owned; NULL after image_look() */
 };
 
-/* Reads the file's head, without its pixels. -1 with one line: what is wrong, and what is accepted. */
+/* Reads the head of the file without its pixels. */
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
 
-/* Reads the whole image. -1 with one line, and nothing is owned. */
+/* Reads the whole image. On failure nothing is owned. */
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 
-/* "its colours are converted to gray", for what is no 8-bit grayscale; false where nothing was converted. */
+/* Describes the conversion of a file that is not 8-bit grayscale: "its colours are converted to gray"; false if there
+ * is none. */
 bool image_conversion(const struct image *image, char *text, size_t size);

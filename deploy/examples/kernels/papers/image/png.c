@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG of any kind through libpng: palettes, 1 to 16 bits, with or without alpha, interlaced or not. Without libpng the
- * kind is known all the same, and refused with a line that says why. */
+/* PNG of any kind through libpng: palettes, 1 to 16 bits, with or without alpha, interlaced or not. Without libpng PNG
+ * files are recognized and refused with the reason. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
 #ifdef HDSS_HAVE_PNG
@@ -44,7 +44,7 @@ static void on_read(png_structp png, png_bytep out, size_t length)
     reader->at += length;
 }
 
-/* Has libpng yield 8-bit gray or RGB, with alpha where there is some. */
+/* Makes libpng return 8-bit gray or RGB, with alpha if there is any. */
 static void set_samples(struct reader *reader, struct image *image)
 {
     int type = png_get_color_type(reader->png, reader->info);
@@ -71,10 +71,10 @@ static int png_reader_read_head(struct reader *reader, struct image *image)
     return 0;
 }
 
-/* No compressed byte stands for more than this. */
+/* Upper bound of the expansion per compressed byte. */
 #define DEFLATE_MOST 1032u
 
-/* Room for all rows where they come in several passes, else for one. */
+/* Makes room for all rows if the file is interlaced, else for one. */
 static int prepare_rows(struct reader *reader, uint32_t rows)
 {
     size_t bytes = png_get_rowbytes(reader->png, reader->info);

@@ -11,7 +11,7 @@ struct reader {
     bool is_text;
 };
 
-/* A number is read up to here. */
+/* Larger numbers are cut to this. */
 #define NUMBER_MAX UINT32_MAX
 
 static void pnm_skip_blanks(struct reader *reader)
@@ -73,7 +73,7 @@ static int pnm_read_head(struct reader *reader, struct image *image, struct erro
     return 0;
 }
 
-/* The next sample, brought to 0 .. 255; false where there is none. */
+/* The next sample, scaled to 0 .. 255; false if there is none. */
 static bool pnm_take_sample(struct reader *reader, uint8_t *sample)
 {
     uint64_t value;
@@ -108,7 +108,7 @@ static int refuse_row(const struct image *image, uint64_t row, struct error *err
                      image->height);
 }
 
-/* True if there are bytes enough for all samples, before there is room made for them. */
+/* True if there are enough bytes for all samples; checked before memory is allocated. */
 static int check_length(const struct reader *reader, const struct image *image, struct error *error)
 {
     uint64_t row = (uint64_t)image->width * reader->channels * (reader->is_text || reader->highest > UINT8_MAX ? 2 : 1);

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* By the first word; false where it says nothing. */
+/* Decides by the first word; false if that is not conclusive. */
 static bool is_told_by_bytes(enum mesh_kind *kind, const char *bytes, size_t size)
 {
     char word[READER_WORD_MAX];

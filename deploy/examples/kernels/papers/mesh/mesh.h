@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Oriented points out of the files that meshes and point clouds come in: OFF, Wavefront OBJ, and PLY as text and in
- * binary of either byte order.
+/* Reads oriented points from meshes and point clouds: OFF, Wavefront OBJ, and PLY as text and in binary of either byte
+ * order.
  *
- * A point's normal is the one that the file gives, or the sum of its faces' normals, each weighted with the face's
- * area. Points that have neither, as many scanned meshes do on no face, are left out. Everything is read from memory
- * and nothing in it is believed: what is wrong is refused with one line that names the line, or in binary the byte. */
+ * A point's normal comes from the file, or is the sum of its faces' normals weighted by area. Points with neither,
+ * common in scanned meshes, are omitted. All input is checked; errors name the line, or in binary the byte. */
 #pragma once
 
 #include "common/util/error.h"
@@ -22,10 +21,9 @@ struct mesh {
     double (*normal)[3];   /* owned, of length 1 */
 };
 
-/* Finds the kind of a file: by its first word, or where that says nothing, by the ending of its name. -1 with one
- * line where neither tells. */
+/* Determines the kind of a file by its first word or, if that is not conclusive, by its extension. */
 int mesh_kind_of(enum mesh_kind *kind, const char *name, const char *bytes, size_t size, struct error *error);
 
-/* -1 with one line, which does not name the file, and nothing is allocated. */
+/* Errors do not name the file; nothing is allocated then. */
 int mesh_parse(struct mesh *mesh, enum mesh_kind kind, const char *bytes, size_t size, struct error *error);
 void mesh_fini(struct mesh *mesh);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* From points, normals and faces to oriented points: see mesh_builder.h. */
+/* Makes oriented points from points, normals and faces: see mesh_builder.h. */
 #include "deploy/examples/kernels/papers/mesh/mesh_builder.h"
 
 #include "common/util/grow.h"
@@ -76,7 +76,7 @@ void mesh_builder_face(struct mesh_builder *builder)
     builder->corners = 0;
 }
 
-/* Makes the vector one of length 1; false where it is 0 or so short that its square is. */
+/* Scales the vector to length 1; false if it is 0 or too short. */
 static bool normalise(double vector[3])
 {
     double square = vector[0] * vector[0] + vector[1] * vector[1] + vector[2] * vector[2];
@@ -88,7 +88,7 @@ static bool normalise(double vector[3])
     return true;
 }
 
-/* Moves the points that have a normal together, and their normals into `given`. */
+/* Moves points with a normal together, and their normals into `given`. */
 static size_t keep_oriented(struct mesh_builder *builder)
 {
     size_t kept = 0;

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A mesh that is being read: its points, and what is known of their normals so far. Inside
- * deploy/examples/kernels/papers/mesh only. */
+/* A mesh being read: its points and their normals so far. Internal interface of deploy/examples/kernels/papers/mesh. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/mesh/mesh.h"
@@ -12,25 +11,25 @@
 struct mesh_builder {
     size_t points;
     double (*position)[3];
-    double (*given)[3]; /* sums of the normals that the file gives each point */
-    double (*area)[3];  /* sums of its faces' normals, each as long as twice the face's area */
+    double (*given)[3]; /* sums of normals given by the file */
+    double (*area)[3];  /* sums of the normals of adjacent faces, each of twice the face's area */
     bool any_given, any_face;
-    size_t *corner; /* corners of the face that is being read */
+    size_t *corner; /* corners of the present face */
     size_t corners, corners_capacity;
 };
 
-/* Makes a builder in which all is 0, also the points. -1 with one line, and nothing is allocated. */
+/* Makes a builder with all values 0. On failure nothing is allocated. */
 int mesh_builder_init(struct mesh_builder *builder, size_t points, struct error *error);
 void mesh_builder_fini(struct mesh_builder *builder);
 
 void mesh_builder_give_normal(struct mesh_builder *builder, size_t point, const double normal[3]);
 
-/* Adds the corner, a point, to the face. */
+/* Adds a point as a corner of the face. */
 int mesh_builder_corner(struct mesh_builder *builder, size_t point, struct error *error);
 
-/* The face is complete: the next corner is the first one of another. All points must be there. Faces of fewer than
- * three corners count for nothing. */
+/* Ends the face; the next corner belongs to another one. All points must have been read. Faces with fewer than three
+ * corners are ignored. */
 void mesh_builder_face(struct mesh_builder *builder);
 
-/* Makes the mesh of it; the builder is used up either way. */
+/* Makes the mesh and releases the builder, also on failure. */
 int mesh_builder_finish(struct mesh_builder *builder, struct mesh *mesh, struct error *error);

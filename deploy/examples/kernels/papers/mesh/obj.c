@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Wavefront OBJ, of which v, vn and f count; the other statements of the format are known and skipped. The text is read
- * three times: to count the vertices and normals, to read them, and for the faces, which may name what stands behind
- * them.
+/* Wavefront OBJ: uses v, vn and f, and skips the other statements of the format. The text is read three times: to count
+ * vertices and normals, to read them, and for the faces, which may refer to later ones.
  *
- * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex named with several normals has their
- * sum. Where there are no faces and as many normals as vertices, as programs write point clouds, they belong together
- * in their order. */
+ * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex with several normals gets their sum. In
+ * a point cloud, without faces and with equally many normals and vertices, they correspond in order. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/error.h"
@@ -19,10 +17,10 @@ struct obj {
     struct mesh_builder *builder;
     double (*normal)[3]; /* owned */
     size_t normals, faces;
-    size_t vertices_here, normals_here; /* above the line that is read: what negative numbers count back from */
+    size_t vertices_here, normals_here; /* before the present line: reference of negative numbers */
 };
 
-/* Reads what follows the line's first word. */
+/* Parses the rest of a line after its keyword. */
 typedef int obj_line(struct obj *obj, const char *keyword);
 
 static bool is_other_statement(const char *word)
@@ -40,7 +38,7 @@ static bool is_other_statement(const char *word)
     return false;
 }
 
-/* Once over the text. */
+/* Calls `take` for each line of the text. */
 static int each_line(struct obj *obj, const char *bytes, size_t size, obj_line *take)
 {
     char word[READER_WORD_MAX];
@@ -83,7 +81,7 @@ static int obj_read_line(struct obj *obj, const char *keyword)
     return 0;
 }
 
-/* From a number of OBJ, which counts from 1, or back from the line with -1, to an index. */
+/* Converts a number of OBJ, from 1, or from -1 backwards, to an index. */
 static int obj_find(const struct obj *obj, const char *text, const char *what, size_t here, size_t count, size_t *index)
 {
     int64_t number;
@@ -101,7 +99,7 @@ static int obj_find(const struct obj *obj, const char *text, const char *what, s
                          here);
 }
 
-/* VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL or VERTEX/TEXTURE/NORMAL; cuts the word up. */
+/* Parses VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL or VERTEX/TEXTURE/NORMAL; modifies the word. */
 static int take_corner(struct obj *obj, char *word)
 {
     char *slash = strchr(word, '/'), *second = slash != NULL ? strchr(slash + 1, '/') : NULL;

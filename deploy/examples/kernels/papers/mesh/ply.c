@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The Polygon File Format of Stanford: a header that says what elements there are and what they are made of, then the
- * elements, as words of a text or as bytes of either order. Of the vertices x, y, z, nx, ny and nz count, of the faces
- * vertex_indices; all else is skipped. */
+/* The Polygon File Format of Stanford: a header that describes the elements, then the elements as words of text or as
+ * bytes of either order. Uses x, y, z, nx, ny and nz of vertices and vertex_indices of faces, and skips the rest. */
 #include "deploy/examples/kernels/papers/mesh/ply.h"
 
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
@@ -14,7 +13,7 @@ struct ply {
     struct reader *reader;
     struct mesh_builder *builder;
     struct ply_header header;
-    const struct ply_element *element; /* element that is being read, for errors */
+    const struct ply_element *element; /* present element, for errors */
     size_t item;
 };
 
@@ -46,7 +45,7 @@ static double word_to_number(enum ply_type type, uint64_t word)
     }
 }
 
-/* The next number of the type, perhaps no finite one. -1 with the line set. */
+/* The next number of this type, perhaps not finite. */
 static int read_binary(struct ply *ply, enum ply_type type, double *number)
 {
     size_t bytes = ply_type_size(type);
@@ -57,7 +56,7 @@ static int read_binary(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* A coordinate; where it is wrong, the error names its first byte or its line. */
+/* A coordinate; an error names its line or first byte. */
 static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
 {
     char word[READER_WORD_MAX];
@@ -69,7 +68,7 @@ static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* A whole number from 0 to less than `limit`. -1 with the line set. */
+/* An integer from 0 to less than `limit`. */
 static int read_whole(struct ply *ply, enum ply_type type, const char *what, size_t limit, size_t *number)
 {
     char word[READER_WORD_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a PLY file: what its elements are made of. Inside deploy/examples/kernels/papers/mesh only. */
+/* The header of a PLY file. Internal interface of deploy/examples/kernels/papers/mesh. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/mesh/reader.h"
@@ -13,18 +13,18 @@ enum ply_encoding { PLY_TEXT, PLY_LITTLE_ENDIAN, PLY_BIG_ENDIAN };
 
 enum ply_type { PLY_INT8, PLY_UINT8, PLY_INT16, PLY_UINT16, PLY_INT32, PLY_UINT32, PLY_FLOAT32, PLY_FLOAT64 };
 
-/* The treatment of a property. */
+/* How a property is used. */
 enum ply_role { PLY_SKIP, PLY_X, PLY_Y, PLY_Z, PLY_NX, PLY_NY, PLY_NZ, PLY_CORNERS };
 
 struct ply_property {
     bool is_list;
-    enum ply_type type, count_type; /* the latter of a list */
+    enum ply_type type, count_type; /* count_type: of lists */
     enum ply_role role;
 };
 
 struct ply_element {
     char name[READER_WORD_MAX];
-    size_t count, line;       /* the line that declares it */
+    size_t count, line;       /* line: where it is declared */
     size_t first, properties; /* in the header's table */
     bool is_vertex, is_face;
 };
@@ -40,7 +40,6 @@ struct ply_header {
 
 size_t ply_type_size(enum ply_type type);
 
-/* Reads to the end of the header, and leaves the reader at the first byte behind it. Then there is one element of
- * vertices, with all of x, y and z, before any of faces, and no element has more items than the file has room for.
- * */
+/* Reads the header; the reader is then at the first byte after it. There is exactly one element of vertices, with x, y
+ * and z, before any faces, and no element has more items than fit into the file. */
 int ply_read_header(struct reader *reader, struct ply_header *header);

@@ -24,7 +24,7 @@ static bool is_integer(enum ply_type type)
     return type < PLY_FLOAT32;
 }
 
-/* Reads the next word of the line. -1 with the line set where there is none. */
+/* Reads the next word of the line; an error if there is none. */
 static int need_word(struct reader *reader, const char *what, char word[READER_WORD_MAX])
 {
     return reader_word(reader, word) ? 0 : reader_refuse(reader, "%s is missing", what);
@@ -91,7 +91,7 @@ static enum ply_role role_of(const struct ply_element *element, const char *name
     return PLY_SKIP;
 }
 
-/* Coordinates are single numbers, corners lists of whole ones. */
+/* Coordinates must be single numbers, corners lists of integers. */
 static int check_property(const struct reader *reader, const struct ply_property *property, const char *name)
 {
     if (property->is_list && !is_integer(property->count_type))
@@ -127,14 +127,14 @@ static int read_property(struct reader *reader, struct ply_header *header)
     return check_property(reader, property, name);
 }
 
-/* The bytes that one item of the element takes at least. */
+/* Least size of an item of the element. */
 static size_t least_bytes(const struct ply_header *header, const struct ply_element *element)
 {
     size_t bytes = 0;
     for (size_t i = 0; i < element->properties; i++) {
         const struct ply_property *property = &header->property[element->first + i];
         if (header->encoding == PLY_TEXT)
-            bytes += 2; /* a digit and what ends it */
+            bytes += 2; /* a digit and a separator */
         else
             bytes += ply_type_size(property->is_list ? property->count_type : property->type);
     }
@@ -154,7 +154,7 @@ static int check_element(struct reader *reader, const struct ply_header *header,
     return 0;
 }
 
-/* The set of the roles up to NZ the vertices have, one bit each; -1 with the line set where one is there twice. */
+/* The roles up to NZ of the vertices' properties, a bit each; -1 if one occurs twice. */
 static int roles_of(struct reader *reader, const struct ply_header *header, const struct ply_element *element)
 {
     int roles = 0;

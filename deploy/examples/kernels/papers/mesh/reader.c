@@ -31,7 +31,7 @@ static bool reader_is_blank(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\v' || c == '\f';
 }
 
-/* Bytes of a \ and the line end behind it, at `c`, with `left` bytes from there on; 0 if there are none. */
+/* Length of a \ at `c` with the line end after it; `left`: remaining bytes. 0 if there is none. */
 static size_t continuation(const struct reader *reader, const char *c, size_t left)
 {
     if (!reader->has_continuation || left < 2 || c[0] != '\\')
@@ -70,7 +70,7 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX])
         word[i] = begin[i] == '\0' ? '?' : begin[i];
     word[kept] = '\0';
     if (kept < length)
-        word[kept - 1] = '~'; /* cut off, and so no number any more */
+        word[kept - 1] = '~'; /* makes a truncated word no number */
     reader->at += length;
     return length > 0;
 }
@@ -100,7 +100,7 @@ bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX])
 
 int reader_check_coordinate(const struct reader *reader, double value)
 {
-    if (fabs(value) <= MESH_COORDINATE_MAX) /* a number of that size, and not NaN */
+    if (fabs(value) <= MESH_COORDINATE_MAX) /* also false for NaN */
         return 0;
     return reader_refuse(reader, "%g: accepted: a number from %g to %g", value, -MESH_COORDINATE_MAX,
                          MESH_COORDINATE_MAX);

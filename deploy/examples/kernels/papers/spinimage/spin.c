@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coordinate of the filling points: no image has them, as their squares are finite and no cell is so far. */
+/* Coordinate of padding points: their squares are finite, and no cell is so far away. */
 #define FAR_AWAY 1e18f
 
 int spin_cloud_init(struct spin_cloud *cloud, size_t points)
@@ -57,7 +57,7 @@ static inline struct spin_eye spin_eye_of(const struct spin_cloud *cloud, size_t
                              (float)width - 1,  (float)width};
 }
 
-/* The smallest whole number that is not less, of one above -1. */
+/* Rounds up; for numbers above -1. */
 static inline int32_t spin_ceil(float number)
 {
     int32_t whole = (int32_t)number;
@@ -89,7 +89,7 @@ void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, u
     }
 }
 
-/* True if anything of the block may be seen; what rounding can do is allowed for. */
+/* True if any point of the block may be visible, rounding included. */
 static inline bool spin_can_see(const struct spin_eye *e, const struct spin_bound *bound)
 {
     float dx = bound->x - e->x, dy = bound->y - e->y, dz = bound->z - e->z;

@@ -21,16 +21,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Points are looked at in blocks of points that are near one another; a block of which nothing can be seen is passed
- * over, which is why some images take longer than others. Behind the last point there are some to fill the last block,
- * which are too far away to be seen. */
+/* Points are processed in blocks of neighbouring points; a block of which nothing is visible is skipped, so some images
+ * take longer than others. Padding points, too far away to be visible, fill the last block. */
 #define SPIN_BLOCK     512
 #define SPIN_WIDTH_MAX 1024
 
 enum { SPIN_X, SPIN_Y, SPIN_Z, SPIN_NX, SPIN_NY, SPIN_NZ, SPIN_AXES };
 
-/* The bound of the points of a block: no point is farther than the radius from a place, and a normal whose cosine with
- * the axis is less than `least` is too far from all of their normals. */
+/* Bounds of a block: no point is farther than the radius from `place`, and a normal whose cosine with the axis is below
+ * `least` is too far from all of their normals. */
 struct spin_bound {
     float x, y, z, radius;
     float nx, ny, nz, least;
@@ -38,38 +37,37 @@ struct spin_bound {
 
 struct spin_cloud {
     size_t points, room;    /* room: a multiple of SPIN_BLOCK */
-    float *axis[SPIN_AXES]; /* the first one owned, the others in it */
+    float *axis[SPIN_AXES]; /* the first one is owned and contains the others */
     size_t filled;
-    /* for an arranged cloud */
-    size_t *place;            /* owned: place of each point, in the order in which they were added */
+    size_t *place;            /* owned: position of each added point after spin_cloud_arrange() */
     struct spin_bound *bound; /* owned, one for each block */
-    float limit;              /* the cosine of which that of two normals must not be less */
+    float limit;              /* least cosine between two normals */
 };
 
-/* -1 when memory is out. */
+/* -1 if memory runs out. */
 int spin_cloud_init(struct spin_cloud *cloud, size_t points);
 void spin_cloud_fini(struct spin_cloud *cloud);
 
-/* Appends a point, in cells, and its normal; no more of them than there is room for. */
+/* Appends a point, in cells, and its normal; there must be room. */
 void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const double normal[3]);
 
-/* To be called when all points are there, before any image is made: brings near points together. -1 when memory is out,
- * and the cloud can only be finished. */
+/* Called after all points were added and before the first image: sorts them by place. -1 if memory runs out; then only
+ * spin_cloud_fini() is allowed. */
 int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
 struct spin_variant {
     const char *name;
     bool (*usable)(void); /* true if this machine can run the variant */
 
-    /* The image of one of the cloud's points: width * width counts, row by row, all of them written. */
+    /* The image of a point of the cloud: width * width counts, row by row. */
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
 };
 
-/* Returns all variants of this build, the widest first; the last one runs everywhere. */
+/* All variants of this build, widest first; the last one runs everywhere. */
 const struct spin_variant *spin_variants(size_t *count);
 
-/* The widest that this machine can run. */
+/* The widest variant that this machine supports. */
 const struct spin_variant *spin_best(void);
 
-/* Makes the image in plain C, a point at a time, from all points. */
+/* Makes the image in plain C, point by point. */
 void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The order of the points of a cloud: see spin.h. They are sorted along the curve of Morton through the cells of a
- * grid, so that a block of them is a small part of the model, and each block is given its bounds. */
+/* Sorts the points of a cloud: see spin.h. The order is the Morton curve through the cells of a grid, so that a block
+ * is a small part of the model; computes the bounds of each block. */
 #include "deploy/examples/kernels/papers/spinimage/spin.h"
 #include "deploy/examples/kernels/papers/spinimage/spin_surface.h"
 
@@ -8,15 +8,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The amount that rounding of a normal's three numbers and of a product of two normals may take from a cosine. */
+/* Rounding error of a cosine from two rounded normals. */
 #define COSINE_SLACK 1e-6
 
-/* More than that is as an angle, which at 0 is its root. */
+/* The same as an angle; at 0 it is the square root. */
 #define ANGLE_SLACK 5e-3
 
 #define HALF_TURN 3.14159265358979324
 
-enum { GRID_BITS = 20 }; /* bits of each axis */
+enum { GRID_BITS = 20 }; /* per axis */
 
 struct keyed {
     uint64_t key;
@@ -31,7 +31,7 @@ static int spin_arrange_compare(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* The number's bits with two zeros between each and the next. */
+/* Inserts two zeros after each bit. */
 static uint64_t spin_arrange_spread(uint64_t number)
 {
     uint64_t sum = 0;
@@ -40,8 +40,8 @@ static uint64_t spin_arrange_spread(uint64_t number)
     return sum;
 }
 
-/* Without fmin() and fmax(): each is a call on x86-64, and where this loop stands within another one, gcc 12.2 for
- * aarch64 ends with an internal error when it makes vectors of them. */
+/* Without fmin() and fmax(), which are calls on x86-64; and gcc 12.2 for aarch64 fails with an internal error when it
+ * vectorizes them in a nested loop. */
 static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;
@@ -53,7 +53,7 @@ static void spin_arrange_range_of(const float *numbers, size_t count, double *fr
     *to = (double)highest;
 }
 
-/* Makes the keys on a grid that is the same for all axes, so that its cells are cubes. */
+/* Makes the keys on a grid of cubes. */
 static void spin_arrange_make_keys(const struct spin_cloud *cloud, struct keyed *keyed)
 {
     double from[3], to[3], longest = 0;
@@ -102,7 +102,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The cosine of the angle and half a turn at most. */
+/* The cosine of the angle, limited to half a turn. */
 static double cosine_of(double angle)
 {
     double sine, cosine;

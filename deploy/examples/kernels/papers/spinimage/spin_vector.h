@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The template of the vector variants of spin.h: no include guard, LANES and VECTOR_TARGET are set by the file that
- * includes it and unset here.
+/* Template of the vector variants of spin.h: no include guard; LANES and VECTOR_TARGET are set by the including file
+ * and unset here.
  *
- * A block goes through in steps: the rows of its cells, the roots of the squared distances (a loop of its own, of which
- * the compiler makes vectors), the cells, the counts. A point that is not seen is counted all the same, so that there
- * is no choice to make, each place in a vector having a cell for that; how often that was is subtracted at the end.
- * Numbers of cells stay below 2^24, so that they are computed as floats: few machines are quick to multiply vectors of
- * integers. */
+ * A block is processed in steps: rows of its cells, roots of the squared distances (a loop of its own, which the
+ * compiler vectorizes), cells, counts. Invisible points are counted too, to avoid branches: each place of a vector has
+ * a cell for them, and their number is subtracted at the end. Numbers of cells stay below 2^24 and are computed as
+ * floats, because few machines multiply vectors of integers quickly. */
 
 #define floats     VECTOR_NAME(spin_floats)
 #define whole      VECTOR_NAME(spin_whole)
@@ -22,7 +21,7 @@ VECTOR_INLINE floats VECTOR_NAME(spin_load)(const struct spin_cloud *cloud, int 
     return numbers;
 }
 
-/* The numbers where the mask is -1, and 0 if it is 0. */
+/* The numbers where the mask is -1, else 0. */
 VECTOR_INLINE floats VECTOR_NAME(spin_keep)(floats numbers, whole mask)
 {
     return (floats)((whole)numbers & mask);
@@ -34,7 +33,7 @@ VECTOR_INLINE floats VECTOR_NAME(spin_ceil)(floats numbers)
     return down - __builtin_convertvector(numbers > down, floats); /* the comparison gives -1 or 0 */
 }
 
-/* The first cell of each point's row, or -1 if it has none, and the squares of the distances from the line. */
+/* First cell of each point's row, or -1 if it has none, and squared distances from the line. */
 VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t first, const struct spin_eye *e,
                                           struct spin_block *block)
 {
@@ -50,13 +49,13 @@ VECTOR_INLINE void VECTOR_NAME(spin_rows)(const struct spin_cloud *cloud, size_t
         floats square = ax * ax + ay * ay + az * az;
         whole seen = (nx * e->nx + ny * e->ny + nz * e->nz >= e->limit) & (row > -1) & (row <= e->last);
         floats cell = VECTOR_NAME(spin_ceil)(VECTOR_NAME(spin_keep)(row, seen)) * e->width;
-        cell += __builtin_convertvector(~seen, floats); /* -1 if it is not */
+        cell += __builtin_convertvector(~seen, floats); /* -1 if it is not seen */
         __builtin_memcpy(block->row + i, &cell, sizeof cell);
         __builtin_memcpy(block->alpha + i, &square, sizeof square);
     }
 }
 
-/* The cells, from the rows and the roots, and how often each place was not seen. */
+/* Cells from rows and roots, and the number of invisible points per place. */
 VECTOR_INLINE void VECTOR_NAME(spin_columns)(const struct spin_eye *e, struct spin_block *block)
 {
     whole instead, unseen;

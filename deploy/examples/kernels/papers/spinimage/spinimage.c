@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images (PSIA): see spin.h for what one is. One iteration makes the image of one of the points, spread evenly
- * over all of them; its cost is the look at the points but for those parts of the model that the support angle or the
- * reach of the image leaves out as a whole.
+/* Spin images (PSIA): see spin.h. An iteration makes the image of one point; the points are spread evenly over all. Its
+ * cost is that of visiting the points, without those parts of the model that are outside of the support angle or the
+ * image.
  *
- * The points come from a file, which every rank reads and must find the same, or from a formula (spin_surface.h).
- * Before they become single numbers they are moved to the middle of their bounding box and measured in cells, so that
- * a model that lies far from the origin loses nothing. */
+ * The points come from a file, which must be the same for all ranks, or from a formula (spin_surface.h). Before
+ * conversion to single precision they are moved to the middle of their bounding box and scaled to cells, so that a
+ * model far from the origin keeps its precision. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/input.h"
 #include "deploy/examples/kernels/papers/mesh/mesh.h"
@@ -37,7 +37,7 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* The mesh of the file, and the digest of its bytes, which is never 0. */
+/* Reads the mesh and the digest of its file, which is never 0. */
 static int read_mesh(const char *path, struct mesh *mesh, uint64_t *digest, char line[HDSS_ERROR_MAX])
 {
     struct error error = {""};
@@ -110,7 +110,7 @@ struct spinimage {
     const struct spin_variant *variant;
 };
 
-/* The box's middle and its longest side, which is 0 if all points are the same. */
+/* The middle of the bounding box, and its longest side, which is 0 if all points are equal. */
 static double bounds_of(const struct mesh *mesh, double middle[3])
 {
     double longest = 0;
