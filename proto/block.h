@@ -18,7 +18,6 @@
 
 #define BLOCK_FAILED 1u /* the iteration is done but reported as failed */
 
-/* Size of one entry of a block's table. */
 static inline size_t block_entry_bytes(unsigned streams)
 {
     return 4 + 4 * (size_t)streams;
@@ -50,5 +49,4 @@ static inline uint32_t block_length(const struct block *block, uint32_t i, unsig
     return wire_get32(block_entry(block, i) + 4 + 4 * (size_t)stream);
 }
 
-/* Writes a block's head and returns its size. */
 size_t block_head_put(unsigned char *out, uint32_t count, unsigned streams);

@@ -296,7 +296,6 @@ static void list_ended(struct queue *queue, struct queue_job *job, enum queue_st
     *(state == QUEUE_DONE ? &totals->done : state == QUEUE_FAILED ? &totals->failed : &totals->cancelled) += 1;
 }
 
-/* Tells a dependent job that `job` is over. */
 static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_job *job)
 {
     struct queue_job *dependent = queue_find(queue, id);

@@ -29,7 +29,6 @@
 #define QUEUE_ENDED_MAX 1000
 /* Most unfinished jobs. */
 #define QUEUE_LIVE_MAX 1000000
-/* Most open jobs. */
 #define QUEUE_OPEN_MAX 64
 /* A job that ran in this many lost sets runs alone, and is given up after another loss. */
 #define QUEUE_LOSSES_ALONE 2

@@ -25,13 +25,13 @@ enum worker_state {
 /* Boundary data that a chunk of this worker passes to the next chunk. */
 struct halo_send {
     uint64_t boundary_at; /* iteration at which the next chunk begins */
-    bool known;           /* `to` is known */
-    bool finished;        /* the chunk is finished */
-    bool reused;          /* the running chunk uses the data in place */
-    bool copied;          /* the journal wants a copy when the chunk is finished */
-    unsigned to;          /* rank that computes the next chunk */
-    const void *data;     /* borrowed from the executor; NULL: none yet */
-    uint64_t bytes;       /* complete so far */
+    bool known;
+    bool finished;    /* the chunk is finished */
+    bool reused;      /* the running chunk uses the data in place */
+    bool copied;      /* the journal wants a copy when the chunk is finished */
+    unsigned to;      /* rank that computes the next chunk */
+    const void *data; /* borrowed from the executor; NULL: none yet */
+    uint64_t bytes;   /* complete so far */
     uint64_t sent;
 };
 
@@ -92,18 +92,18 @@ struct worker {
     unsigned behind_probe;             /* state after STARTING and PROBING: ASKING, or LEAVING if END has arrived */
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
-    unsigned queue_begun;      /* oldest queued chunks that the executor has begun */
-    uint64_t queue_iterations; /* iterations in the queue */
-    struct assigned running;   /* count 0: none yet */
-    uint64_t running_sent;     /* iterations of it whose results were sent or that failed */
-    uint64_t running_before;   /* part of these before the present master knew the chunk */
-    unsigned asked;            /* chunks requested and not received */
-    uint64_t asked_at_ns;      /* time of the request being measured; NEVER: none */
-    unsigned asked_before;     /* chunks of earlier requests that arrive before its answer */
-    uint64_t round_trip_ns;    /* smoothed */
-    double iteration_ns;       /* smoothed time of one iteration; 0: unknown */
-    uint64_t idle_since_ns;    /* when the worker ran out of work before the running chunk; NEVER: it did not */
-    uint16_t load;             /* load of its cores, as in a REQUEST */
+    unsigned queue_begun; /* oldest queued chunks that the executor has begun */
+    uint64_t queue_iterations;
+    struct assigned running; /* count 0: none yet */
+    uint64_t running_sent;   /* iterations of it whose results were sent or that failed */
+    uint64_t running_before; /* part of these before the present master knew the chunk */
+    unsigned asked;          /* chunks requested and not received */
+    uint64_t asked_at_ns;    /* time of the request being measured; NEVER: none */
+    unsigned asked_before;   /* chunks of earlier requests that arrive before its answer */
+    uint64_t round_trip_ns;  /* smoothed */
+    double iteration_ns;     /* smoothed time of one iteration; 0: unknown */
+    uint64_t idle_since_ns;  /* when the worker ran out of work before the running chunk; NEVER: it did not */
+    uint16_t load;           /* load of its cores, as in a REQUEST */
     /* Completions to be sent with the next request, latest last. */
     struct request done[ASKS_MAX];
     unsigned done_count;

@@ -13,7 +13,6 @@
 #define ADDRESS_TEXT_MAX (ADDRESS_HOST_MAX + 8)
 #define ADDRESS_ACCEPTED "PORT, HOST:PORT or [IPV6]:PORT; a port is 0, for any that is free, to 65535"
 
-/* Warning for addresses that other machines can reach. */
 #define ADDRESS_WARNING                                                                                                \
     "other machines can connect, and nothing is encrypted: whoever sees the traffic has the token, and so all that "   \
     "it permits"

@@ -68,5 +68,4 @@ int kernel_precedence(const struct hdss_kernel *kernel, const union hdss_value *
 int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *values, uint64_t iterations,
                   uint64_t *digest, struct error *error);
 
-/* Checks a loop that the kernel has described. */
 int kernel_check_loop(const struct hdss_kernel *kernel, const struct hdss_loop *loop, struct error *error);

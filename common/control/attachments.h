@@ -8,7 +8,6 @@
 
 struct attachments;
 
-/* `cancel` is called for each job to cancel. */
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context);
 
 /* Attaches the job to the client's connection, which has no idle limit then. False on failure. */

@@ -91,7 +91,6 @@ json_t *control_pod_json(const struct pod_figures *pod);
 
 const char *control_state_name(enum control_state state);
 
-/* State of a job that has ended with this exit status. */
 enum control_state control_state_at_end(int status);
 
 /* The caller owns the results. NULL if memory runs out. */

@@ -35,7 +35,6 @@ struct task_row {
     struct task_text end; /* exit, signal, timeout, not-started, not-kept */
 };
 
-/* Kind of a log by its first line. */
 enum task_log task_log_kind(const char *line, size_t length);
 
 /* False for an invalid line; `length` excludes the newline. */

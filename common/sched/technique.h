@@ -181,7 +181,6 @@ static inline uint64_t start_within(const struct sched *sched, uint128 before)
     return before < sched->iterations ? (uint64_t)before : sched->iterations;
 }
 
-/* Start of chunk `step` if all chunks have one size. */
 static inline uint64_t start_of_equal(const struct sched *sched, uint64_t chunk, uint64_t step)
 {
     return start_within(sched, (uint128)step * (chunk > sched->min_chunk ? chunk : sched->min_chunk));

@@ -34,7 +34,7 @@ static inline struct error *error_or(struct error *error, struct error *unread)
 
 /* Exit status of all programs of the suite. */
 enum exit_status {
-    EXIT_STATUS_DONE = 0,    /* all done */
+    EXIT_STATUS_DONE = 0,
     EXIT_STATUS_FAILED = 1,  /* the run failed */
     EXIT_STATUS_USAGE = 2,   /* wrong use: nothing was started */
     EXIT_STATUS_TASKS = 3,   /* finished, with failed tasks */

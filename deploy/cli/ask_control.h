@@ -12,7 +12,7 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
                          struct control_answer *answer, struct error *error);
 
 enum listed {
-    LISTED_RUNS,  /* of runs */
+    LISTED_RUNS,
     LISTED_ALIVE, /* also jobs of sets that are not over */
     LISTED_ALL,   /* also jobs of sets that are over */
 };

@@ -11,8 +11,8 @@ enum operands {
     OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
     OPERANDS_TECHNIQUES, /* techniques with their parameters */
     OPERANDS_FILE,
-    OPERANDS_RUNS,     /* jobs that are not over */
-    OPERANDS_SETS,     /* sets that are up */
+    OPERANDS_RUNS, /* jobs that are not over */
+    OPERANDS_SETS,
     OPERANDS_SESSIONS, /* a set, or a job that is not over */
     OPERANDS_COMMAND,  /* a command line with files */
 };

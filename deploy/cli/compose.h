@@ -38,7 +38,6 @@ struct line_up {
     struct argv loads;      /* busy processes beside the workers; likewise */
 };
 
-/* The launcher. */
 struct launch_start {
     const char *mpirun; /* given by the user, borrowed; NULL: not given */
     enum carrier_wish carrier;

@@ -141,7 +141,6 @@ void earlier_fini(struct earlier *earlier)
     *earlier = (struct earlier){0};
 }
 
-/* True if the command depends on the worker that runs it. */
 static bool depends_on_worker(const char *command)
 {
     return strstr(command, "{%}") != NULL || strstr(command, "{rank}") != NULL || strstr(command, "{node}") != NULL;

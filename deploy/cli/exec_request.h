@@ -25,7 +25,7 @@ struct exec_request {
     char *command;         /* command line; empty: each row is one; owned */
     const char *file_word; /* word of the command that names a file, if there are no arguments; NULL: none */
     struct sources *sources;
-    struct sources_options how; /* for the sources */
+    struct sources_options how;
     struct argv files;
     struct argv env;
     struct argv spelled;                   /* words of the command line with the option names of HDSS */

@@ -152,7 +152,6 @@ static void add_list(struct argv *line, const char *option, const struct argv *l
     free(value);
 }
 
-/* Adds the values of a list option for the workers of the pod. */
 static void add_values(struct argv *line, const char *option, const struct argv *list, const struct host_pod *pod)
 {
     struct argv own = {0};

@@ -40,7 +40,6 @@ int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error)
 
 typedef int hosts_parser(struct hosts *hosts, const char *text, struct error *error);
 
-/* Reads the hosts of a file by `parse`. */
 int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struct error *error);
 
 /* True if all hosts have a number of slots. */

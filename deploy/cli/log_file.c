@@ -215,7 +215,6 @@ static int take_block(struct log_file *log, const struct block *block, uint64_t 
     return 0;
 }
 
-/* Reads the log lines from the parts of an output. */
 static int read_parts(struct log_file *log, const char *output, struct error *error)
 {
     struct results_tail *tail = results_tail_begin(output, TASK_STREAMS, true, error);
@@ -286,7 +285,6 @@ static int find_log(struct log_file *log, const char *name, struct error *error)
     return found;
 }
 
-/* Finds the parts for a given name. */
 static bool find_parts(const char *name, char output[PATH_MAX])
 {
     const size_t length = strlen(name);

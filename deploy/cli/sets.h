@@ -42,7 +42,6 @@ int sets_refuse_lost(const char *name, struct error *error);
 /* Default name of a new set: from the environment, the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
 
-/* Default state folder of a set. */
 int sets_state_folder(const char *name, char path[PATH_MAX], struct error *error);
 
 /* Calls `each` for each set of this user that is up on this machine. */

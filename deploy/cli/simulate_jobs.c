@@ -121,7 +121,6 @@ static bool are_same(const struct argv *words, const struct argv *others)
     return are;
 }
 
-/* Simulates the job alone in a set, for its time. */
 static int run_alone(struct set_simulation *set, size_t number, struct error *error)
 {
     for (size_t i = 0; i < number; i++)

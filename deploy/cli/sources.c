@@ -496,7 +496,6 @@ static int product_row(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-/* The next row in order. */
 static int next_in_order(struct sources *sources, bool waits, struct arguments *row, struct error *error)
 {
     if (sources->options.link)

@@ -34,8 +34,7 @@
 #define REMOTE_DEATHS_MAX 3
 
 /* An adaptive limit is this multiple of the longest iteration seen. */
-#define LIMIT_TIMES 100
-/* Limit of the interval of checking an iteration. */
+#define LIMIT_TIMES   100
 #define LIMIT_LOOK_NS 100000000u
 /* A helper that does not begin is not killed earlier. */
 #define LIMIT_IDLE_NS UINT64_C(10000000000)

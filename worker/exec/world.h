@@ -25,7 +25,6 @@ struct helper_world {
     void (*kill)(pid_t pid);
     uint64_t (*processor_ns)(pid_t pid); /* processor time; 0: unknown */
 
-    /* Like channel_await_answer(). */
     bool (*await_answer)(struct channel *channel, uint32_t number, uint64_t most_ns);
     /* Calls the function in a detached thread without signals. False if none can be started. */
     bool (*run_aside)(void *(*run)(void *context), void *context);

@@ -25,5 +25,4 @@ int helper_program_init_at(struct helper_program *program, const char *path, uns
                            struct error *error);
 void helper_program_fini(struct helper_program *program);
 
-/* Starts a helper; for struct helper_start. */
 pid_t helper_program_begin(void *program, int file, int bell, char error[HDSS_ERROR_MAX]);

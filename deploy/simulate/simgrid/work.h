@@ -30,7 +30,6 @@ struct simulated_work {
     unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results sent within a message, after space for its head */
 };
 
-/* For worker `w`. */
 void simulated_work_init(struct simulated_work *work, struct simulated_run *run, unsigned w);
 /* Duration, from `from_ns` on, of one of `parts` equal parts of the first `count` iterations of the running chunk. */
 double simulated_part_ns(const struct simulated_work *work, double from_ns, uint64_t count, uint64_t parts);

@@ -127,7 +127,6 @@ static int read_property(struct reader *reader, struct ply_header *header)
     return check_property(reader, property, name);
 }
 
-/* Least size of an item of the element. */
 static size_t least_bytes(const struct ply_header *header, const struct ply_element *element)
 {
     size_t bytes = 0;

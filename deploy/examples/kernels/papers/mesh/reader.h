@@ -48,5 +48,4 @@ int reader_vector(struct reader *reader, const char *what, double vector[3]);
 /* A number of things with at least `least` bytes each, at most as many as fit into the rest. */
 int reader_count(const struct reader *reader, const char *word, const char *what, size_t least, size_t *count);
 
-/* Checks a coordinate that was read as binary. */
 int reader_check_coordinate(const struct reader *reader, double value);
