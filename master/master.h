@@ -46,15 +46,15 @@ struct master {
     /* Stored results that are not yet reported. */
     struct done_record done[REPORT_MAX];
     unsigned done_count;
-    unsigned char *report_records; /* encoded; borrowed by the messages of this step; owned */
-    unsigned char *stats_records;  /* encoded; borrowed by the messages of this step; owned */
+    unsigned char *report_records; /* owned; encoded for this step, whose messages borrow them */
+    unsigned char *stats_records;  /* owned; encoded for this step, whose messages borrow them */
     uint64_t reported_at_ns;
     unsigned reported_busy;           /* UINT_MAX: the supermaster may assume another number */
     struct measurement *measurements; /* [workers]; owned */
     unsigned *measured;               /* [measured_count] workers with measurements; owned */
     unsigned measured_count;
-    unsigned char *feedback_records; /* encoded; borrowed by the messages of this step; owned */
-    unsigned char *load_records;     /* [workers] encoded; borrowed by the messages of this step; owned */
+    unsigned char *feedback_records; /* owned; encoded for this step, whose messages borrow them */
+    unsigned char *load_records;     /* [workers] owned; encoded for this step, whose messages borrow them */
     bool loads_changed;
     struct speed_levels *levels; /* [workers] until all `speeds` have arrived; owned */
     unsigned speeds;

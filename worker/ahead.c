@@ -28,7 +28,7 @@
 /* If an iteration is this many times longer than the lead, requesting early is useless. */
 #define ITERATION_OVER_LEAD 64
 
-/* Leads of the first chunk to measure before its iteration time is known, unless half of the chunk is done. */
+/* The iteration time is known after the first chunk has run for this many leads, or half of the chunk is done. */
 #define JUDGED_LEADS 4
 /* A single first iteration counts as at least this part of a lead. */
 #define FIRST_PART 4

@@ -96,7 +96,7 @@ struct worker {
     uint64_t queue_iterations;
     struct assigned running; /* count 0: none yet */
     uint64_t running_sent;   /* iterations of it whose results were sent or that failed */
-    uint64_t running_before; /* part of these before the present master knew the chunk */
+    uint64_t running_before; /* those of them sent before the present master knew of the chunk */
     unsigned asked;          /* chunks requested and not received */
     uint64_t asked_at_ns;    /* time of the request being measured; NEVER: none */
     unsigned asked_before;   /* chunks of earlier requests that arrive before its answer */

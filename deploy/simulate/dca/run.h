@@ -60,7 +60,7 @@ struct dca_backend {
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
 };
 
-/* A model of access to the counters. */
+/* How access to the counters is simulated. */
 struct dca_model {
     enum report_topology topology;
     /* On failure close() is called as well. May be NULL. */
