@@ -92,11 +92,14 @@ def techniques_text(program):
     """What `hdss techniques NAME` prints of each."""
     def shown(*words):
         return subprocess.run([program, 'techniques', *words], stdout=subprocess.PIPE, text=True, check=True).stdout
-    parts = ['# The rule of each technique\n\n`hdss techniques NAME` prints these texts. [hdss-techniques(7)](hdss-techniques.7.md) says what techniques share.\n']
+    parts, legend = [], ''
     for name in TECHNIQUE.findall(shown()):
         title, text = shown(name).split('\n', 1)
-        parts.append(f'## {title}\n\n```text\n{text.strip()}\n```\n')
-    return '\n'.join(parts)
+        text, legend = text.strip().rsplit('\n\n', 1)
+        parts.append(f'## {title}\n\n```text\n{text}\n```\n')
+    head = ('# The rule of each technique\n\n`hdss techniques NAME` prints these texts. [hdss-techniques(7)](hdss-techniques.7.md) says what techniques share.\n\n'
+            f'```text\n{legend}\n```\n')
+    return '\n'.join([head, *parts])
 
 
 def make_sources(root, sources, program, pages):
@@ -112,7 +115,7 @@ def make_sources(root, sources, program, pages):
     for path in documents:
         write(os.path.join(sources, path), document_text(root, path, sources))
     taught = {'hdss-tutorial.7', 'hdss-python.7'}
-    shown = sorted(os.path.basename(path) for path in pages if os.path.basename(path) not in taught)
+    shown = sorted((os.path.basename(path) for path in pages if os.path.basename(path) not in taught), key=lambda page: (page != 'hdss.1', page))
     index = read(os.path.join(root, 'docs/site/index.md.in'))
     for mark, section in (('@commands@', [page for page in shown if page.endswith('.1')]), ('@reference@', [page for page in shown if not page.endswith('.1')])):
         index = index.replace(mark, '\n'.join(f"{page.rsplit('.', 1)[0]}({page[-1]}) <man/{page}>" for page in section))
