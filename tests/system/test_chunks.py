@@ -2,6 +2,7 @@
 """`hdss chunks` as a researcher uses it: the installed command against the published tables, what learns, and pictures."""
 import json
 import os
+import re
 import shutil
 import struct
 import xml.etree.ElementTree as xml
@@ -55,6 +56,43 @@ def check_file(hdss, name):
 
 def test_every_published_sequence():
     assert check_file(installed() if MESON else HDSS, GOLDEN) >= 36
+
+
+def sizes(spec, words):
+    shown = run([HDSS, 'chunks', spec, *words, '--format', 'json'])
+    assert shown.status == 0, str(shown)
+    return [chunk['count'] for chunk in json.loads(shown.out)]
+
+
+def rows(lines):
+    """{label: chunk sizes} of an example: a label and numbers, such as 'paper   8 15', or 'paper   1, 256 times'; a row without a label is 'hdss'."""
+    found = {}
+    for line in lines:
+        label, numbers = re.fullmatch(r'(?:([a-z=0-9]+) {2,})?\s*(\d[\d ,a-z]*)', line.strip()).groups()
+        once, times = re.fullmatch(r'([\d ]+)(?:, (\d+) times)?', numbers).groups()
+        found[label or 'hdss'] = [int(number) for number in once.split()] * int(times or 1)
+    return found
+
+
+def test_the_sequences_of_the_document():
+    """docs/techniques.md: each command prints the chunks below it, 'paper' as it stands and 'hdss' without the variant."""
+    with open(os.path.join(os.environ['SOURCE_ROOT'], 'docs', 'techniques.md'), encoding='utf-8') as file:
+        examples = re.findall(r'^    hdss chunks (.*)\n((?:    .*\n)*)', file.read(), re.MULTILINE)
+    tried = 0
+    for line, below in examples:
+        spec, *words = line.split()
+        if spec.startswith(('tap', 'static-steal', 'gss')):
+            continue
+        expected = rows(below.splitlines())
+        both = expected.pop('both', [])
+        for label, numbers in expected.items():
+            plain = re.sub(r'[:,]variant=paper', '', spec)
+            got = sizes({'paper': spec, 'hdss': plain}.get(label, f'{plain}:{label}'), words)
+            assert got == both + numbers, (line, label, got)
+            tried += 1
+    assert tried >= 8, tried
+    refused = run([HDSS, 'chunks', *next(line for line, _ in examples if line.startswith('tap')).split()])
+    assert refused.status == 2 and '67108864' in refused.err[0], str(refused)
 
 
 def test_every_computed_sequence():
