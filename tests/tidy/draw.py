@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Draws comments of the C sources and sentences of the manuals at random, for somebody who has seen nothing of the project to read: how many of 100 must
-be read twice? docs/site builds from the same documents.
+"""Draws comments of the C sources and sentences of the manuals at random, for a reader who has seen nothing of the project: how many of 100 must be
+read twice?
 
     draw.py ROOT [SEED [COUNT]]    prints COUNT (100) of each; the same SEED (1) draws the same from the same tree
     draw.py --self-test
