@@ -172,6 +172,15 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
     return 1;
 }
 
+static void note_given_back(struct ledger *ledger, uint64_t first, uint64_t count)
+{
+    struct range *all = &ledger->given_back;
+    const uint64_t end = first + count, all_end = all->first + all->count;
+    const bool is_first = all->count == 0;
+    all->first = is_first || first < all->first ? first : all->first;
+    all->count = (is_first || end > all_end ? end : all_end) - all->first;
+}
+
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
 {
     uint64_t removed;
@@ -180,6 +189,7 @@ int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64
         return -1;
     assert(removed == count && "what is returned was granted to its holder");
     add_reserved(&ledger->free, first, count);
+    note_given_back(ledger, first, count);
     return 0;
 }
 
@@ -226,6 +236,15 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
+/* How many of the range are free and were granted before. */
+static uint64_t overlap_given_back(const struct ledger *ledger, uint64_t first, uint64_t count)
+{
+    const struct range *all = &ledger->given_back;
+    const uint64_t end = first + count, all_end = all->first + all->count;
+    const uint64_t low = first > all->first ? first : all->first, high = end < all_end ? end : all_end;
+    return low < high ? overlap(&ledger->free, low, high - low) : 0;
+}
+
 static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
 {
     const struct ranges *granted = &ledger->granted[holder];
@@ -241,7 +260,8 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
         if (is_held_by(ledger, holder, first, count))
             return ranges_remove(&ledger->granted[holder], first, count, NULL) < 0 ? -1 : LEDGER_COMMITTED;
     }
-    uint64_t open = overlap(&ledger->free, first, count);
+    const uint64_t free = overlap(&ledger->free, first, count);
+    uint64_t open = free;
     unsigned begin = ledger->holders, end = ledger->holders; /* range of the holders that have any of it */
     for (unsigned i = 0; i < ledger->holders && open < count; i++) {
         const uint64_t held = overlap(&ledger->granted[i], first, count);
@@ -253,7 +273,7 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
         ledger->duplicates++;
         return LEDGER_DUPLICATE;
     }
-    if (open < count)
+    if (open < count || (free > 0 && overlap_given_back(ledger, first, count) < free))
         return LEDGER_MISMATCH;
     if (ranges_reserve(&ledger->free, ranges_length(&ledger->free) + 1) < 0)
         return -1;
@@ -263,7 +283,7 @@ static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t coun
     remove_reserved(&ledger->free, first, count);
     for (unsigned i = begin; i < end; i++)
         remove_reserved(&ledger->granted[i], first, count);
-    return LEDGER_COMMITTED;
+    return free > 0 ? LEDGER_GIVEN_BACK : LEDGER_COMMITTED;
 }
 
 /* True if the result is the beginning of the holder's first range: the common case, without a search. */
@@ -287,7 +307,7 @@ int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64
         result = commit_elsewhere(ledger, first, count);
     else if (ranges_remove(&ledger->granted[holder], first, count, NULL) < 0)
         result = -1;
-    if (result == LEDGER_COMMITTED) {
+    if (result == LEDGER_COMMITTED || result == LEDGER_GIVEN_BACK) {
         ledger->done += count;
         ledger->digest += digest;
     }
@@ -303,6 +323,7 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released)
         if (ranges_add(&ledger->free, range.first, range.count, NULL) < 0)
             return -1;
         ranges_take(granted, range.count, &range);
+        note_given_back(ledger, range.first, range.count);
         *released += range.count;
     }
     return 0;

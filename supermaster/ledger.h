@@ -13,8 +13,9 @@ struct ledger {
     bool grows;        /* more iterations may follow: see ledger_grow() */
     struct ranges free;
     struct ranges failed;
-    uint64_t held;          /* iterations held back, which are in no set */
-    struct ranges *granted; /* [holders]; owned */
+    struct range given_back; /* the shortest range that has all iterations that were granted and freed again */
+    uint64_t held;           /* iterations held back, which are in no set */
+    struct ranges *granted;  /* [holders]; owned */
     unsigned holders, room;
     /* Who may hold an iteration: the holder to which the latest grant in each part of the loop went. */
     unsigned *latest; /* [parts]; owned; NULL: few holders, all of which are asked */
@@ -25,9 +26,10 @@ struct ledger {
 };
 
 enum ledger_commit {
-    LEDGER_COMMITTED = 0, /* counted, digest added */
-    LEDGER_DUPLICATE = 1, /* the whole range was done before: dropped */
-    LEDGER_MISMATCH = 2,  /* partly done, or outside the loop: never granted as a range; nothing changed */
+    LEDGER_COMMITTED = 0,  /* counted, digest added */
+    LEDGER_GIVEN_BACK = 1, /* the same; some of it was free, as its holder had given it back or was lost */
+    LEDGER_DUPLICATE = 2,  /* the whole range was done before: dropped */
+    LEDGER_MISMATCH = 3,   /* partly done, outside the loop, or not granted to anybody yet; nothing changed */
 };
 
 /* A loop of [first, first + count), all free. */

@@ -362,8 +362,8 @@ static void step(struct bench *bench, struct event *event)
     actions_clear(&bench->actions);
     bench->machine.step(bench->machine.self, event, &bench->actions);
     REQUIRE(bench->machine.state(bench->machine.self)[0] != '\0');
-    if (bench->does_both && !bench->left)
-        computing_check(&bench->computing);
+    if (!bench->left)
+        bench->machine.check(bench->machine.self);
     bench->left |= bench->cut;
     if (bench->has_cut && !bench->left)
         step_cut(bench);

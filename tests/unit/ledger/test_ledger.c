@@ -174,9 +174,35 @@ START_TEST(what_was_never_granted_is_refused)
     ck_assert_int_eq(ledger_commit(&ledger, 0, UINT64_MAX - 1, 10, 0), LEDGER_MISMATCH);
     ck_assert_int_eq(ledger_commit(&ledger, 0, 10, 0, 0), LEDGER_MISMATCH);
     ck_assert_int_eq(ledger_commit(&ledger, 0, 10, 5, 0), LEDGER_COMMITTED);
-    ck_assert_int_eq(ledger_commit(&ledger, 0, 12, 5, 0), LEDGER_MISMATCH); /* half done, half open */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 12, 5, 0), LEDGER_MISMATCH);  /* half done, half open */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 20, 5, 0), LEDGER_MISMATCH);  /* free */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 15, 10, 0), LEDGER_MISMATCH); /* granted to it, and free */
     ck_assert_uint_eq(ledger.done, 5);
     ck_assert_uint_eq(accounted(&ledger), 30);
+    ledger_fini(&ledger);
+}
+END_TEST
+
+/* Its holder has given it back, or was lost, and the result comes after all. */
+START_TEST(what_was_granted_before_counts)
+{
+    struct ledger ledger;
+    struct range range;
+    uint64_t released;
+    ck_assert_int_eq(ledger_init(&ledger, 10, 50, 2), 0);
+    ledger_grant(&ledger, 0, 10, &range);
+    ledger_grant(&ledger, 1, 10, &range);
+    ck_assert_int_eq(ledger_return(&ledger, 1, 25, 5), 0);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 28, 2, 1), LEDGER_GIVEN_BACK);
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 28, 2, 1), LEDGER_DUPLICATE);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 26, 6, 1), LEDGER_MISMATCH);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 30, 1, 1), LEDGER_MISMATCH);
+    ck_assert_int_eq(ledger_release(&ledger, 0, &released), 0);
+    ck_assert_int_eq(ledger_commit(&ledger, 1, 12, 3, 1), LEDGER_GIVEN_BACK);
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 20, 6, 1), LEDGER_GIVEN_BACK); /* of the other, and free */
+    ck_assert_int_eq(ledger_commit(&ledger, 0, 29, 2, 1), LEDGER_MISMATCH);
+    ck_assert_uint_eq(ledger.done, 11);
+    ck_assert_uint_eq(accounted(&ledger), 50);
     ledger_fini(&ledger);
 }
 END_TEST
@@ -288,6 +314,7 @@ int main(void)
     tcase_add_test(all, exactly_one_range_is_claimed_and_returned);
     tcase_add_test(all, what_is_given_up_completes_the_loop);
     tcase_add_test(all, what_was_never_granted_is_refused);
+    tcase_add_test(all, what_was_granted_before_counts);
     tcase_add_test(all, an_empty_loop_is_complete);
     tcase_add_test(all, holders_join);
     tcase_add_test(all, a_loop_that_grows_is_not_complete_before_its_end_is_known);
