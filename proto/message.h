@@ -205,6 +205,8 @@ struct poison {
     uint32_t deaths;    /* workers that died while computing them */
     uint32_t failures;  /* kernel failures */
     uint32_t failed_by; /* rank of the latest failure; 0: none */
+    /* Some of the deaths were the supermaster's, for which others that ran then are suspected, too. Not sent. */
+    bool shares_blame;
 };
 
 struct recovery_counts {

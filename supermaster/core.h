@@ -154,6 +154,8 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 int supermaster_waits_init(struct supermaster *supermaster); /* requires the deaths */
 void supermaster_waits_fini(struct supermaster *supermaster);
+/* True if suspects are let go one at a time. */
+bool supermaster_holds_suspects(const struct supermaster *supermaster);
 /* Iterations ended; `has_failed`: the kernel reports them as failed. Requires a precedence. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
 /* Iterations were newly given up. Requires a precedence. */

@@ -29,6 +29,8 @@ static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iterati
 /* The iterations that wait for this one, as indices into the list. */
 static struct range waiting_for(const struct supermaster *supermaster, uint64_t iteration)
 {
+    if (supermaster->config.precedence == NULL)
+        return (struct range){0};
     const uint64_t begin = begin_of(supermaster, iteration);
     return (struct range){begin, begin_of(supermaster, iteration + 1) - begin};
 }
@@ -60,6 +62,51 @@ static void look_whether_over(struct supermaster *supermaster)
 {
     if (supermaster->ledger.held == 0 && supermaster->service.may_grow)
         service_note_growth(&supermaster->service, false);
+}
+
+/* --- Suspects: what ran at the last losses of the supermaster. One of them may have killed it, so one at a time is let
+ * go: at the next loss it is known which. */
+
+bool supermaster_holds_suspects(const struct supermaster *supermaster)
+{
+    const struct supermaster_config *config = &supermaster->config;
+    return config->are_tasks && !config->grows && !config->spec->technique_auto &&
+           config->spec->technique.technique->may_grow;
+}
+
+static bool is_suspect(const struct poison *deaths)
+{
+    return deaths->shares_blame && deaths->deaths >= ISOLATED_DEATHS;
+}
+
+/* The first suspect from `first` on that is held back; NEVER: there is none. */
+static uint64_t find_suspect(const struct supermaster *supermaster, uint64_t first)
+{
+    for (size_t k = 0; k < supermaster->deaths.count; k++) {
+        const struct poison *item = &supermaster->deaths.items[k];
+        for (uint64_t i = item->first; is_suspect(item) && i < item->first + item->count; i++)
+            if (i >= first && *open_of(supermaster, i) > 0 && *open_of(supermaster, i) != DECIDED)
+                return i;
+    }
+    return NEVER;
+}
+
+/* Lets the next suspect go; it may still wait for others. */
+static void let_suspect_go(struct supermaster *supermaster, uint64_t first)
+{
+    struct waits *waits = &supermaster->waits;
+    waits->suspect = find_suspect(supermaster, first);
+    if (waits->suspect != NEVER && --*open_of(supermaster, waits->suspect) == 0)
+        set_free(supermaster, waits->suspect);
+}
+
+static void hold_suspects(struct supermaster *supermaster)
+{
+    for (size_t k = 0; k < supermaster->deaths.count; k++) {
+        const struct poison *item = &supermaster->deaths.items[k];
+        for (uint64_t i = item->first; is_suspect(item) && i < item->first + item->count; i++)
+            *open_of(supermaster, i) += *open_of(supermaster, i) != DECIDED;
+    }
 }
 
 /* Gives up everything that waits for the iteration, directly or not. */
@@ -97,6 +144,8 @@ void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uin
                 --*open;
         }
     }
+    if (supermaster->waits.suspect - first < count)
+        let_suspect_go(supermaster, first + count);
     look_whether_over(supermaster);
 }
 
@@ -130,7 +179,7 @@ static void count_open(struct supermaster *supermaster)
     const struct supermaster_config *config = &supermaster->config;
     const struct ranges *free = &supermaster->ledger.free;
     uint64_t i = config->first;
-    for (; i < config->first + config->count; i++) {
+    for (; config->precedence != NULL && i < config->first + config->count; i++) {
         const struct range waiting = waiting_for(supermaster, i);
         for (uint64_t k = waiting.first; !is_done_well(supermaster, i) && k < waiting.first + waiting.count; k++)
             ++*open_of(supermaster, waiting_at(supermaster, k));
@@ -165,15 +214,20 @@ int supermaster_waits_init(struct supermaster *supermaster)
     const struct supermaster_config *config = &supermaster->config;
     struct waits *waits = &supermaster->waits;
     struct ranges given_up = {0};
-    waits->serve_due_ns = NEVER;
-    if (config->precedence == NULL)
+    bool has_suspects = false;
+    waits->serve_due_ns = waits->suspect = NEVER;
+    for (size_t k = 0; supermaster_holds_suspects(supermaster) && k < supermaster->deaths.count; k++)
+        has_suspects |= is_suspect(&supermaster->deaths.items[k]);
+    if (config->precedence == NULL && !has_suspects)
         return 0;
-    assert(config->precedence->count == config->count && "what waits for others is all known");
+    assert((config->precedence == NULL || config->precedence->count == config->count) &&
+           "what waits for others is all known");
     waits->open = calloc(config->count + 1, sizeof *waits->open);
     waits->not_run = calloc(config->count + 1, sizeof *waits->not_run);
     if (waits->open == NULL || waits->not_run == NULL)
         return -1;
     count_open(supermaster);
+    hold_suspects(supermaster);
     if (ledger_hold_back(&supermaster->ledger, is_held, supermaster) < 0)
         return -1;
     service_note_growth(&supermaster->service, supermaster->ledger.held > 0);
@@ -185,6 +239,7 @@ int supermaster_waits_init(struct supermaster *supermaster)
     ranges_fini(&given_up);
     if (result == 0 && config->done_failed != NULL)
         result = give_up_behind(supermaster, config->done_failed);
+    let_suspect_go(supermaster, config->first);
     look_whether_over(supermaster);
     return result;
 }
@@ -199,7 +254,7 @@ void supermaster_check_waits(const struct supermaster *supermaster)
 {
     const struct supermaster_config *config = &supermaster->config;
     uint64_t held = 0;
-    if (config->precedence == NULL) {
+    if (supermaster->waits.open == NULL) {
         assert(supermaster->ledger.held == 0 && "only where iterations wait for others some are held back");
         return;
     }

@@ -20,13 +20,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count);
+static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count,
+                                        bool shares_blame);
 
 /* --- Deaths that iterations have caused or may have caused: of workers that computed them, and of child processes that
  * ran them. The services count within a run; here the deaths of all runs of a job are kept, and journalled at once, so
  * that a resumed run continues to count. Iterations with too many deaths are given up before it begins. If iterations
  * depend on each other, only the last ones, which no others need, are given up; for any others the run ends before it
  * begins and names them.
+ *
+ * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that ran then
+ * (deploy/cli/restarts.h). These *suspects* share the blame: those that ran at two such deaths are let go one at a time
+ * (dependencies.c), so that the third one tells which it was.
  *
  * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
  * iterations, so if one survives, the probe was not the cause. If none does, each probed iteration gets one more death,
@@ -92,7 +97,10 @@ bool supermaster_note_probe_deaths(struct supermaster *supermaster)
 
 static bool has_too_many_deaths(const struct supermaster *supermaster, const struct poison *deaths)
 {
-    return deaths_are_too_many(deaths, supermaster->config.spec->retries, supermaster->config.distance > 0);
+    struct poison known = *deaths;
+    if (deaths->shares_blame && !supermaster_holds_suspects(supermaster))
+        known.deaths = 0; /* it never ran alone */
+    return deaths_are_too_many(&known, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
 /* True if later iterations need the results of these. */
@@ -121,7 +129,8 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
     struct poison known = *deaths;
     if (has_too_many_deaths(supermaster, deaths) && !supermaster_is_needed(supermaster, deaths->first, deaths->count)) {
         const uint64_t more = too_few_before(supermaster, deaths->first);
-        return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count);
+        return supermaster_give_up_hopeless(supermaster, deaths->first - more, more + deaths->count,
+                                            deaths->shares_blame);
     }
     known.failed_by =
         /* not a worker's rank, so that any worker may retry */
@@ -326,10 +335,14 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
 }
 
 /* Gives up iterations because of earlier runs, and records that for display. */
-static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count)
+static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count,
+                                        bool shares_blame)
 {
     struct failures *failures = &supermaster->failures;
-    char text[] = "what ran it in earlier runs has died (--resume failed tries it again)";
+    char text[120] = "what ran it in earlier runs has died (--resume failed tries it again)";
+    if (shares_blame)
+        snprintf(text, sizeof text, "%d supermasters were lost while it ran (--resume failed tries it again)",
+                 DEATHS_MAX);
     if (take_off_ledger(supermaster, first, count, REPORT_NO_RANK, text) < 0)
         return -1;
     failures->seen++;

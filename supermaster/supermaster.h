@@ -105,7 +105,9 @@ struct timesteps {
 
 /* Iterations that wait for others: see dependencies.c. */
 struct waits {
-    uint64_t *open;    /* [count] how many others each iteration waits for; owned; NULL: none */
+    /* [count] how many others each iteration waits for, one more for a suspect that is not let go; owned; NULL: none */
+    uint64_t *open;
+    uint64_t suspect;  /* the one that is let go; NEVER: none is left */
     uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */
     uint64_t not_run_count;
     uint64_t serve_due_ns; /* when iterations that became free are handed out; NEVER */

@@ -15,6 +15,8 @@ enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 /* Flag of a record of deaths, in its number of ranges. */
 #define DEATHS_MARK 0x80000000u
+/* Flag in the number of deaths: some were the supermaster's. */
+#define SHARED_MARK 0x80000000u
 /* Flag of a recovery point, whose length is in units of JOURNAL_RANGE_BYTES. */
 #define POINT_MARK     0x40000000u
 #define GROWTH_MARK    (DEATHS_MARK | POINT_MARK)
@@ -59,7 +61,8 @@ uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t d
 uint32_t journal_deaths_put(const struct poison *deaths, uint32_t before, unsigned char *out)
 {
     wire_put32(out + RANGES_AT, 1 | DEATHS_MARK);
-    wire_put32(out + WORKERS_AT, deaths->deaths < JOURNAL_DEATHS_MAX ? deaths->deaths : JOURNAL_DEATHS_MAX);
+    const uint32_t known = deaths->deaths < JOURNAL_DEATHS_MAX ? deaths->deaths : JOURNAL_DEATHS_MAX;
+    wire_put32(out + WORKERS_AT, known | (deaths->shares_blame ? SHARED_MARK : 0));
     wire_put32(out + PROCESSES_AT, deaths->failures < JOURNAL_DEATHS_MAX ? deaths->failures : JOURNAL_DEATHS_MAX);
     wire_put64(out + LIST_AT, deaths->first);
     wire_put64(out + LIST_AT + 8, deaths->count);
@@ -154,9 +157,11 @@ static int add_deaths(struct journal_content *content, const unsigned char *reco
                       enum journal_decoded *reason)
 {
     const struct range loop = journal_loop(&content->head);
-    struct poison deaths = {.deaths = wire_get32(record + WORKERS_AT), .failures = wire_get32(record + PROCESSES_AT)};
+    struct poison deaths = {.deaths = wire_get32(record + WORKERS_AT) & ~SHARED_MARK,
+                            .failures = wire_get32(record + PROCESSES_AT),
+                            .shares_blame = (wire_get32(record + WORKERS_AT) & SHARED_MARK) != 0};
     bool can_be = deaths.deaths <= JOURNAL_DEATHS_MAX && deaths.failures <= JOURNAL_DEATHS_MAX &&
-                  deaths.deaths + deaths.failures > 0;
+                  deaths.deaths + deaths.failures > 0 && (deaths.deaths > 0 || !deaths.shares_blame);
     for (size_t i = 0; i < count; i++) {
         struct range range = range_at(record, i);
         deaths.first = range.first;

@@ -4,20 +4,21 @@
  * A file is a head and records, all integers little-endian:
  *     head     "HDSSJRNL"  u32 version  u32 bytes of the text  u64 first  u64 count  the text  u32 CRC
  *     record   u32 ranges  u32 CRC  u64 digest  { u64 first  u64 count } of each range
- *     deaths   u32 ranges and 2^31  u32 CRC  u32 workers  u32 processes  { u64 first  u64 count } of each range
+ *     deaths   u32 ranges and 2^31  u32 CRC  u32 deaths  u32 processes  { u64 first  u64 count } of each range
  *     point    u32 n and 2^30  u32 CRC  u64 at  u64 bytes  the bytes  0 up to n times 16 bytes behind `at`
  *     growth   u32 1 and 2^31 and 2^30  u32 CRC  u64 inputs  u64 first  u64 count
  *     end      u32 0  u32 CRC  u64 bytes of the final files
  *
  * The text names the job: lines "what=value", each ended by a NUL. [first, first + count) is the loop. A record lists
  * ranges that are done and stored, and their share of the checksum of the results. A record of deaths counts the
- * workers, and the child processes of workers, that died while they computed the ranges; the latest record counts until
- * the ranges are done. A recovery point contains the boundary data at an iteration of a loop with dependencies, from
- * which the loop can be continued. A growth gives a new length of the loop, and a digest of the inputs up to it. An end
- * says that all is done and the final files exist. Version 1 has no deaths and points, version 2 no growths, version 3
- * no end; all are readable. A CRC covers all bytes of its head or record except itself and starts with the preceding
- * CRC, so that a record is valid only at its original place. Nothing after the first invalid byte, or after an end, is
- * read. Ranges never overlap: each iteration is committed once. */
+ * workers, and the child processes of workers, that died while they computed the ranges; the supermasters that died
+ * meanwhile count as workers, and 2^31 is added then. The latest record counts until the ranges are done. A recovery
+ * point contains the boundary data at an iteration of a loop with dependencies, from which the loop can be continued. A
+ * growth gives a new length of the loop, and a digest of the inputs up to it. An end says that all is done and the
+ * final files exist. Version 1 has no deaths and points, version 2 no growths, version 3 no end, version 4 no deaths of
+ * supermasters; all are readable. A CRC covers all bytes of its head or record except itself and starts with the
+ * preceding CRC, so that a record is valid only at its original place. Nothing after the first invalid byte, or after
+ * an end, is read. Ranges never overlap: each iteration is committed once. */
 #pragma once
 
 #include "common/service/poison.h"
@@ -28,7 +29,7 @@
 #include <stdint.h>
 
 /* Increased when the layout, the lines of the text or the digest change. */
-#define JOURNAL_VERSION       4
+#define JOURNAL_VERSION       5
 #define JOURNAL_VERSION_LEAST 1
 
 #define JOURNAL_HEAD_BYTES   36 /* without its text */

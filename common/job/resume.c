@@ -377,7 +377,9 @@ static int forgive_deaths(struct resume *resume, struct error *error)
     struct poison_set *known = &resume->earlier.content.deaths, forgiven = {0};
     int result = 0;
     for (size_t i = 0; result == 0 && i < known->count; i++) {
-        struct poison deaths = {.first = known->items[i].first, .count = known->items[i].count};
+        struct poison deaths = {.first = known->items[i].first,
+                                .count = known->items[i].count,
+                                .shares_blame = known->items[i].shares_blame};
         deaths.deaths = known->items[i].deaths < ISOLATED_DEATHS ? known->items[i].deaths : ISOLATED_DEATHS;
         if (deaths.deaths > 0 && poison_add(&forgiven, &deaths) < 0)
             result = error_set(error, "out of memory for what failed");

@@ -57,6 +57,12 @@ void status_tell_again(void)
     status_file_tell("\n" STATUS_AGAIN "\n", (int)strlen("\n" STATUS_AGAIN "\n"));
 }
 
+void status_tell_ran(const struct range *range)
+{
+    char line[64];
+    status_file_tell(line, snprintf(line, sizeof line, "\n" STATUS_RAN "\n", range->first, range->count));
+}
+
 void status_tell_end(const char *role, int status, bool degraded)
 {
     char line[64];

@@ -5,12 +5,16 @@
  * `hdss run` names a pipe in the environment, and the ranks write lines to it. The supermaster writes STATUS_BEGUN
  * after all ranks have joined, with its process, which is watched from then on; STATUS_DRAINING after a signal;
  * STATUS_OVER after the loop, before the results are finished; and STATUS_END with its status after that, before it
- * leaves MPI, preceded by STATUS_AGAIN if the run failed and can be restarted. Without a supermaster rank 0 writes the
+ * leaves MPI, preceded by STATUS_AGAIN if the run failed and can be restarted. If the supermaster is lost, one rank of
+ * its machine writes a STATUS_RAN for each worker there that has run a task. Without a supermaster rank 0 writes the
  * first and the last of these. Other ranks write STATUS_END only if their status is not 0. The summary and the progress
  * line have pipes of their own, because launchers may forward only whole lines and the progress line has no end. If a
  * variable is not set nothing is written. */
 #pragma once
 
+#include "common/util/ranges.h"
+
+#include <inttypes.h>
 #include <stdbool.h>
 
 #define STATUS_VARIABLE   "HDSS_STATUS_FILE"
@@ -29,7 +33,10 @@
 #define STATUS_BEGUN    "begun %d" /* process of the supermaster */
 #define STATUS_DRAINING "draining"
 #define STATUS_OVER     "over"
-#define STATUS_AGAIN    "again"   /* the run has lost a rank that it needs */
+#define STATUS_AGAIN    "again" /* the run has lost a rank that it needs */
+/* First and count of the latest tasks of a worker, and the format for sscanf(). */
+#define STATUS_RAN      "ran %" PRIu64 " %" PRIu64
+#define STATUS_RAN_READ "ran %" SCNu64 " %" SCNu64
 #define STATUS_END      "%s %d%s" /* role, status, STATUS_DEGRADED or nothing */
 #define STATUS_LEAD     "lead"    /* role of the supermaster, or of rank 0 without a supermaster */
 #define STATUS_DEGRADED " lossy"  /* a rank was lost: the others leave without waiting for each other */
@@ -39,6 +46,7 @@ void status_tell_begun(void);
 void status_tell_draining(void); /* may be called by a signal handler */
 void status_tell_over(void);
 void status_tell_again(void);
+void status_tell_ran(const struct range *range);
 void status_tell_end(const char *role, int status, bool degraded);
 
 /* True if `hdss run` has received the summary and prints it. */

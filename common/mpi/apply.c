@@ -163,6 +163,8 @@ static void apply_run(struct driver *driver, const struct action *action)
     arbiter_note_chunk(driver);
     if (effects->chunk_begins != NULL)
         effects->chunk_begins(effects->context);
+    if (effects->notes_ran)
+        doorbell_note_ran(&driver->link->runtime->doorbell, &(struct range){action->run.first, action->run.count});
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 

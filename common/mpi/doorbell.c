@@ -191,6 +191,26 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->left, 0);
     atomic_store(&bell->reported, 0);
     atomic_store(&bell->fenced, 0);
+    atomic_store(&bell->ran_count, 0);
+}
+
+/* Without a count while `first` changes, so that no range is read that never was. */
+void doorbell_note_ran(struct doorbell *doorbell, const struct range *range)
+{
+    struct bell *bell = &doorbell->bells[doorbell->own];
+    atomic_store(&bell->ran_count, 0);
+    atomic_store(&bell->ran_first, range->first);
+    atomic_store(&bell->ran_count, range->count);
+}
+
+void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range))
+{
+    for (int i = 0; i < doorbell->node_ranks; i++) {
+        struct bell *bell = &doorbell->bells[i];
+        const struct range range = {.count = atomic_load(&bell->ran_count), .first = atomic_load(&bell->ran_first)};
+        if (range.count > 0)
+            tell(&range);
+    }
 }
 
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank)

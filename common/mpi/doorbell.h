@@ -4,6 +4,7 @@
 
 #include "common/mpi/folder.h"
 #include "common/util/error.h"
+#include "common/util/ranges.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -17,7 +18,9 @@ struct bell {
     _Atomic uint32_t left;     /* the rank has ended in order, possibly without waiting for the others */
     _Atomic uint32_t reported; /* the rank's loss is or will be reported */
     _Atomic uint32_t fenced;   /* the rank was declared lost and must leave */
-    char pad[48];              /* one cache line each */
+    /* The latest tasks that the rank has begun, for whoever reports the loss of the supermaster; 0: none. */
+    _Atomic uint64_t ran_first, ran_count;
+    char pad[32]; /* one cache line each */
 };
 
 /* Shared by the ranks of a node. */
@@ -70,5 +73,10 @@ static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 }
 /* Forgets what is noted about a rank whose process has ended: another one takes its place. */
 void doorbell_renew(struct doorbell *doorbell, unsigned rank);
+/* Notes which tasks this rank begins. */
+void doorbell_note_ran(struct doorbell *doorbell, const struct range *range);
+/* Calls `tell` with the latest tasks of each rank of this node that has begun some. */
+void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range));
+
 /* True for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

@@ -21,13 +21,16 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
 }
 
 /* Ends a rank that has lost the supermaster. One per node prints it and has the launcher end computing ranks. */
-static _Noreturn void exit_orphaned(struct runtime *runtime, bool in_order)
+static _Noreturn void exit_orphaned(struct link *link, bool in_order)
 {
+    struct runtime *runtime = link->runtime;
     const unsigned supermaster = runtime->topology.supermaster;
     runtime->ops->abandon(runtime);
     if (in_order)
         runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has stopped waiting for this rank */
     if (runtime->ops->claim_report(runtime)) {
+        if (link->drivers != NULL && link->drivers->effects->tell_ran != NULL)
+            doorbell_tell_ran(&runtime->doorbell, link->drivers->effects->tell_ran);
         say(stderr, "%s: rank %u: the supermaster (rank %u) was lost: the run ends", role_name(runtime->role),
             runtime->rank, supermaster);
         fflush(stderr);
@@ -73,7 +76,7 @@ void link_look_at_peers(struct link *link)
         if (!link_runs(link) || peers_state(&runtime->peers, ended) != PEER_CLOSED)
             continue;
         if (ended == runtime->topology.supermaster)
-            exit_orphaned(runtime, in_order);
+            exit_orphaned(link, in_order);
         link_close_peer(link, ended, in_order);
     }
 }

@@ -23,6 +23,9 @@ struct effects {
     /* A chunk begins, and is finished; may be NULL. */
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
+    bool notes_ran; /* the chunks are noted for tell_ran() of any rank of this node */
+    /* The supermaster is lost: reports the latest chunk of a worker of this node. May be NULL. */
+    void (*tell_ran)(const struct range *range);
     struct load_meter *meter; /* load to report to the machine; may be NULL */
     /* For a rank that collects: writes to the output. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);

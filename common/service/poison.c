@@ -71,7 +71,7 @@ static int poison_split(struct poison_set *set, uint64_t place)
 static bool are_one(const struct poison *a, const struct poison *b)
 {
     return poison_end_of(a) == b->first && a->deaths == b->deaths && a->failures == b->failures &&
-           a->failed_by == b->failed_by;
+           a->failed_by == b->failed_by && a->shares_blame == b->shares_blame;
 }
 
 static void poison_merge(struct poison_set *set, size_t from, size_t to)
@@ -86,6 +86,7 @@ static void poison_merge(struct poison_set *set, size_t from, size_t to)
 static void poison_add_one(struct poison *item, const struct poison *more)
 {
     item->deaths += more->deaths;
+    item->shares_blame |= more->shares_blame;
     item->failures += more->failures;
     item->failed_by = more->failures > 0 ? more->failed_by : item->failed_by;
 }

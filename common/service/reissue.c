@@ -450,10 +450,14 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
+/* More than thirty years: what a rank says of its times cannot make a span endless. */
+#define SPAN_MAX_NS 1e18
+
 /* `since_ns` plus the span, which is at least `least_ns`. */
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
 {
-    return span_ns < (double)least_ns ? since_ns + least_ns : span_ns < 1e18 ? since_ns + (uint64_t)span_ns : NEVER;
+    return span_ns < (double)least_ns ? since_ns + least_ns
+                                      : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
 /* When the grant becomes overdue. A chunk queued behind the running one begins when that ends. */

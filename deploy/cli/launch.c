@@ -610,6 +610,8 @@ int launch(char *const *argv, struct launch *how)
     launch_clear(&child);
     const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
     const bool is_printed = !how->reports || is_silent || child.watch.again || launch_print_summary(&child);
+    for (size_t i = 0; how->ran != NULL && i < ranges_length(&child.watch.ran); i++) /* without memory, fewer */
+        (void)ranges_add(how->ran, ranges_at(&child.watch.ran, i)->first, ranges_at(&child.watch.ran, i)->count, NULL);
     launch_release(&child);
     const struct launch_verdict verdict = launch_judge(&child.course);
     how->asked = launch_was_asked(&child.course);

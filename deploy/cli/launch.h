@@ -18,6 +18,8 @@
  * ended (common/job/status.h), which counts more than mpirun's own status. */
 #pragma once
 
+#include "common/util/ranges.h"
+
 #include <poll.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,21 +83,22 @@ struct launch {
     const char *kept;               /* borrowed; what the second signal leaves, for a message; NULL: unknown */
     const char *journal;            /* borrowed; the journal, without which nothing is kept; NULL: unknown */
     bool at_once;                   /* the first signal ends the ranks */
-    bool is_passing;                /* stored results end with the caller and cannot be resumed later */
-    bool ends_soon; /* ranks of this machine that have reported are killed instead of waiting until they leave MPI */
-    unsigned timeout_s;     /* then the ranks are ended; 0: never */
-    int64_t begin_ms;       /* time to begin after a request to stop, if the ranks report */
-    bool is_resumable;      /* stored results can be resumed */
-    void (*enter)(void);    /* called in the process that becomes the launcher; NULL: nothing */
-    void (*clear)(pid_t);   /* removes files that a launcher has left; NULL: none */
-    int64_t drain_ms;       /* when the ranks are to drain, by launch_clock_ms(); 0: never */
-    bool (*is_asked)(void); /* true if a signal came before the launch; NULL: none did */
-    bool asked;             /* out: the run was asked to stop, or drain_ms came */
-    bool late;              /* out: its time limit was reached */
-    bool begun;             /* out: all ranks existed, if they report */
-    bool started;           /* out: a rank ran on this machine, as far as known */
-    bool summarized;        /* out: the summary is printed, or the run has reported */
-    char lost[100];         /* out: why no rank has reported, for launch_say_lost(); else empty */
+    bool is_passing;                /* what is stored goes with the caller: nobody can go on from it later */
+    bool ends_soon; /* ranks of this machine that have said how the run went are ended, not waited for to leave MPI */
+    unsigned timeout_s;     /* the ranks are ended then; 0: never */
+    int64_t begin_ms;       /* time that the ranks have to begin once they are asked to stop; where they report */
+    bool is_resumable;      /* what is stored can be gone on with */
+    void (*enter)(void);    /* called in the process that becomes the launcher; NULL: nothing is */
+    void (*clear)(pid_t);   /* removes the files that a launcher has left; NULL: it has none */
+    int64_t drain_ms;       /* by launch_clock_ms(): the ranks are to drain then; 0: never */
+    bool (*is_asked)(void); /* true if a signal came before there was anything to end; NULL: none did */
+    bool asked;             /* set: somebody asked the run to stop, or drain_ms came */
+    bool late;              /* set: the time was over */
+    bool begun;             /* set: all ranks were there, where they report */
+    bool started;           /* set: a rank ran on this machine, as far as that was looked at */
+    bool summarized;        /* set: the summary is printed, or the run has said how it went */
+    struct ranges *ran;     /* borrowed; gets the tasks that ran when the supermaster was lost; NULL: not wanted */
+    char lost[100];         /* set: why no rank has said how the run went, for launch_say_lost(); else empty */
 };
 
 /* Text about what an ended run has stored, to append to the reason. */

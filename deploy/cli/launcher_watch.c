@@ -64,6 +64,7 @@ void launcher_watch_fini(struct launcher_watch *watch)
     world->close_pipe(world, watch->summary, SUMMARY_VARIABLE);
     world->close_pipe(world, watch->progress, PROGRESS_VARIABLE);
     unsetenv(SURVIVAL_VARIABLE);
+    ranges_fini(&watch->ran);
     if (watch->taken != NULL)
         fclose(watch->taken);
     free(watch->text);
@@ -75,11 +76,21 @@ static bool is_role(const char *role)
            strcmp(role, role_name(ROLE_WORKER)) == 0;
 }
 
+/* Without memory nobody is blamed. */
+static void note_ran(struct launcher_watch *watch, const struct range *ran)
+{
+    if (ran->count > 0 && ran->count <= UINT64_MAX - ran->first)
+        (void)ranges_add(&watch->ran, ran->first, ran->count, NULL);
+}
+
 static void launcher_watch_take_line(struct launcher_watch *watch)
 {
     char role[16], degraded[16] = "";
     int status;
-    if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
+    struct range ran;
+    if (sscanf(watch->line, STATUS_RAN_READ, &ran.first, &ran.count) == 2)
+        note_ran(watch, &ran);
+    else if (sscanf(watch->line, STATUS_BEGUN, &watch->lead) == 1)
         watch->begun = watch->started = true;
     else if (strcmp(watch->line, STATUS_DRAINING) == 0)
         watch->draining = true;

@@ -8,6 +8,8 @@
 
 #include "deploy/cli/launch_world.h"
 
+#include "common/util/ranges.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -35,16 +37,17 @@ struct launcher_watch {
     int status;   /* of the leading rank */
     int others;   /* status of the first other rank that failed; 0: none */
     unsigned ranks;
-    unsigned depth;          /* level of the ranks below the launcher: dialect.h */
-    bool flat;               /* --dca: each worker waits for all others */
-    bool remote;             /* some ranks are remote, the supermaster is local */
-    unsigned cores;          /* of this machine */
-    unsigned running;        /* ranks running on this machine */
-    bool started;            /* at least one rank ran, as far as known */
-    unsigned stopped_looks;  /* successive checks that found a stopped rank or launcher */
-    int64_t stopped_look_ms; /* time of the last check */
-    int64_t counted_ms;      /* time of the last count */
-    int64_t changed_ms;      /* time of the last change of `running`, or the last report */
+    unsigned depth;          /* levels below the launcher at which the ranks stand: dialect.h */
+    struct ranges ran;       /* tasks that ran when the supermaster was lost, or shortly before; owned */
+    bool flat;               /* workers alone: each waits for all others */
+    bool remote;             /* some ranks are elsewhere, the supermaster is not */
+    unsigned cores;          /* cores of this machine */
+    unsigned running;        /* ranks that run on this machine */
+    bool started;            /* at least one rank ran, here, or wherever all are */
+    unsigned stopped_looks;  /* in a row that found a rank or the launcher stopped while the others wait for it */
+    int64_t stopped_look_ms; /* time of the latest such look */
+    int64_t counted_ms;      /* when the ranks were last counted */
+    int64_t changed_ms;      /* when `running` last changed, or the ranks last said something */
 };
 
 /* Puts the names of the pipes into the environment, and whether the launcher survives losses. Returns -1 if descriptors

@@ -60,7 +60,45 @@ void restarts_init_set(struct restarts *restarts, unsigned limit, const char *wi
     *restarts = (struct restarts){.journal = "", .without = without, .is_set = true, .limit = limit};
 }
 
-/* Writes the consequence of a loss to `text`; true if the run is restarted. */
+void restarts_fini(struct restarts *restarts)
+{
+    ranges_fini(&restarts->ran);
+}
+
+/* Adds a death to those of `ran` that are neither done nor outside of the loop. */
+static int add_deaths(struct journal_content *content, struct ranges *ran)
+{
+    const struct range loop = journal_loop(&content->head);
+    int result = ranges_remove(ran, 0, loop.first, NULL);
+    if (result == 0 && loop.first + loop.count > 0)
+        result = ranges_remove(ran, loop.first + loop.count, UINT64_MAX - (loop.first + loop.count), NULL);
+    for (size_t i = 0; result == 0 && i < ranges_length(&content->done); i++)
+        result = ranges_remove(ran, ranges_at(&content->done, i)->first, ranges_at(&content->done, i)->count, NULL);
+    for (size_t i = 0; result == 0 && i < ranges_length(ran); i++) {
+        const struct poison more = {
+            .first = ranges_at(ran, i)->first, .count = ranges_at(ran, i)->count, .deaths = 1, .shares_blame = true};
+        result = poison_add(&content->deaths, &more);
+    }
+    return result;
+}
+
+/* Records the deaths, while nobody else writes the journal. If that fails nobody is blamed. */
+static void blame_tasks(struct restarts *restarts)
+{
+    struct journal_file file;
+    struct journal journal;
+    struct error error;
+    if (ranges_total(&restarts->ran) == 0)
+        return;
+    if (journal_read(&file, restarts->journal, &error) == JOURNAL_READABLE &&
+        add_deaths(&file.content, &restarts->ran) == 0 && ranges_total(&restarts->ran) > 0 &&
+        journal_begin(&journal, restarts->journal, &file.content.head, &file.content, false, &error) == 0)
+        journal_close(&journal, false);
+    journal_file_fini(&file);
+    ranges_clear(&restarts->ran);
+}
+
+/* Writes to `text` what follows from a loss; true if that is another start. */
 static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     const struct journal_seen now = see_journal(restarts->journal);
@@ -111,6 +149,8 @@ static bool decide_on_set(struct restarts *restarts, const struct launch *how, c
 bool restarts_are_due(struct restarts *restarts, const struct launch *how)
 {
     char text[JOB_JOURNAL_PATH_MAX + 200] = "";
+    if (how->lost[0] != '\0' && !how->asked && !how->late && restarts->journal[0] != '\0')
+        blame_tasks(restarts);
     const bool keeps = restarts->journal[0] != '\0';
     bool due =
         how->lost[0] != '\0' && (restarts->is_set ? decide_on_set(restarts, how, text, sizeof text)

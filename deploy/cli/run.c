@@ -550,6 +550,7 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
     else
         restarts_init(&restarts, launch_plan->request.journal, launch_plan->limits.restarts,
                       without_journal(launch_plan));
+    how->ran = &restarts.ran;
     if (how->is_asked == NULL) {
         how->is_asked = run_command_is_asked;
         take_signals_of_run(note_signal_of_run);
@@ -561,7 +562,9 @@ static int run_line(const struct launch_plan *launch_plan, struct argv *line, st
         resumes |= restarts.is_stored;
         status = line->failed ? EXIT_STATUS_FAILED : launch_line(launch_plan, line, how);
     }
-    /* a refused restart is a failure of the run */
+    how->ran = NULL;
+    restarts_fini(&restarts);
+    /* a later start that is refused is a failure of the run */
     return status == EXIT_STATUS_USAGE && restarts.count > 0 ? EXIT_STATUS_FAILED : status;
 }
 

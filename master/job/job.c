@@ -4,6 +4,7 @@
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
+#include "common/job/status.h"
 #include "common/job/surroundings.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -176,6 +177,7 @@ static void init_effects(struct master_job *job)
                                     .store = store,
                                     .stores_far = stores_far(job),
                                     .sync = sync_stored,
+                                    .tell_ran = status_tell_ran,
                                     .assignment_ns = job->setup.job.spec.assignment_ns};
 }
 

@@ -5,6 +5,7 @@
 #include "common/machine/machine.h"
 #include "common/metrics/report.h"
 #include "common/util/error.h"
+#include "common/service/poison.h"
 #include "common/util/precedence.h"
 #include "common/util/ranges.h"
 #include "deploy/simulate/virtual/cluster.h"
@@ -110,6 +111,12 @@ static enum virtual_outcome is_called_failed_at_7(void *context, unsigned rank, 
 {
     (void)context, (void)rank;
     return iteration == 7 ? VIRTUAL_IS_CALLED_FAILED : VIRTUAL_WORKS;
+}
+
+static enum virtual_outcome crashes_at_7(void *context, unsigned rank, uint64_t iteration)
+{
+    (void)context, (void)rank;
+    return iteration == 7 ? VIRTUAL_CRASHES : VIRTUAL_WORKS;
 }
 
 static enum virtual_outcome fails_at_7(void *context, unsigned rank, uint64_t iteration)
@@ -307,6 +314,105 @@ START_TEST(what_is_verified_counts_then)
 }
 END_TEST
 
+/* A run after two losses of the supermaster, at both of which the tasks of `deaths` ran. */
+static struct virtual_cluster *ran_after_losses(struct virtual_config *config, struct poison *deaths,
+                                                struct virtual_result *result)
+{
+    struct poison_set earlier = {.items = deaths, .count = 1, .capacity = 1};
+    config->are_tasks = config->no_isolation = config->journal = true;
+    config->deaths = &earlier;
+    deaths->shares_blame = true;
+    return cluster_ran(config, result);
+}
+
+/* What may have killed the supermaster runs one at a time, so that the next death tells which it was; the rest does
+ * not wait for it. */
+START_TEST(suspects_run_one_at_a_time)
+{
+    for (unsigned masters = 0; masters <= 2; masters++)
+        for (unsigned kind = 0; kind <= 2; kind++) {
+            struct precedence precedence = chains(10);
+            struct virtual_config config = config_of(masters, kind == 2 ? &precedence : NULL);
+            struct virtual_result result;
+            struct poison deaths = {.first = 0, .count = kind == 0 ? COUNT : 40, .deaths = 2};
+            struct virtual_cluster *cluster = ran_after_losses(&config, &deaths, &result);
+            assert_complete(&result);
+            ck_assert_uint_ge(result.end_ns, deaths.count * MS);
+            if (kind == 1)
+                ck_assert_uint_le(result.end_ns, COUNT * MS / 2);
+            virtual_free(cluster);
+            precedence_fini(&precedence);
+        }
+}
+END_TEST
+
+START_TEST(one_death_of_the_supermaster_holds_nothing_back)
+{
+    struct virtual_config config = config_of(0, NULL);
+    struct virtual_result result;
+    struct poison deaths = {.first = 0, .count = COUNT, .deaths = 1};
+    struct virtual_cluster *cluster = ran_after_losses(&config, &deaths, &result);
+    assert_complete(&result);
+    ck_assert_uint_le(result.end_ns, COUNT * MS / 2);
+    virtual_free(cluster);
+}
+END_TEST
+
+/* The third time it was the only suspect. What waits for it is not run. */
+START_TEST(what_kills_the_supermaster_is_given_up)
+{
+    for (unsigned masters = 0; masters <= 1; masters++)
+        for (unsigned waits = 0; waits <= 1; waits++) {
+            struct precedence precedence = chains(100);
+            struct virtual_config config = config_of(masters, waits ? &precedence : NULL);
+            struct virtual_result result;
+            struct poison deaths = {.first = 7, .count = 1, .deaths = 3};
+            struct virtual_cluster *cluster = ran_after_losses(&config, &deaths, &result);
+            ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+            ck_assert_uint_eq(ranges_total(&result.supermaster->ledger.failed), waits ? 3 : 1);
+            ck_assert_uint_eq(result.supermaster->ledger.done, waits ? COUNT - 3 : COUNT - 1);
+            ck_assert_str_eq(result.supermaster->failures.list[0].text,
+                             "3 supermasters were lost while it ran (--resume failed tries it again)");
+            virtual_free(cluster);
+            precedence_fini(&precedence);
+        }
+}
+END_TEST
+
+/* A technique that counts what remains has no way to leave suspects out: nobody can tell which one it was. */
+START_TEST(what_never_ran_alone_is_not_given_up)
+{
+    struct virtual_config config = config_of(0, NULL);
+    struct virtual_result result;
+    struct poison deaths = {.first = 0, .count = COUNT, .deaths = 5};
+    config.technique = "gss";
+    struct virtual_cluster *cluster = ran_after_losses(&config, &deaths, &result);
+    assert_complete(&result);
+    virtual_free(cluster);
+}
+END_TEST
+
+/* A suspect that fails, or whose worker dies, makes room for the next one. */
+START_TEST(a_suspect_may_fail)
+{
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = config_of(masters, NULL);
+        struct virtual_result result;
+        struct poison deaths = {.first = 5, .count = 10, .deaths = 2};
+        config.outcome = fails_at_7;
+        struct virtual_cluster *cluster = ran_after_losses(&config, &deaths, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+        ck_assert_uint_eq(result.supermaster->ledger.done, COUNT - 1);
+        virtual_free(cluster);
+        config.outcome = crashes_at_7;
+        cluster = ran_after_losses(&config, &deaths, &result);
+        ck_assert_int_eq(result.status, EXIT_STATUS_TASKS);
+        ck_assert_uint_eq(result.supermaster->ledger.done, COUNT - 1);
+        virtual_free(cluster);
+    }
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("waits");
@@ -320,6 +426,11 @@ int main(void)
     tcase_add_test(tcase, what_is_done_stays_done);
     tcase_add_test(tcase, what_hangs_is_copied_when_nothing_waits_any_more);
     tcase_add_test(tcase, what_is_verified_counts_then);
+    tcase_add_test(tcase, suspects_run_one_at_a_time);
+    tcase_add_test(tcase, one_death_of_the_supermaster_holds_nothing_back);
+    tcase_add_test(tcase, what_kills_the_supermaster_is_given_up);
+    tcase_add_test(tcase, what_never_ran_alone_is_not_given_up);
+    tcase_add_test(tcase, a_suspect_may_fail);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }

@@ -3,6 +3,7 @@
 import os
 import re
 import signal
+import sys
 
 from journals import begun_with, head_of, wait_for_records, with_one_record
 from launch import (HDSS, SUPERMASTER, UNTIL_HURRY, WORKER, catches, descendants, finish, gone, hurried, journal_is_over, main, ranks_of, report,
@@ -100,6 +101,53 @@ def test_tasks_are_printed_and_counted_once():
     # those that fail are no loss
     result = run([HDSS, 'run', '--workers', '2', '--overwrite', 'exec', 'command=false {}', 'count=3'])
     assert result.status == 3 and not lines_of_hdss(result), result
+
+
+# The third task kills the supermaster of its run. The others last, so that each loss finds some of them.
+KILLER = '''
+import os, signal, sys, time
+def name_and_parent(pid):
+    with open(f'/proc/{pid}/stat') as file:
+        before, behind = file.read().rsplit(')', 1)
+    return before.split('(', 1)[1], int(behind.split()[1])
+above, pid = [], os.getpid()
+while pid > 1:
+    above.append(pid)
+    pid = name_and_parent(pid)[1]
+with open(f'ran.{sys.argv[1]}', 'a') as file:
+    file.write('x')
+for pid in map(int, filter(str.isdigit, os.listdir('/proc'))):
+    try:
+        name, parent = name_and_parent(pid)
+    except OSError:
+        continue
+    if sys.argv[1] == '3' and name == 'supermaster' and parent in above:
+        os.kill(pid, signal.SIGKILL)
+        time.sleep(1000)
+time.sleep(0.2)
+print('out', sys.argv[1])
+'''
+FOUND = 'supermaster: task 3 failed: 3 supermasters were lost while it ran (--resume failed tries it again); given up'
+
+
+def test_a_task_that_kills_the_supermaster_is_given_up():
+    """The others are not, though they ran whenever it was lost."""
+    with open('killer.py', 'w', encoding='ascii') as file:
+        file.write(KILLER)
+    for masters in (0, 2):
+        line = [HDSS, 'run', '--workers', '4', '--masters', str(masters), '--report', 'report.json', '--overwrite', 'exec',
+                f'command={sys.executable} killer.py {{}}', 'count=12']
+        result = run(line)
+        assert result.status == 3 and FOUND in result.err and sum('starting again' in text for text in result.err) == 3, result
+        assert read('exec.out') == b''.join(b'out %d\n' % i for i in range(1, 13) if i != 3), read('exec.out')
+        assert report()['failed'] == [[2, 1]], report()
+        assert os.path.getsize('ran.3') == 3, os.listdir()  # a task of the last start may run beside it, and be lost
+        again = run([word if word != '--overwrite' else '--resume' for word in line])
+        assert again.status == 3 and FOUND in again.err and os.path.getsize('ran.3') == 3, again
+        os.remove('ran.3')
+    result = run([HDSS, 'exec', '-j4', sys.executable, 'killer.py', ':::', *map(str, range(1, 9))])
+    assert FOUND in result.err and result.err[-1] == 'hdss exec: the run has ended, and 1 of 8 tasks have not run', result
+    assert sorted(result.out.splitlines()) == [f'out {i}' for i in range(1, 9) if i != 3], result
 
 
 def test_a_run_that_is_asked_to_stop_is_not_started_again():

@@ -4,6 +4,7 @@
 #include "common/config/job.h"
 #include "common/config/run_spec.h"
 #include "common/job/job_setup.h"
+#include "common/job/status.h"
 #include "common/job/surroundings.h"
 #include "common/job/timings.h"
 #include "common/machine/executor.h"
@@ -283,6 +284,8 @@ static void init_effects(struct worker_job *job)
         .context = job,
         .chunk_begins = note_chunk_begins,
         .chunk_ends = job->setup.job.costs[0] != '\0' ? note_chunk_ends : NULL,
+        .notes_ran = job->failure == NULL && job->setup.loop.are_tasks && !job->is_of_set,
+        .tell_ran = status_tell_ran,
         .meter = job_uses_acp(job) ? &job->meter : NULL,
         .begun = note_sharing,
         .tell = tell_processor_time,

@@ -73,6 +73,22 @@ START_TEST(what_ranks_say_comes_by_pipes)
 }
 END_TEST
 
+/* What cannot be is left out. */
+START_TEST(tasks_that_ran_when_the_supermaster_was_lost_are_known)
+{
+    char shell[] = "sh", option[] = "-c",
+         script[] = "echo begun $$" SAY
+                    "printf 'ran 7 2\\nran 20 1\\nran x 1\\nran 3 0\\nran 18446744073709551615 2\\n'" SAY "exit 1";
+    char *argv[] = {shell, option, script, NULL};
+    struct ranges ran = {0};
+    struct launch how = {.survives = true, .reports = true, .ranks = 2, .rank_depth = 1, .ran = &ran};
+    ck_assert_int_eq(launch(argv, &how), EXIT_STATUS_FAILED);
+    ck_assert_str_ne(how.lost, "");
+    ck_assert(ranges_total(&ran) == 3 && ranges_covers(&ran, 7, 2) && ranges_covers(&ran, 20, 1));
+    ranges_fini(&ran);
+}
+END_TEST
+
 START_TEST(a_rank_that_dies_when_all_is_done_leaves_nothing)
 {
     char shell[] = "sh", option[] = "-c", script[] = "echo begun $$" SAY "echo lead 0" SAY "exit 0", folder[FOLDER_MAX];
@@ -226,6 +242,7 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, what_is_kept_is_said_where_there_is_something);
     tcase_add_loop_test(tests, statuses_pass_where_they_are_ours, 0, sizeof ends / sizeof *ends);
+    tcase_add_test(tests, tasks_that_ran_when_the_supermaster_was_lost_are_known);
     tcase_add_test(tests, a_rank_that_dies_when_all_is_done_leaves_nothing);
     tcase_add_test(tests, a_launcher_that_is_not_there_is_wrong_use);
     tcase_add_loop_test(tests, the_first_signal_is_a_drain_when_the_rank_can_take_it, 0, 3);

@@ -51,7 +51,11 @@ static bool is_of_deaths(const struct group *group)
 
 static struct poison deaths_of(const struct group *group)
 {
-    return (struct poison){group->ranges[0].first, group->ranges[0].count, group->workers, group->processes, 0};
+    return (struct poison){.first = group->ranges[0].first,
+                           .count = group->ranges[0].count,
+                           .deaths = group->workers,
+                           .failures = group->processes,
+                           .shares_blame = group->workers == 2};
 }
 
 static unsigned char bytes[BYTES_MAX];
@@ -89,6 +93,7 @@ static void check_deaths(const struct journal_content *content, const struct ran
                 told = (struct poison){0};
         poison_look(set, &(struct range){i, 1}, &found);
         ck_assert_uint_eq(found.deaths, told.deaths);
+        ck_assert(found.shares_blame == told.shares_blame);
         ck_assert_uint_eq(found.failures, told.failures);
         known += found.deaths + found.failures > 0;
     }
