@@ -62,6 +62,14 @@ def used_beside_one_that_spins(pids):
     return [cpu_seconds(pid) - was for pid, was in zip(pids, before)]
 
 
+def parent_of(pid):
+    try:
+        with open(f'/proc/{pid}/stat') as stat:
+            return int(stat.read().rsplit(')', 1)[1].split()[1])
+    except OSError:
+        return None
+
+
 def comm_of(pid):
     """The name of its program as the kernel has it, of 15 characters at most; '' if it has ended."""
     try:

@@ -19,7 +19,7 @@ import traceback
 from calls import own_places, processes
 from launch import HDSS, PATIENCE, finish, main, run, start
 from leftovers import told
-from processes import comm_of, send
+from processes import comm_of, parent_of, send
 from pythons import PACKAGE, obstacle, python_with
 from trials import run_trials
 
@@ -71,10 +71,16 @@ def look(condition, what, seconds=60):
 struck = []  # signals of this launch, and the names of the programs that got them
 
 
+def may_be_struck(pid):
+    """A child of a worker has its name until it becomes a task, which fails by a signal as it should."""
+    name = comm_of(pid)
+    return name in STRUCK and not name == 'worker' == comm_of(parent_of(pid))
+
+
 def strike(chance, most=2):
     for _ in range(chance.randint(1, most)):
         time.sleep(chance.uniform(0, 0.8))
-        there = sorted(pid for pid in processes() if comm_of(pid) in STRUCK)
+        there = sorted(filter(may_be_struck, processes()))
         if not there:
             continue
         pid, number = chance.choice(there), chance.choice(SIGNALS)
@@ -212,7 +218,8 @@ def calls(chance, _references):
     strike(chance)
     look(lambda: program.poll() is not None, 'the end of the program', 120)
     ended = finish(program)
-    costs_one = is_up and all(what.split()[1] in ('worker', 'hdss-helper') and what.split()[0] in ('SIGKILL', 'SIGSEGV', 'SIGSTOP') for what in struck)
+    both = sum(what in ('SIGKILL worker', 'SIGSEGV worker') for what in struck) > 1  # the set has no other, and says that it is lost
+    costs_one = is_up and not both and all(what.split()[1] in ('worker', 'hdss-helper') and what.split()[0] in ('SIGKILL', 'SIGSEGV', 'SIGSTOP') for what in struck)
     if ended.out == '60 0 0\n' or (not costs_one and (ended.status != 0 or ended.out == 'the set is lost\n' or ended.out.split()[1:2] == ['0'])):
         return
     raise Wrong('lost' if ended.out.split()[1:2] == ['0'] or not ended.out else 'differs', ended.status, ended.out, ended.raw_err[-1500:])
