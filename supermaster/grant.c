@@ -456,24 +456,21 @@ void supermaster_claim_what_was_free(struct supermaster *supermaster)
         sched_claim(&supermaster->technique.sched, supermaster->technique.sched.remaining - free);
 }
 
-static void note_committed(struct supermaster *supermaster, const struct done_record *done)
-{
-    supermaster_record(supermaster, done);
-    if (supermaster->service.poisons.count > 0)
-        service_clear(&supermaster->service, done->first, done->count);
-    if (supermaster->deaths.count > 0)
-        supermaster_forget_deaths(supermaster, done->first, done->count);
-    if (supermaster->waits.open != NULL)
-        supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
-}
-
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done)
 {
-    switch (ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest)) {
-    case LEDGER_COMMITTED: note_committed(supermaster, done); break;
+    const int result = ledger_commit(&supermaster->ledger, holder, done->first, done->count, done->digest);
+    switch (result) {
+    case LEDGER_COMMITTED:
     case LEDGER_GIVEN_BACK:
-        supermaster_claim_what_was_free(supermaster);
-        note_committed(supermaster, done);
+        supermaster_record(supermaster, done);
+        if (supermaster->service.poisons.count > 0)
+            service_clear(&supermaster->service, done->first, done->count);
+        if (supermaster->deaths.count > 0)
+            supermaster_forget_deaths(supermaster, done->first, done->count);
+        if (result == LEDGER_GIVEN_BACK)
+            supermaster_claim_what_was_free(supermaster);
+        if (supermaster->waits.open != NULL)
+            supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;
     case LEDGER_DUPLICATE:
         supermaster->losses.duplicates +=

@@ -6,6 +6,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 int ledger_reserve(struct ledger *ledger, unsigned holders)
 {
@@ -17,42 +18,83 @@ int ledger_reserve(struct ledger *ledger, unsigned holders)
     return 0;
 }
 
-/* With fewer holders all are asked; with more there are so many parts for each. */
-#define HOLDERS_FEW      128
-#define PARTS_PER_HOLDER 4
+/* With fewer holders all are asked. */
+#define HOLDERS_FEW 128
 
-static int make_parts(struct ledger *ledger)
+static int compare_starts(const void *a, const void *b)
 {
-    if (ledger->holders <= HOLDERS_FEW)
-        return 0;
-    ledger->parts = (uint64_t)PARTS_PER_HOLDER * ledger->holders;
-    ledger->part_length = ledger->loop.count / ledger->parts + 1;
-    ledger->latest = calloc(ledger->parts, sizeof *ledger->latest);
-    return ledger->latest != NULL ? 0 : -1;
+    const struct granted_at *one = a, *other = b;
+    return one->first < other->first ? -1 : one->first > other->first;
 }
 
-/* The part of an iteration. What a loop has grown by is in the last one. */
-static uint64_t part_of(const struct ledger *ledger, uint64_t iteration)
+/* Lists where all that is granted begins, with room for as many grants again. Without memory there is no index. */
+static void build_index(struct ledger *ledger)
 {
-    const uint64_t part = (iteration - ledger->loop.first) / ledger->part_length;
-    return part < ledger->parts ? part : ledger->parts - 1;
+    struct granted_index *index = &ledger->index;
+    size_t count = ledger->holders;
+    for (unsigned i = 0; i < ledger->holders; i++)
+        count += ranges_length(&ledger->granted[i]);
+    free(index->items);
+    *index = (struct granted_index){.items = malloc(2 * count * sizeof *index->items), .capacity = 2 * count};
+    for (unsigned i = 0; i < ledger->holders && index->items != NULL; i++)
+        for (size_t r = 0; r < ranges_length(&ledger->granted[i]); r++)
+            index->items[index->count++] = (struct granted_at){ranges_at(&ledger->granted[i], r)->first, i};
+    if (index->items != NULL)
+        qsort(index->items, index->count, sizeof *index->items, compare_starts);
 }
 
-/* Each part of a grant is set once, so all grants of a loop that is handed out once set each part some times. */
-static void note_latest(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count)
+/* Returns how many items begin at or before `first`. */
+static size_t items_up_to(const struct granted_index *index, uint64_t first)
 {
-    if (ledger->latest == NULL)
+    size_t low = 0, high = index->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (index->items[middle].first <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* Adds a grant to the index. A full index is dropped, so that what is over goes. */
+static __attribute__((noinline, cold)) void add_to_index(struct granted_index *index, unsigned holder, uint64_t first)
+{
+    if (index->count == index->capacity) {
+        free(index->items);
+        *index = (struct granted_index){0};
         return;
-    const uint64_t last = part_of(ledger, first + count - 1);
-    for (uint64_t part = part_of(ledger, first); part <= last; part++)
-        ledger->latest[part] = holder;
+    }
+    struct granted_at *at = &index->items[index->count];
+    if (index->count > 0 && at[-1].first > first) {
+        at = &index->items[items_up_to(index, first)];
+        memmove(at + 1, at, (size_t)(&index->items[index->count] - at) * sizeof *at);
+    }
+    *at = (struct granted_at){first, holder};
+    index->count++;
+}
+
+static inline void note_granted(struct ledger *ledger, unsigned holder, uint64_t first)
+{
+    if (ledger->index.items != NULL)
+        add_to_index(&ledger->index, holder, first);
+}
+
+/* Returns who probably has the iteration: the holder of the last grant that begins at or before it. Builds the index if
+ * there is none. */
+static unsigned find_holder(struct ledger *ledger, uint64_t iteration)
+{
+    const struct granted_index *index = &ledger->index;
+    if (index->items == NULL)
+        build_index(ledger);
+    const size_t count = index->items != NULL ? items_up_to(index, iteration) : 0;
+    return count > 0 ? index->items[count - 1].holder : 0;
 }
 
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders)
 {
     *ledger = (struct ledger){.loop = {first, count}, .holders = holders};
-    if (ledger_reserve(ledger, holders > 0 ? holders : 1) < 0 || make_parts(ledger) < 0 ||
-        ranges_add(&ledger->free, first, count, NULL) < 0) {
+    if (ledger_reserve(ledger, holders > 0 ? holders : 1) < 0 || ranges_add(&ledger->free, first, count, NULL) < 0) {
         ledger_fini(ledger);
         return -1;
     }
@@ -64,7 +106,7 @@ void ledger_fini(struct ledger *ledger)
     for (unsigned i = 0; ledger->granted != NULL && i < ledger->holders; i++)
         ranges_fini(&ledger->granted[i]);
     free(ledger->granted);
-    free(ledger->latest);
+    free(ledger->index.items);
     ranges_fini(&ledger->free);
     ranges_fini(&ledger->failed);
     *ledger = (struct ledger){0};
@@ -156,7 +198,7 @@ int ledger_grant(struct ledger *ledger, unsigned holder, uint64_t want, struct r
     if (!ranges_take(&ledger->free, want, range))
         return 0;
     add_reserved(granted, range->first, range->count);
-    note_latest(ledger, holder, range->first, range->count);
+    note_granted(ledger, holder, range->first);
     return 1;
 }
 
@@ -168,7 +210,7 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
     if (ranges_reserve(granted, ranges_length(granted) + 1) < 0 || ranges_remove(&ledger->free, first, count, NULL) < 0)
         return -1;
     add_reserved(granted, first, count);
-    note_latest(ledger, holder, first, count);
+    note_granted(ledger, holder, first);
     return 1;
 }
 
@@ -255,8 +297,8 @@ static bool is_held_by(const struct ledger *ledger, unsigned holder, uint64_t fi
  * the search ends when all of it is found. */
 static int commit_elsewhere(struct ledger *ledger, uint64_t first, uint64_t count)
 {
-    if (ledger->latest != NULL) {
-        const unsigned holder = ledger->latest[part_of(ledger, first)];
+    if (ledger->holders > HOLDERS_FEW) {
+        const unsigned holder = find_holder(ledger, first);
         if (is_held_by(ledger, holder, first, count))
             return ranges_remove(&ledger->granted[holder], first, count, NULL) < 0 ? -1 : LEDGER_COMMITTED;
     }

@@ -8,6 +8,15 @@
 
 #include "common/util/ranges.h"
 
+/* Where grants begin, in ascending order; those that are over stay for a while. */
+struct granted_index {
+    struct granted_at {
+        uint64_t first;
+        unsigned holder;
+    } * items; /* [count]; owned; NULL: there is no index */
+    size_t count, capacity;
+};
+
 struct ledger {
     struct range loop; /* the whole loop as known so far */
     bool grows;        /* more iterations may follow: see ledger_grow() */
@@ -17,9 +26,7 @@ struct ledger {
     uint64_t held;           /* iterations held back, which are in no set */
     struct ranges *granted;  /* [holders]; owned */
     unsigned holders, room;
-    /* Who may hold an iteration: the holder to which the latest grant in each part of the loop went. */
-    unsigned *latest; /* [parts]; owned; NULL: few holders, all of which are asked */
-    uint64_t parts, part_length;
+    struct granted_index index; /* of many holders, from the first result on that another than its holder sends */
     uint64_t done;
     uint64_t duplicates;
     uint64_t digest;

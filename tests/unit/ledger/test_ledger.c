@@ -54,8 +54,9 @@ START_TEST(results_of_another_count_with_many_holders)
         ck_assert_int_eq(ledger_claim(&ledger, i - 1, 1000 + (uint64_t)(i - 2) * EACH, EACH), 1);
     for (unsigned i = HOLDERS; i > 0; i -= 2) {
         const uint64_t first = 1000 + (uint64_t)(i - 2) * EACH;
-        ck_assert_int_eq(ledger_commit(&ledger, (i + 6) % HOLDERS, first + 1, 2 * EACH - 2, i), LEDGER_COMMITTED);
-        ck_assert_int_eq(ledger_commit(&ledger, (i + 8) % HOLDERS, first, 1, 0), LEDGER_COMMITTED);
+        const int expected = (HOLDERS - i) % 4 == 0 ? LEDGER_COMMITTED : LEDGER_GIVEN_BACK; /* claimed, or free */
+        ck_assert_int_eq(ledger_commit(&ledger, (i + 6) % HOLDERS, first + 1, 2 * EACH - 2, i), expected);
+        ck_assert_int_eq(ledger_commit(&ledger, (i + 8) % HOLDERS, first, 1, 0), expected);
         ck_assert_int_eq(ledger_commit(&ledger, (i + 8) % HOLDERS, first, 1, 0), LEDGER_DUPLICATE);
         ck_assert_int_eq(ledger_commit(&ledger, i - 1, first, 2 * EACH, 0), LEDGER_MISMATCH);
         ck_assert_int_eq(ledger_commit(&ledger, i - 1, first + 2 * EACH - 1, 1, 0), LEDGER_COMMITTED);
