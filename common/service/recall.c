@@ -11,6 +11,7 @@
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
+#include "common/util/heap.h"
 #include "proto/record.h"
 
 #include <assert.h>
@@ -264,25 +265,60 @@ static void revoke_ahead(struct service *service, unsigned w)
     }
 }
 
+static bool is_due_before(const void *item, const void *other, const void *context)
+{
+    (void)context;
+    return ((const struct copy_due *)item)->due_ns < ((const struct copy_due *)other)->due_ns;
+}
+
+static const struct heap_kind copies_by_time = {sizeof(struct copy_due), 2, is_due_before};
+
+static uint64_t copy_due_ns(const struct service *service, const struct grant *grant)
+{
+    return service_copy_due_ns(grant, grant_slot(&service->workers[grant->other_worker], grant->other_chunk));
+}
+
+void service_note_copy(struct service *service, unsigned w, const struct grant *grant)
+{
+    struct service_recall *recall = &service->recall;
+    const struct copy_due due = {copy_due_ns(service, grant), w, grant->chunk};
+    void *copies = recall->copies;
+    if (!service_make_room(service, &copies, recall->copies_count, &recall->copies_capacity, sizeof due))
+        return;
+    recall->copies = copies;
+    recall->copies[recall->copies_count] = due;
+    heap_sift_up(&copies_by_time, NULL, recall->copies, recall->copies_count++);
+    recall->copies_due_ns = recall->copies[0].due_ns;
+}
+
+/* Returns the grant, unless it is over, or shared with another worker since. */
+static struct grant *find_copy(const struct service *service, const struct copy_due *due)
+{
+    struct grant *grant = grant_slot(&service->workers[due->worker], due->chunk);
+    const bool is_there = grant->chunk == due->chunk && grant->copy_owner == OWNER_UNDECIDED && !grant->may_return;
+    return is_there && copy_due_ns(service, grant) == due->due_ns ? grant : NULL;
+}
+
 void service_release_copies(struct service *service, uint64_t now_ns)
 {
-    if (service->recall.copies_due_ns > now_ns)
+    struct service_recall *recall = &service->recall;
+    if (recall->copies_due_ns > now_ns)
         return;
-    service->recall.copies_due_ns = NEVER;
-    for (unsigned w = 0; w < service->worker_count; w++)
-        for (uint32_t i = 0; i < service->workers[w].slots; i++) {
-            struct grant *grant = &service->workers[w].grants[i];
-            if (grant->chunk == 0 || grant->copy_owner != OWNER_UNDECIDED || grant->may_return)
-                continue;
-            const struct grant *other = grant_slot(&service->workers[grant->other_worker], grant->other_chunk);
-            const uint64_t due_ns = service_copy_due_ns(grant, other);
-            grant->may_return = due_ns <= now_ns;
-            if (grant->may_return) {
-                service_note_change(service, w);
-                service->recall.assigned_at_futile = NEVER;
-            } else if (due_ns < service->recall.copies_due_ns)
-                service->recall.copies_due_ns = due_ns;
-        }
+    while (recall->copies_count > 0) {
+        const struct copy_due due = recall->copies[0];
+        struct grant *grant = find_copy(service, &due);
+        if (grant != NULL && due.due_ns > now_ns)
+            break;
+        recall->copies[0] = recall->copies[--recall->copies_count];
+        if (recall->copies_count > 0)
+            heap_sift_down(&copies_by_time, NULL, recall->copies, recall->copies_count, 0);
+        if (grant == NULL)
+            continue;
+        grant->may_return = true;
+        service_note_change(service, due.worker);
+        recall->assigned_at_futile = NEVER;
+    }
+    recall->copies_due_ns = recall->copies_count > 0 ? recall->copies[0].due_ns : NEVER;
 }
 
 static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)

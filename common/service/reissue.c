@@ -753,8 +753,8 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
     old->other_chunk = copy->chunk;
     copy->other_worker = old_worker;
     copy->other_chunk = old->chunk;
-    if (service_copy_due_ns(old, copy) < service->recall.copies_due_ns)
-        service->recall.copies_due_ns = service_copy_due_ns(old, copy);
+    service_note_copy(service, old_worker, old);
+    service_note_copy(service, copy_worker, copy);
     service->lease.has_copied = true;
     service->tally.reissued++;
     service->news |= SERVICE_COUNTED;

@@ -37,9 +37,11 @@ static void sum_up(struct rope *rope, unsigned tree)
 {
     struct rope_node *node = &rope->nodes[tree];
     const double own_s = node->is_able ? node->time_s : INFINITY;
+    const double left_s = least_in(rope, node->left), right_s = least_in(rope, node->right);
+    const double below_s = left_s < right_s ? left_s : right_s;
     node->size = size_of(rope, node->left) + 1 + size_of(rope, node->right);
     node->able = able_in(rope, node->left) + node->is_able + able_in(rope, node->right);
-    node->least_s = fmin(own_s, fmin(least_in(rope, node->left), least_in(rope, node->right)));
+    node->least_s = own_s < below_s ? own_s : below_s;
 }
 
 static void set_left(struct rope *rope, unsigned tree, unsigned left)

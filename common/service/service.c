@@ -87,6 +87,7 @@ void service_fini(struct service *service)
     free(service->step.answered);
     free(service->requeued.items);
     free(service->recall.ranges);
+    free(service->recall.copies);
     free(service->losses.items);
     free(service->given_up.records);
     service_verify_fini(service);

@@ -234,6 +234,13 @@ struct service_requeued {
     bool is_deadly; /* each range begins with iterations at which a worker died */
 };
 
+/* A chunk of which two workers have a copy, and from when on a part of it may be recalled. */
+struct copy_due {
+    uint64_t due_ns;
+    unsigned worker;
+    uint32_t chunk;
+};
+
 /* Work taken back from workers that had not begun it, for idle ones. See recall.c. */
 struct service_recall {
     struct range *ranges; /* [count], waiting for an idle worker; owned */
@@ -242,10 +249,12 @@ struct service_recall {
     unsigned open;               /* unanswered RECALLs */
     uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be */
     uint64_t due_ns;             /* when to check for late answers; NEVER: none is outstanding */
-    uint64_t copies_due_ns;      /* when a part of a copy may be recalled next; NEVER: there is no copy */
-    unsigned waiting_elsewhere;  /* idle workers of other services for which work is recalled here too */
-    uint64_t fruitful;           /* RECALLs that brought work back */
-    uint64_t iterations;         /* iterations recalled and handed out here */
+    struct copy_due *copies;     /* [copies_count] a heap, the first one due is first; owned */
+    size_t copies_count, copies_capacity;
+    uint64_t copies_due_ns;     /* when a part of a copy may be recalled next; NEVER: there is no copy */
+    unsigned waiting_elsewhere; /* idle workers of other services for which work is recalled here too */
+    uint64_t fruitful;          /* RECALLs that brought work back */
+    uint64_t iterations;        /* iterations recalled and handed out here */
 };
 
 /* Search for overdue chunks: see reissue.c. */

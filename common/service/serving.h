@@ -44,6 +44,9 @@ static inline uint64_t service_copy_due_ns(const struct grant *one, const struct
     return copy_ns + (copy_ns - old_ns) / 2;
 }
 
+/* Notes when a part of the copy may be recalled from a worker that has it. */
+void service_note_copy(struct service *service, unsigned w, const struct grant *grant);
+
 /* Lets workers return parts of copies that are due for it. */
 void service_release_copies(struct service *service, uint64_t now_ns);
 

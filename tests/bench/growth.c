@@ -16,6 +16,11 @@ static double uneven(void *context, uint64_t iteration)
     return 1000 + (double)(iteration * 2654435761u % 4096);
 }
 
+static double uneven_ms(void *context, uint64_t iteration)
+{
+    return 200 * uneven(context, iteration);
+}
+
 static int run(const struct virtual_config *config)
 {
     struct error error;
@@ -48,6 +53,16 @@ static struct virtual_config cluster_of(unsigned workers)
 static int compute(unsigned workers)
 {
     const struct virtual_config config = cluster_of(workers);
+    return run(&config);
+}
+
+/* The same, where each answer of the supermaster is late: workers seem silent, and get copies of each other's chunks.
+ */
+static int compute_copies(unsigned workers)
+{
+    struct virtual_config config = cluster_of(workers);
+    config.cost_ns = uneven_ms;
+    config.service_ns = 30000;
     return run(&config);
 }
 
@@ -167,13 +182,13 @@ static int fan_rows(unsigned rows)
     return wait_for_rows(rows, false);
 }
 
-/* Each worker computes a chunk that was cut for another. */
+/* Each worker computes a chunk that was cut for another. A chunk is a small part of the loop, as at its end. */
 static int compute_for_others(unsigned workers)
 {
     struct ledger ledger;
     struct range range;
     unsigned done = 0;
-    if (ledger_init(&ledger, 0, 8 * (uint64_t)workers, workers) < 0)
+    if (ledger_init(&ledger, 0, 1000 * (uint64_t)workers, workers) < 0)
         return EXIT_FAILURE;
     for (unsigned w = 0; w < workers; w++)
         ledger_grant(&ledger, w, 8, &range);
@@ -187,8 +202,9 @@ static const struct {
     const char *name;
     int (*run)(unsigned size);
 } subjects[] = {
-    {"workers", compute},       {"losses", lose_workers}, {"put-back", put_back_alone}, {"chain", put_back_chain},
-    {"rows-chain", chain_rows}, {"rows-fan", fan_rows},   {"pods", join_pods},          {"others", compute_for_others},
+    {"workers", compute},         {"copies", compute_copies}, {"losses", lose_workers},
+    {"put-back", put_back_alone}, {"chain", put_back_chain},  {"rows-chain", chain_rows},
+    {"rows-fan", fan_rows},       {"pods", join_pods},        {"others", compute_for_others},
 };
 
 int main(int argc, char **argv)

@@ -14,7 +14,7 @@ import sys
 import tempfile
 
 LIMIT = 2.3
-SUBJECTS = {'workers': 256, 'losses': 64, 'put-back': 500, 'chain': 500, 'rows-chain': 250, 'rows-fan': 500, 'pods': 1024, 'others': 1024}
+SUBJECTS = {'workers': 256, 'copies': 2048, 'losses': 64, 'put-back': 500, 'chain': 500, 'rows-chain': 250, 'rows-fan': 500, 'pods': 1024, 'others': 1024}
 
 
 def count(program, subject, size):
