@@ -430,6 +430,14 @@ unsigned topology_worker(const struct topology *topology, unsigned rank)
     return rank_index(topology->worker_rank, topology->workers, rank);
 }
 
+unsigned topology_beside(const struct topology *topology, unsigned w)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < topology->workers; i++)
+        count += topology->worker_node[i] == topology->worker_node[w];
+    return count;
+}
+
 bool topology_does_both(const struct topology *topology, unsigned rank)
 {
     const bool serves = topology_is_central(topology) ? rank == topology->supermaster

@@ -89,3 +89,6 @@ bool topology_has_joined(const struct topology *topology, unsigned rank);
 /* Index of a rank among the masters or workers, or their number if it is none. */
 unsigned topology_master(const struct topology *topology, unsigned rank);
 unsigned topology_worker(const struct topology *topology, unsigned rank);
+
+/* Number of workers on worker `w`'s node, with it. */
+unsigned topology_beside(const struct topology *topology, unsigned w);

@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The first hardware thread of the core of `cpu`; `cpu` itself if unknown. */
-static int first_sibling(int cpu)
+int cores_of_cpu(int cpu)
 {
     char path[96];
     int first = cpu;
@@ -30,7 +29,7 @@ static unsigned count_cores(const cpu_set_t cpus[CORES_CPU_SETS])
     for (int cpu = 0; cpu < CORES_CPU_SETS * CPU_SETSIZE; cpu++) {
         if (!CPU_ISSET_S(cpu, bytes, cpus))
             continue;
-        int first = first_sibling(cpu);
+        int first = cores_of_cpu(cpu);
         cores += first == cpu || !CPU_ISSET_S(first, bytes, cpus);
     }
     return cores > 0 ? cores : 1;

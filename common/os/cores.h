@@ -20,6 +20,9 @@ unsigned cores_unbound(void);
 #define CORES_CPU_SETS 16 /* of 1,024 CPUs each */
 void cores_read_unbound(cpu_set_t cpus[CORES_CPU_SETS]);
 
+/* The core of a CPU, as the number of its first hardware thread; `cpu` itself if unknown. */
+int cores_of_cpu(int cpu);
+
 /* 1 + the CPU of the caller; 0: unknown. */
 unsigned cores_current(void);
 

@@ -2,17 +2,33 @@
 /* The launch of this process: see launched.h. */
 #include "common/os/launched.h"
 
+#include "common/os/own_environment.h"
+
 #include <stdlib.h>
 #include <string.h>
 
-bool launched_as_rank(void)
+static bool launched_by_mpi(const char *variable(const char *name))
 {
-    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE",
-                                        LAUNCHED_WITHOUT_MPI};
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMIX_RANK", "PMI_RANK", "PMI_SIZE"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (getenv(names[i]) != NULL)
+        if (variable(names[i]) != NULL)
             return true;
     return false;
+}
+
+static const char *present_variable(const char *name)
+{
+    return getenv(name);
+}
+
+bool launched_as_rank(void)
+{
+    return launched_by_mpi(present_variable) || launched_without_mpi();
+}
+
+bool launched_to_be_bound(void)
+{
+    return launched_by_mpi(own_environment_get);
 }
 
 bool launched_beside_others(void)

@@ -12,6 +12,9 @@ bool launched_as_rank(void);
 
 bool launched_without_mpi(void);
 
+/* True if a launcher has started this process that may have bound it to cores. */
+bool launched_to_be_bound(void);
+
 /* True if Open MPI says that the line of the launch has several programs. */
 bool launched_beside_others(void);
 

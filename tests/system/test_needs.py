@@ -3,6 +3,7 @@
 import glob
 import json
 import os
+import shutil
 import signal
 
 from launch import HDSS, JOIN, WORKER, finish, job, kill_tree, main, ranks_of, run, run_job, start, wait_until
@@ -98,6 +99,73 @@ def test_each_task_has_gpus_and_memory_of_its_own():
     write('t.tsv', 'gpus\n0\n2\n')
     check(run_job(0, 1, ['--output', 'p', 'exec', 'table=t.tsv', 'header=yes', 'shell=yes', 'command=echo "[$CUDA_VISIBLE_DEVICES]"']))
     assert read('p') == '[]\n[0,5]\n', read('p')
+
+
+ALONE = ['unshare', '--net', '--map-root-user', 'sh', '-c', 'ip link set lo up; exec "$@"', 'sh']  # where no other run takes cores
+
+
+def cores_of(tasks, *words, cpus, command='grep -h Cpus_allowed_list /proc/self/status'):
+    """The CPUs and OMP_NUM_THREADS of each of so many tasks that run at the same time."""
+    node_has()
+    names = [f'began{i}' for i in range(tasks)]
+    line = f'{command} | cut -f 2; echo ${{OMP_NUM_THREADS-none}}; touch {{}}; until [ $(ls began* | wc -l) = {tasks} ]; do sleep .01; done'
+    result = check(run([*ALONE, 'taskset', '-c', cpus, HDSS, 'exec', *words, '--shell', line, ':::', *names]))
+    for name in names:
+        os.remove(name)
+    rows = result.out.split()
+    return sorted(zip(rows[::2], rows[1::2]))
+
+
+def two_cores():
+    """Two CPUs of different cores, as taskset takes them."""
+    cpus = sorted(os.sched_getaffinity(0))
+    first = {}
+    for cpu in cpus:
+        try:
+            first.setdefault(read(f'/sys/devices/system/cpu/cpu{cpu}/topology/thread_siblings_list'), cpu)
+        except OSError:
+            first.setdefault(cpu, cpu)
+    return None if len(first) < 2 or run([*ALONE, 'true']).status != 0 else [str(cpu) for cpu in list(first.values())[:2]]
+
+
+def test_a_task_has_the_cores_of_its_worker_to_itself():
+    two = two_cores()
+    if two is None:
+        return 'SKIP one core, or no namespace for a network'
+    cpus = ','.join(two)
+    both = run(['taskset', '-c', cpus, 'grep', 'Cpus_allowed_list', '/proc/self/status']).out.split()[1]
+    assert cores_of(2, '-j', 2, cpus=cpus) == [(two[0], '1'), (two[1], '1')]
+    os.environ['OMP_NUM_THREADS'] = '7'
+    assert cores_of(2, '-j', 2, cpus=cpus) == [(two[0], '7'), (two[1], '7')]
+    del os.environ['OMP_NUM_THREADS']
+    for tasks, words in ((1, ['-j', 1]), (1, ['-j', 2]), (4, ['-j', 4])):
+        assert set(cores_of(tasks, *words, cpus=cpus)) == {(both, 'none')}, words
+    assert cores_of(1, '--cores', 2, cpus=cpus) == [(both, '2')]
+    assert cores_of(1, '--cores', 1, cpus=cpus) == [(two[0], '1')]
+    assert cores_of(1, cpus=two[1]) == [(two[1], '1')]
+
+
+def test_two_runs_do_not_take_the_same_cores():
+    two = two_cores()
+    if two is None:
+        return 'SKIP one core, or no namespace for a network'
+    inner = f'{HDSS} exec --cores 1 -j 1 --shell "grep Cpus_allowed_list /proc/self/status; touch {{}}; until [ -e a -a -e b -a -e c ]; do sleep .01; done"'
+    node_has()
+    found = check(run([*ALONE, 'taskset', '-c', ','.join(two), 'sh', '-c', f'{inner} ::: a & {inner} ::: b & {inner} ::: c & wait'])).out
+    bound = sorted(line.split()[1] for line in found.splitlines())
+    assert len(bound) == 3 and all(bound.count(core) == 1 for core in two), found
+
+
+def test_an_inner_launcher_stays_on_the_cores_of_its_task():
+    two = two_cores()
+    if two is None:
+        return 'SKIP one core, or no namespace for a network'
+    launchers = [name for name in ('mpirun', 'mpiexec.mpich') if shutil.which(name) is not None]
+    if not launchers:
+        return 'SKIP no launcher of MPI'
+    for launcher in launchers:
+        found = cores_of(2, '-j', 2, cpus=','.join(two), command=f'{launcher} -n 1 grep -h Cpus_allowed_list /proc/self/status')
+        assert [cpu for cpu, _ in found] == two, (launcher, found)
 
 
 def all_that_ran(*logs):

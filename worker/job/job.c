@@ -203,7 +203,7 @@ static const char *open_executor(struct worker_job *job)
     const struct job_setup *setup = &job->setup;
     const unsigned rank = runtime_rank(job->runtime), w = topology_worker(job->topology, rank);
     struct exec_config config = {
-        .worker = {rank, job->topology->worker_node[w], w + 1},
+        .worker = {rank, job->topology->worker_node[w], w + 1, topology_beside(job->topology, w)},
         .slowdown = job->options->slowdown,
         .helper = job->is_isolated ? &job->helper_start : NULL,
     };

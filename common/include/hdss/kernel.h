@@ -142,6 +142,7 @@ struct hdss_worker {
     uint32_t rank;
     uint32_t node;   /* from 0 */
     uint32_t number; /* of the worker in the run, from 1 */
+    uint32_t beside; /* workers of its node, this one included; 0: unknown */
 };
 
 /* Receives the results in run_variable(). Private members follow. */

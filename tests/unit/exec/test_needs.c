@@ -8,6 +8,7 @@
 #include "worker/kernels/exec/allotment.h"
 #include "worker/kernels/exec/claim.h"
 #include "worker/kernels/exec/needs.h"
+#include "worker/kernels/exec/own_cores.h"
 #include "worker/kernels/exec/resources.h"
 
 #include <inttypes.h>
@@ -127,6 +128,36 @@ START_TEST(test_without_needs_nothing_is_shared)
     allotment_end(&allotment);
     allotment_fini(&allotment);
     tasks_close(&tasks);
+}
+END_TEST
+
+/* --- cores of their own --- */
+
+/* Two tasks of the same cores, where no other run takes any: names of sockets belong to a network namespace. */
+START_TEST(test_a_core_has_one_owner)
+{
+    static struct own_cores one, other;
+    if (unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+        return;
+    own_cores_init(&one, false);
+    own_cores_init(&other, false);
+    ck_assert_uint_eq(one.count, cores_usable());
+    ck_assert_ptr_null(own_cores_cpus(&one));
+    ck_assert(!own_cores_take(&one, one.count + 1, 0) && own_cores_cpus(&one) == NULL);
+    ck_assert(own_cores_take(&one, 1, one.count - 1));
+    ck_assert(!own_cores_take(&other, other.count, 0) && own_cores_cpus(&other) == NULL);
+    if (one.count > 1) {
+        cpu_set_t both[CORES_CPU_SETS];
+        ck_assert(own_cores_take(&other, other.count - 1, one.count - 1));
+        CPU_AND_S(sizeof both, both, own_cores_cpus(&one), own_cores_cpus(&other));
+        ck_assert_int_eq(CPU_COUNT_S(sizeof both, both), 0);
+        CPU_OR_S(sizeof both, both, own_cores_cpus(&one), own_cores_cpus(&other));
+        ck_assert(CPU_EQUAL_S(sizeof both, both, one.allowed));
+    }
+    own_cores_fini(&other);
+    own_cores_release(&one);
+    ck_assert(own_cores_take(&one, one.count, 0) && CPU_EQUAL_S(sizeof one.taken, one.taken, one.allowed));
+    own_cores_fini(&one);
 }
 END_TEST
 
@@ -545,6 +576,7 @@ int main(void)
     tcase_add_test(reading, test_amounts_are_told);
     tcase_add_test(reading, test_columns_say_what_each_task_needs);
     tcase_add_test(reading, test_without_needs_nothing_is_shared);
+    tcase_add_test(reading, test_a_core_has_one_owner);
     tcase_add_test(reading, test_a_column_says_what_tasks_wait_for);
     tcase_add_test(reading, test_tasks_that_cannot_wait_are_named);
     suite_add_tcase(suite, reading);

@@ -15,6 +15,7 @@
 #include "worker/kernels/exec/command.h"
 #include "worker/kernels/exec/environment.h"
 #include "worker/kernels/exec/fragments.h"
+#include "worker/kernels/exec/own_cores.h"
 #include "worker/kernels/exec/search.h"
 #include "worker/kernels/exec/tasks.h"
 
@@ -113,6 +114,8 @@ struct exec_kernel {
     struct environment environment;
     struct search search;
     struct allotment allotment;
+    struct own_cores cores;
+    bool wants_cores; /* tasks are bound to cores of their own, if there are */
     struct fragments fragments;
     struct hdss_worker worker;
     char host[65];
@@ -353,9 +356,15 @@ static int check_env(const char *list, struct error *error)
     return result;
 }
 
+static bool inherits_cores(const union hdss_value *values)
+{
+    return values[INHERIT].integer == INHERIT_CORES || values[INHERIT].integer == INHERIT_ALL;
+}
+
+/* True if tasks may leave the cores that their worker is bound to: its launcher has chosen them, not the user. */
 static bool frees_cores(const union hdss_value *values)
 {
-    return values[INHERIT].integer == INHERIT_NOTHING || values[INHERIT].integer == INHERIT_MPI;
+    return !inherits_cores(values) && launched_to_be_bound();
 }
 
 static int read_needs(const union hdss_value *values, const struct tasks *tasks, struct needs_source *source,
@@ -591,6 +600,7 @@ static void close_all(struct exec_kernel *k)
     environment_fini(&k->environment);
     search_fini(&k->search);
     allotment_fini(&k->allotment);
+    own_cores_fini(&k->cores);
     fragments_fini(&k->fragments);
     free(k);
 }
@@ -624,6 +634,9 @@ static int exec_kernel_open_instance(const union hdss_value *values, const struc
     k->worker = *worker;
     k->retries = (unsigned)values[RETRIES].integer;
     k->timeout_s = values[TIMEOUT].real;
+    k->wants_cores = !inherits_cores(values);
+    if (k->wants_cores)
+        own_cores_init(&k->cores, frees_cores(values));
     gethostname(k->host, sizeof k->host - 1);
     tasks_set_worker(&k->tasks, worker->rank, worker->node, worker->number);
     *instance = k;
@@ -646,11 +659,44 @@ static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
     return -1;
 }
 
+/* Number of cores that the task has to itself; 0: it shares them with whatever runs.
+ *
+ * Without cores= a worker's task has one if the workers of the node are as many as its cores and there are tasks for
+ * all of them. Fewer workers leave cores that the tasks' threads may use, and more have less than a core each. */
+static uint64_t cores_of_task(const struct exec_kernel *k)
+{
+    const struct allotment *allotment = &k->allotment;
+    if (!k->wants_cores)
+        return 0;
+    if (allotment->is_used && allotment->source.is_counted[NEED_CORES])
+        return allotment->claim.has.amount[NEED_CORES] <= k->cores.count ? allotment->needs.amount[NEED_CORES] : 0;
+    return k->worker.beside == k->cores.count && k->tasks.count >= k->worker.beside;
+}
+
+/* Has the task bound to cores of its own, if there are any free. */
+static const cpu_set_t *take_cores(struct exec_kernel *k)
+{
+    const uint64_t wanted = cores_of_task(k);
+    if (wanted == 0)
+        own_cores_release(&k->cores);
+    else if (wanted != k->cores.held_count)
+        own_cores_take(&k->cores, wanted, (k->worker.number - 1) % k->cores.count);
+    return own_cores_cpus(&k->cores);
+}
+
+/* Cores that were counted are free for other tasks; else the worker keeps its core. */
+static void end_allotment(struct exec_kernel *k)
+{
+    if (k->allotment.is_used && k->allotment.source.is_counted[NEED_CORES])
+        own_cores_release(&k->cores);
+    allotment_end(&k->allotment);
+}
+
 static char *const *make_environment(struct exec_kernel *k)
 {
     const struct cmdline *words = &k->tasks.words;
     const char *folder = tasks_folder(&k->tasks);
-    if (environment_begin(&k->environment, words->assignments + 4 + ALLOTMENT_SETTINGS) < 0)
+    if (environment_begin(&k->environment, words->assignments + 5 + ALLOTMENT_SETTINGS) < 0)
         return NULL;
     memcpy(k->folder, "PWD=", 5);
     if (folder[0] != '\0' && realpath(folder, k->folder + 4) != NULL)
@@ -661,6 +707,8 @@ static char *const *make_environment(struct exec_kernel *k)
     for (unsigned i = 0; i < 3; i++)
         environment_set(&k->environment, k->settings[i]);
     allotment_tell(&k->allotment, &k->environment);
+    if (cores_of_task(k) == 1 && environment_value(&k->environment, "OMP_NUM_THREADS") == NULL)
+        environment_set(&k->environment, "OMP_NUM_THREADS=1");
     for (unsigned i = 0; i < words->assignments; i++)
         environment_set(&k->environment, cmdline_at(words, i));
     return environment_vector(&k->environment);
@@ -681,6 +729,7 @@ static int start_task(struct exec_kernel *k, struct search *search, char error[H
     struct spawn spawn = {.argv = cmdline_argv(&k->tasks.words),
                           .found = &search->found,
                           .environment = make_environment(k),
+                          .cores = take_cores(k),
                           .memory = allotment_memory(&k->allotment)};
     spawn.paths = spawn.argv == NULL ? NULL : search_paths(search, spawn.argv[0]);
     if (spawn.paths == NULL || spawn.environment == NULL)
@@ -711,7 +760,7 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     int result = try_task(k, error);
     if (result < 0)
-        allotment_end(&k->allotment);
+        end_allotment(k);
     return result;
 }
 
@@ -935,7 +984,7 @@ static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     if (k->state == TASK_RUNNING && !command_advance(&k->command))
         return 0;
     if (k->state != TASK_NONE)
-        allotment_end(&k->allotment);
+        end_allotment(k);
     k->state = TASK_NONE;
     snprintf(error, HDSS_ERROR_MAX, "stopped");
     return -1;
@@ -961,7 +1010,7 @@ static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
         show_streams(k, yield->task, true);
         return try_task_or_end(k, error);
     }
-    allotment_end(&k->allotment);
+    end_allotment(k);
     return exec_kernel_put_all(yield) < 0 ? -1 : 1;
 }
 

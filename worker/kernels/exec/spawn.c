@@ -220,7 +220,9 @@ __attribute__((no_sanitize("address", "undefined"))) static int run_child(void *
     setpgid(0, 0);
     attempt->spawner->guard.order->group = getpid();
     reset_signals(&attempt->spawner->taken);
-    if (attempt->spawner->frees_cores)
+    if (attempt->spawn->cores != NULL)
+        sched_setaffinity(0, CORES_CPU_SETS * sizeof *attempt->spawn->cores, attempt->spawn->cores);
+    else if (attempt->spawner->frees_cores)
         cores_unbind();
     for (int i = 0; i < 3; i++)
         dup2(attempt->spawn->descriptors[i], i);

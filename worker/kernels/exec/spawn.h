@@ -6,6 +6,7 @@
  * group (which the guard kills when the worker ends), resets signals, and closes all descriptors except its three. */
 #pragma once
 
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -54,9 +55,10 @@ struct spawn {
     size_t *found;            /* index in `paths` of the latest success; may be NULL */
     char **argv;              /* with a free entry before it, for running a script with /bin/sh */
     char *const *environment;
-    int descriptors[3]; /* become 0, 1 and 2; all above 2 */
-    int folder;         /* working directory; -1: the worker's */
-    uint64_t memory;    /* memory limit per process in bytes; 0: none */
+    int descriptors[3];     /* become 0, 1 and 2; all above 2 */
+    const cpu_set_t *cores; /* CORES_CPU_SETS sets of CPUs that it is bound to; NULL: it is not bound */
+    int folder;             /* working directory; -1: the worker's */
+    uint64_t memory;        /* memory limit per process in bytes; 0: none */
 };
 
 /* Returns the process, or -1 with errno if no path worked. `*process`: a pidfd, or -1. */
