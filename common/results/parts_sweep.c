@@ -10,10 +10,10 @@
 
 #include <stdlib.h>
 
+/* Small, as there is one for each task of millions: the rest of a head is read again with its block. */
 struct entry {
-    struct part_head head;
-    uint32_t file;
-    uint64_t at;
+    uint64_t first, at;
+    uint32_t count, file, run;
 };
 
 struct piece {
@@ -51,23 +51,44 @@ static int add_entry(struct sweep *sweep, const struct entry *entry)
 /* Reads heads up to the first incomplete entry; ignores entries beyond the loop. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
-    struct entry entry = {.file = file};
-    uint64_t size;
+    struct part_head head;
+    uint64_t size, at = 0;
     int whole = parts_reader_size(&sweep->reader, file, &size, error) < 0 ? -1 : 1;
     while (whole > 0) {
-        whole = parts_reader_head(&sweep->reader, file, entry.at, size, &entry.head, error);
-        bool counts = whole > 0 && entry.head.first + entry.head.count <= sweep->loop->iterations;
+        whole = parts_reader_head(&sweep->reader, file, at, size, &head, error);
+        bool counts = whole > 0 && head.first + head.count <= sweep->loop->iterations && head.count <= UINT32_MAX;
+        const struct entry entry = {head.first, at, (uint32_t)head.count, file, head.run};
         if (counts && add_entry(sweep, &entry) < 0)
             return parts_sweep_no_memory(error);
-        entry.at = part_end(entry.at, &entry.head);
+        at = part_end(at, &head);
     }
     return whole;
 }
 
-static int parts_sweep_by_first(const void *a, const void *b)
+/* Moves the entry at `i` down a heap whose largest is at 0. */
+static void sift(struct entry *entries, size_t i, size_t count)
 {
-    const struct entry *x = a, *y = b;
-    return (x->head.first > y->head.first) - (x->head.first < y->head.first);
+    const struct entry moved = entries[i];
+    for (size_t child; (child = 2 * i + 1) < count; i = child) {
+        child += child + 1 < count && entries[child + 1].first > entries[child].first;
+        if (entries[child].first <= moved.first)
+            break;
+        entries[i] = entries[child];
+    }
+    entries[i] = moved;
+}
+
+/* In place, which qsort() is not: it would take as much memory again. */
+static void sort_by_first(struct entry *entries, size_t count)
+{
+    for (size_t i = count / 2; i > 0; i--)
+        sift(entries, i - 1, count);
+    for (size_t end = count; end > 1; end--) {
+        const struct entry largest = entries[0];
+        entries[0] = entries[end - 1];
+        entries[end - 1] = largest;
+        sift(entries, 0, end - 1);
+    }
 }
 
 static int read_all_heads(struct sweep *sweep, struct error *error)
@@ -77,15 +98,16 @@ static int read_all_heads(struct sweep *sweep, struct error *error)
     for (uint32_t file = 0; file < sweep->reader.file_count; file++)
         if (read_heads(sweep, file, error) < 0)
             return -1;
-    if (sweep->count > 0)
-        qsort(sweep->entries, sweep->count, sizeof *sweep->entries, parts_sweep_by_first);
+    sort_by_first(sweep->entries, sweep->count);
     return 0;
 }
 
 /* Returns 1, 0 if the block does not match its head, or -1. */
 static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, struct error *error)
 {
-    return parts_reader_load(&sweep->reader, entry->file, entry->at, &entry->head, error);
+    struct part_head head;
+    const int whole = parts_reader_head(&sweep->reader, entry->file, entry->at, UINT64_MAX, &head, error);
+    return whole > 0 ? parts_reader_load(&sweep->reader, entry->file, entry->at, &head, error) : whole;
 }
 
 static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece, struct error *error)
@@ -94,7 +116,7 @@ static int parts_sweep_hand_over(struct sweep *sweep, const struct piece *piece,
     if (good < 0 || (good == 0 && !sweep->by_heads))
         return good;
     return sweep->take(sweep->context, piece->first, good > 0 ? &sweep->reader.block : NULL,
-                       (uint32_t)(piece->first - piece->entry->head.first), (uint32_t)piece->count, error);
+                       (uint32_t)(piece->first - piece->entry->first), (uint32_t)piece->count, error);
 }
 
 static int add_piece(struct sweep *sweep, const struct piece *piece)
@@ -125,8 +147,8 @@ static size_t range_behind(const struct ranges *set, uint64_t iteration)
 /* Adds the iterations of the entry that are not covered yet. */
 static int add_uncovered(struct sweep *sweep, const struct entry *entry, struct ranges *covered)
 {
-    const uint64_t end = entry->head.first + entry->head.count;
-    uint64_t at = entry->head.first;
+    const uint64_t end = entry->first + entry->count;
+    uint64_t at = entry->first;
     for (size_t i = range_behind(covered, at); at < end; i++) {
         const struct range *next = i < ranges_length(covered) ? ranges_at(covered, i) : NULL;
         uint64_t gap_end = next != NULL && next->first < end ? next->first : end;
@@ -134,14 +156,14 @@ static int add_uncovered(struct sweep *sweep, const struct entry *entry, struct 
             return -1;
         at = next != NULL && next->first < end ? next->first + next->count : end;
     }
-    return ranges_add(covered, entry->head.first, entry->head.count, NULL);
+    return ranges_add(covered, entry->first, entry->count, NULL);
 }
 
 static int by_run(const void *a, const void *b)
 {
     const struct entry *x = a, *y = b;
-    if (x->head.run != y->head.run)
-        return x->head.run < y->head.run ? 1 : -1;
+    if (x->run != y->run)
+        return x->run < y->run ? 1 : -1;
     if (x->file != y->file)
         return x->file < y->file ? -1 : 1;
     return (x->at < y->at) - (x->at > y->at);
@@ -162,7 +184,7 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     sweep->piece_count = 0;
     qsort(group, count, sizeof *group, by_run);
     for (size_t i = 0; good >= 0 && i < count; i++) {
-        const struct range range = {group[i].head.first, group[i].head.count};
+        const struct range range = {group[i].first, group[i].count};
         if (ranges_covers(&covered, range.first, range.count))
             continue;
         good = parts_sweep_load(sweep, &group[i], error);
@@ -181,10 +203,10 @@ static size_t group_size(const struct sweep *sweep, size_t i)
     uint64_t end = 0;
     size_t next = i;
     do {
-        uint64_t own_end = sweep->entries[next].head.first + sweep->entries[next].head.count;
+        uint64_t own_end = sweep->entries[next].first + sweep->entries[next].count;
         end = own_end > end ? own_end : end;
         next++;
-    } while (next < sweep->count && sweep->entries[next].head.first < end);
+    } while (next < sweep->count && sweep->entries[next].first < end);
     return next - i;
 }
 
@@ -192,7 +214,7 @@ static int sweep_group(struct sweep *sweep, size_t i, size_t count, struct error
 {
     struct entry *group = &sweep->entries[i];
     if (count == 1)
-        return parts_sweep_hand_over(sweep, &(struct piece){group, group->head.first, group->head.count}, error);
+        return parts_sweep_hand_over(sweep, &(struct piece){group, group->first, group->count}, error);
     int result = cut_group(sweep, group, count, error);
     for (size_t k = 0; result == 0 && k < sweep->piece_count; k++)
         result = parts_sweep_hand_over(sweep, &sweep->pieces[k], error);
@@ -238,7 +260,7 @@ int parts_hold(const char *path, const struct hdss_loop *loop, const struct rang
     parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0; result == 0 && i < sweep.count; i++)
-        if (ranges_add(&there, sweep.entries[i].head.first, sweep.entries[i].head.count, NULL) < 0)
+        if (ranges_add(&there, sweep.entries[i].first, sweep.entries[i].count, NULL) < 0)
             result = parts_sweep_no_memory(error);
     if (result == 0)
         result = covers_all(&there, done) ? RESULTS_COMPLETE : RESULTS_LACKS;
