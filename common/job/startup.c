@@ -28,9 +28,19 @@ static bool refuse_page(struct startup *startup, int parsed)
     return true;
 }
 
+static bool refuse_none(struct startup *startup)
+{
+    if (!launched_beside_others() || !launched_with_none())
+        return false;
+    startup->status = EXIT_STATUS_USAGE;
+    startup->text = format_line("hdss", ": ",
+                                "-n 0: mpirun would start as many as there are slots; leave out this part of the line");
+    return true;
+}
+
 void startup_take(struct startup *startup, int parsed, const struct error *error, char *(*help)(void))
 {
-    if (refuse_page(startup, parsed))
+    if (refuse_none(startup) || refuse_page(startup, parsed))
         return;
     switch (parsed) {
     case 0: break;

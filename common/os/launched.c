@@ -4,8 +4,10 @@
 
 #include "common/os/own_environment.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static bool launched_by_mpi(const char *variable(const char *name))
 {
@@ -35,6 +37,50 @@ bool launched_beside_others(void)
 {
     const char *programs = getenv("OMPI_NUM_APP_CTX");
     return programs != NULL && atoi(programs) > 1;
+}
+
+static bool is_program(const char *word)
+{
+    const char *slash = strrchr(word, '/'), *name = slash != NULL ? slash + 1 : word;
+    return strcmp(name, "supermaster") == 0 || strcmp(name, "master") == 0 || strcmp(name, "worker") == 0;
+}
+
+static bool sets_count(const char *word)
+{
+    return strcmp(word, "-n") == 0 || strcmp(word, "-np") == 0 || strcmp(word, "-c") == 0 || strcmp(word, "--n") == 0 ||
+           strcmp(word, "--np") == 0;
+}
+
+bool launched_line_has_none(const char *line, size_t size)
+{
+    const char *word = "", *before = "";
+    bool is_none = false, is_of_launcher = true; /* the words up to the program */
+    for (size_t i = 0; i < size; i += strlen(word) + 1, before = word) {
+        word = line + i;
+        if (strcmp(word, ":") == 0) {
+            is_none = false;
+            is_of_launcher = true;
+        } else if (is_of_launcher && is_program(word)) {
+            if (is_none)
+                return true;
+            is_of_launcher = false;
+        } else if (is_of_launcher && sets_count(before))
+            is_none = strcmp(word, "0") == 0;
+    }
+    return false;
+}
+
+bool launched_with_none(void)
+{
+    char path[64], line[16384];
+    snprintf(path, sizeof path, "/proc/%d/cmdline", (int)getppid());
+    FILE *file = fopen(path, "re");
+    if (file == NULL)
+        return false;
+    const size_t size = fread(line, 1, sizeof line - 1, file);
+    fclose(file);
+    line[size] = '\0';
+    return launched_line_has_none(line, size);
 }
 
 bool launched_without_mpi(void)

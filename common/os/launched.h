@@ -3,6 +3,7 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 
 /* Set by the launcher without MPI (deploy/fork) for each rank: common/mpi/lanes.h. */
 #define LAUNCHED_WITHOUT_MPI "HDSS_LAUNCH"
@@ -17,6 +18,13 @@ bool launched_to_be_bound(void);
 
 /* True if Open MPI says that the line of the launch has several programs. */
 bool launched_beside_others(void);
+
+/* True if the launcher's command line, `size` bytes of words that end with a NUL each, has a program of HDSS with `-n
+ * 0`, of which Open MPI starts as many as there are slots. */
+bool launched_line_has_none(const char *line, size_t size);
+
+/* launched_line_has_none() of the parent process. */
+bool launched_with_none(void);
 
 /* Launches of their own may join this one: its nodes are not all that there are. */
 void launched_note_joinable(void);

@@ -41,6 +41,7 @@ def test_line_ups_over_mpi():
     check(run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (2, [MASTER])])), 'no worker')
     for contexts in ([(1, [SUPERMASTER, '--help']), (3, [WORKER])], [(1, [SUPERMASTER, 'synthetic']), (3, [WORKER, '--version'])]):
         check(run(mpirun_line(contexts)), 'in a line that launches other programs, too')
+    check(run(mpirun_line([(1, [SUPERMASTER, 'synthetic']), (0, [MASTER]), (2, [WORKER])])), '-n 0: mpirun would start')
     result = run(mpirun_line([(3, [SUPERMASTER, '--help'])]))
     assert result.status == 0 and result.out.count('Usage: supermaster') == 1, result
 

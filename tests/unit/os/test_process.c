@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The states of a child that waits, is stopped, goes on, ends and is buried. */
+#include "common/os/launched.h"
 #include "common/os/process.h"
 #include "tests/lib/suite.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -33,6 +35,29 @@ START_TEST(a_child_from_its_start_to_its_end)
 }
 END_TEST
 
+/* The blanks between words stand for the NULs of a command line. */
+static bool has_none(const char *text)
+{
+    char line[256];
+    const size_t size = (size_t)snprintf(line, sizeof line, "%s", text) + 1;
+    for (size_t i = 0; i < size; i++)
+        if (line[i] == ' ')
+            line[i] = '\0';
+    return launched_line_has_none(line, size);
+}
+
+START_TEST(a_line_that_starts_none_of_a_program)
+{
+    ck_assert(has_none("mpirun -n 1 supermaster synthetic : -n 0 master : -n 2 worker"));
+    ck_assert(has_none("mpirun --oversubscribe -np 0 -x A /usr/bin/supermaster synthetic"));
+    ck_assert(!has_none("mpirun -n 1 supermaster exec echo -n 0 : -n 2 worker"));
+    ck_assert(!has_none("mpirun -n 1 supermaster synthetic : -x 0 -n 2 worker"));
+    ck_assert(!has_none("mpirun -n 0 echo : -n 2 worker"));
+    ck_assert(!has_none("mpirun -n"));
+    ck_assert(!launched_line_has_none("", 0));
+}
+END_TEST
+
 START_TEST(this_process_runs)
 {
     ck_assert_int_eq(process_state(getpid()), 'R');
@@ -45,6 +70,7 @@ int main(void)
     TCase *tcase = tcase_create("process");
     tcase_add_test(tcase, a_child_from_its_start_to_its_end);
     tcase_add_test(tcase, this_process_runs);
+    tcase_add_test(tcase, a_line_that_starts_none_of_a_program);
     suite_add_tcase(suite, tcase);
     return suite_run(suite);
 }
