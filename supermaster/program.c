@@ -144,13 +144,19 @@ static int open_to_others(struct program *program)
 static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
+    struct error error;
     program->topology = runtime_group(program->runtime, job_setup_grouping(&root->setup));
-    if (program->topology != NULL && root->setup.job.listens)
+    if (program->topology == NULL) {
+        say(stderr, "%s: out of memory for %u ranks", root->name, runtime_ranks(program->runtime));
+        return EXIT_STATUS_FAILED;
+    }
+    if (topology_check_workers(program->topology, root->setup.job.listens, &error) < 0) {
+        say(stderr, "hdss: %s", error.text);
+        return EXIT_STATUS_USAGE;
+    }
+    if (root->setup.job.listens)
         return elastic_prepare(&program->elastic, program->led, program->runtime, program->topology);
-    if (program->topology != NULL)
-        return led_job_prepare(program->led, program->runtime, program->topology);
-    say(stderr, "%s: out of memory for %u ranks", root->name, runtime_ranks(program->runtime));
-    return EXIT_STATUS_FAILED;
+    return led_job_prepare(program->led, program->runtime, program->topology);
 }
 
 /* Shares the job with all ranks, or tells them that there is none. If so, returns false, and all leave with

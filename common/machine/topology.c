@@ -99,10 +99,15 @@ static int check_roles(const struct census *census, struct error *error)
                          "a supermaster with --listen has no master for its %u workers: add `: -n 1 master`, or leave "
                          "out the workers",
                          census->workers);
-    if (census->workers == 0 && !census->listens)
-        return error_set(error, "no worker in this launch (1 supermaster, %u masters): add `: -n COUNT worker`",
-                         census->masters);
     return 0;
+}
+
+int topology_check_workers(const struct topology *topology, bool listens, struct error *error)
+{
+    if (topology->workers > 0 || listens)
+        return 0;
+    return error_set(error, "no worker in this launch (1 supermaster, %u masters): add `: -n COUNT worker`",
+                     topology->masters);
 }
 
 int topology_check(const struct hello *hellos, unsigned ranks, struct error *error)

@@ -43,6 +43,9 @@ enum topology_grouping {
 int topology_init(struct topology *topology, const struct hello *hellos, unsigned ranks, unsigned grouping);
 void topology_fini(struct topology *topology);
 
+/* Fails if no rank computes, unless pods may join (`listens`). */
+int topology_check_workers(const struct topology *topology, bool listens, struct error *error);
+
 int topology_copy(struct topology *copy, const struct topology *topology);
 
 /* Appends a pod: master `first_rank`, above all present ranks, and its workers, `count` ranks on the node identified by

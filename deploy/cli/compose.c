@@ -126,12 +126,8 @@ static int count_those_who_do_both(struct launch_plan *launch_plan, struct error
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
     if (!launch_plan->request.setup.job.spec.masters_compute)
         return 0;
-    if (launch_plan->line_up.workers <= both)
-        return error_set(
-            error,
-            "--masters-compute: of %u workers in all %u serve the others as well; accepted: --workers %u or "
-            "more",
-            launch_plan->line_up.workers, both, both + 1);
+    if (launch_plan->line_up.workers < both)
+        return error_set(error, "--masters-compute, --masters %u: accepted: --workers %u or more", both, both);
     launch_plan->line_up.workers -= both;
     return 0;
 }

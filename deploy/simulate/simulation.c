@@ -484,12 +484,6 @@ static int simulation_check_job(const struct simulation *simulation, struct erro
         return error_set(error, "--masters %u: there are none with --dca", simulation->masters);
     if (simulation_check_dca(simulation, error) < 0)
         return -1;
-    if (!simulation->dca && simulation->workers <= simulation_serving_workers(simulation))
-        return error_set(
-            error,
-            "--masters-compute: of %u workers in all %u serve the others as well; accepted: --workers %u or "
-            "more",
-            simulation->workers, simulation_serving_workers(simulation), simulation_serving_workers(simulation) + 1);
     if (simulation->masters > simulation->workers)
         return error_set(error, "--masters %u: accepted: up to the number of workers, %u", simulation->masters,
                          simulation->workers);

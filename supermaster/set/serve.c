@@ -191,7 +191,7 @@ static int open_set(struct set *set)
         fprintf(stderr, "supermaster: out of memory for %u ranks\n", runtime_ranks(set->runtime));
         return EXIT_STATUS_FAILED;
     }
-    if (open_parts(set) == 0)
+    if (topology_check_workers(set->topology, set->options.listens, &set->error) == 0 && open_parts(set) == 0)
         return EXIT_STATUS_DONE;
     say(stderr, "supermaster: %s", set->error.text);
     return set->journal != NULL ? end_journal(set, EXIT_STATUS_USAGE) : EXIT_STATUS_USAGE;

@@ -33,7 +33,8 @@ def test_each_topology_gives_the_same_checksum():
 
 
 def test_masters_that_compute_give_the_same_checksum():
-    for masters, workers, options in ((0, 2, []), (2, 1, ['--break-after', '3']), (1, 2, ['--technique', 'af', '--isolate', 'on']), (0, 3, ['--technique', 'ss', '--output', 'o.npy', '--overwrite'])):
+    for masters, workers, options in ((0, 2, []), (2, 1, ['--break-after', '3']), (1, 2, ['--technique', 'af', '--isolate', 'on']), (0, 3, ['--technique', 'ss', '--output', 'o.npy', '--overwrite']), (0, 0, []),
+                                      (2, 0, [])):
         both = max(masters, 1)
         figures = check(masters, workers, ['--masters-compute', *options, *SYNTHETIC], 'synthetic')
         assert figures['workers'] == workers + both, figures

@@ -48,11 +48,30 @@ START_TEST(impossible_line_ups_are_refused)
     ck_assert_int_eq(check_line_up("WMWS", &error), EXIT_STATUS_DONE);
     const struct {
         const char *roles, *says;
-    } bad[] = {{"SSW", "2 supermasters"}, {"S", "no worker"},      {"SMM", "no worker"},
-               {"MW", "no supermaster"},  {"W", "no supermaster"}, {"M", "no supermaster"}};
+    } bad[] = {{"SSW", "2 supermasters"}, {"MW", "no supermaster"}, {"W", "no supermaster"}, {"M", "no supermaster"}};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         ck_assert_int_eq(check_line_up(bad[i].roles, &error), EXIT_STATUS_USAGE);
         ck_assert_msg(strstr(error.text, bad[i].says) != NULL, "%s: %s", bad[i].roles, error.text);
+    }
+}
+END_TEST
+
+START_TEST(somebody_must_compute)
+{
+    struct hello hellos[RANKS_MAX];
+    struct topology topology;
+    struct error error;
+    ck_assert_int_eq(topology_init(&topology, hellos, make_hellos(hellos, "SMM", NULL), TOPOLOGY_EVENLY), 0);
+    ck_assert_int_eq(topology_check_workers(&topology, true, &error), 0);
+    ck_assert_int_eq(topology_check_workers(&topology, false, &error), -1);
+    ck_assert_str_eq(error.text, "no worker in this launch (1 supermaster, 2 masters): add `: -n COUNT worker`");
+    topology_fini(&topology);
+    for (unsigned masters = 0; masters <= 2; masters += 2) {
+        const unsigned ranks = make_hellos(hellos, masters > 0 ? "SMM" : "S", NULL);
+        ck_assert_int_eq(topology_init(&topology, hellos, ranks, TOPOLOGY_MASTERS_COMPUTE), 0);
+        ck_assert_uint_eq(topology.workers, masters > 0 ? masters : 1);
+        ck_assert_int_eq(topology_check_workers(&topology, false, &error), 0);
+        topology_fini(&topology);
     }
 }
 END_TEST
@@ -804,6 +823,7 @@ int main(void)
     Suite *suite = suite_create("machine");
     TCase *all = tcase_create("machine");
     tcase_add_test(all, impossible_line_ups_are_refused);
+    tcase_add_test(all, somebody_must_compute);
     tcase_add_test(all, versions_must_be_the_same);
     tcase_add_test(all, a_rank_that_cannot_start_stops_all);
     tcase_add_test(all, workers_go_to_the_master_of_their_node);
