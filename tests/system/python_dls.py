@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: MIT
 """A program as it is written for DLS.py of DLS4LB, for test_python_mpi.py: each method runs each iteration once."""
+import DLS
 from mpi4py import MPI
-
-from hdss import DLS
 
 COMM = MPI.COMM_WORLD
 RANKS, RANK = COMM.Get_size(), COMM.Get_rank()

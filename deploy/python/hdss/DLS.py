@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The calls of DLS.py, which the Python branch of DLS4LB has, on top of hdss.mpi.
 
-A program for it says ``from hdss import DLS`` where it said ``import DLS``, and runs as it is::
+A program for it runs as it is, as ``import DLS`` finds these calls, too::
 
     info = DLS.infoDLS(comm, size, rank, first, last, ...)
     DLS.StartLoop(info)
