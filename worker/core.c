@@ -227,8 +227,13 @@ static void worker_run_chunk(struct worker *worker, bool has_begun, struct actio
     begin_ahead(worker, actions);
 }
 
-static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
+/* False if the chunk cannot be; then the worker does without its master. */
+static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
 {
+    if (worker_is_dependent(worker) && worker_expect_chunk(worker, chunk) < 0) {
+        worker_refuse(worker, worker->config.master, "assigned chunks that are not in order", actions);
+        return false;
+    }
     worker_learn_round_trip(worker, now_ns);
     worker->asked--;
     unsigned last = (worker->queue_first + worker->queue_count++) % WORKER_QUEUE_MAX;
@@ -236,9 +241,8 @@ static void put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     worker->queue_iterations += chunk->count;
     if (worker->config.in_steps && chunk->count > worker->largest)
         worker->largest = chunk->count;
-    if (worker_is_dependent(worker) && worker_expect_chunk(worker, chunk) < 0)
-        worker_refuse(worker, worker->config.master, "assigned chunks that are not in order", actions);
     begin_ahead(worker, actions);
+    return true;
 }
 
 /* Handles ASSIGN. Nothing is requested while chunks are queued or on their way: the next completion can do that. */
@@ -252,12 +256,14 @@ static void receive_assign(struct worker *worker, uint64_t now_ns, const struct 
     }
     struct assigned chunk = {message->assign.first, message->assign.count, message->assign.chunk,
                              message->assign.isolated};
-    put_in_queue(worker, now_ns, &chunk, actions);
-    for (unsigned i = 0; i < message->record_count; i++) {
+    bool can_be = put_in_queue(worker, now_ns, &chunk, actions);
+    for (unsigned i = 0; can_be && i < message->record_count; i++) {
         chunk.chunk = chunk_number_after(chunk.chunk);
         assign_record_get(message->records, i, &chunk.first, &chunk.count);
-        put_in_queue(worker, now_ns, &chunk, actions);
+        can_be = put_in_queue(worker, now_ns, &chunk, actions);
     }
+    if (!can_be)
+        return;
     if (worker->state != WORKER_ASKING || worker->queue_count == 0)
         return;
     const bool has_begun = take_next(worker, now_ns, actions);
