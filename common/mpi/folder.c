@@ -9,7 +9,9 @@
  *
  * A folder is cleared if no process is behind any of its sockets, which connect() on a datagram socket tells, across
  * namespaces. That works only on the same system, and the file system may be shared by nodes, so the folder's name
- * contains the system's boot number. A new folder has no sockets yet, so an empty one is left alone until it is old. */
+ * contains the system's boot number. A new folder has no socket yet and is left alone until it is old. With its first
+ * socket it gets another mode, so that an empty one is known whose last rank was killed before it removed the folder.
+ */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -28,8 +30,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Age in seconds from which an empty folder may be removed. */
+/* Age in seconds from which a new folder without a socket may be removed. */
 #define EMPTY_MAX_S 600
+
+/* Mode of a folder that has or had a socket. */
+#define MODE_OF_USED (S_ISVTX | S_IRWXU)
 
 /* Named like a socket that no rank has, so that it is cleared with the sockets. */
 #define MEMORY_NAME "4294967295"
@@ -168,29 +173,29 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* True for a folder of this user with the original mode. */
-static bool folder_is_ours(DIR *open, time_t *changed)
+/* True for a folder of this user with one of the modes that it gives. `is_used`: it has had a socket, or is old. */
+static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;
     if (fstat(dirfd(open), &status) < 0)
         return false;
-    *changed = status.st_mtime;
-    return status.st_uid == geteuid() && (status.st_mode & 07777) == 0700;
+    const mode_t mode = status.st_mode & 07777;
+    *is_used = mode == MODE_OF_USED || time(NULL) - status.st_mtime > EMPTY_MAX_S;
+    return status.st_uid == geteuid() && (mode == S_IRWXU || mode == MODE_OF_USED);
 }
 
 void folder_clear(const char *folder)
 {
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     DIR *open = fd >= 0 ? fdopendir(fd) : NULL;
-    time_t changed;
+    bool is_used;
     unsigned sockets;
     if (open == NULL) {
         if (fd >= 0)
             close(fd);
         return;
     }
-    if (folder_is_ours(open, &changed) && is_deserted(open, folder, &sockets) &&
-        (sockets > 0 || time(NULL) - changed > EMPTY_MAX_S)) {
+    if (folder_is_ours(open, &is_used) && is_deserted(open, folder, &sockets) && (sockets > 0 || is_used)) {
         remove_sockets(open);
         folder_unmap_name(folder, false);
         rmdir(folder);
@@ -230,8 +235,10 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
     if (mkdtemp(folder) == NULL)
         return error_set(error, "cannot make a folder in %s: %s", base, strerror(errno));
     int bell = folder_bind(folder, 0, error);
-    if (bell >= 0)
+    if (bell >= 0) {
+        (void)chmod(folder, MODE_OF_USED); /* otherwise it stays for a while if it is left empty */
         return bell;
+    }
     folder_leave(folder, 0);
     return -1;
 }

@@ -63,7 +63,7 @@ START_TEST(only_its_user_enters_it)
     int bell = folder_make(folder, &error);
     ck_assert_int_ge(bell, 0);
     ck_assert(strncmp(folder, base, strlen(base)) == 0);
-    ck_assert_uint_eq(mode(folder), 0700);
+    ck_assert_uint_eq(mode(folder), 01700);
     snprintf(path, sizeof path, "%s/0", folder);
     ck_assert_uint_eq(mode(path), 0600);
     close(bell);
@@ -217,12 +217,26 @@ START_TEST(memory_has_another_place_where_the_first_is_taken)
 }
 END_TEST
 
+/* Its last rank was killed when it had removed its socket, and not yet the folder. */
+START_TEST(one_that_was_left_empty_is_removed)
+{
+    int bell = folder_make(folder, &error);
+    close(bell);
+    snprintf(other, sizeof other, "%s", folder);
+    unlink(strcat(other, "/0"));
+    ck_assert_uint_eq(entries(base), 1);
+    folder_clear(folder);
+    ck_assert_uint_eq(entries(base), 0);
+}
+END_TEST
+
 START_TEST(one_that_is_being_made_is_empty_and_stays)
 {
     int bell = folder_make(folder, &error);
     close(bell);
     snprintf(other, sizeof other, "%s", folder);
     unlink(strcat(other, "/0"));
+    ck_assert_int_eq(chmod(folder, 0700), 0); /* it has had no socket */
     folder_clear(folder);
     ck_assert_uint_eq(entries(base), 1);
     utime(folder, &(struct utimbuf){0});
@@ -282,6 +296,7 @@ int main(void)
     tcase_add_test(tcase, what_nobody_is_behind_is_removed_on_demand);
     tcase_add_test(tcase, memory_of_a_killed_run_goes_with_its_folder);
     tcase_add_test(tcase, memory_has_another_place_where_the_first_is_taken);
+    tcase_add_test(tcase, one_that_was_left_empty_is_removed);
     tcase_add_test(tcase, one_that_is_being_made_is_empty_and_stays);
     tcase_add_test(tcase, a_link_is_not_followed);
     tcase_add_test(tcase, a_base_that_does_not_do_is_passed_over);
