@@ -7,7 +7,7 @@ import signal
 import time
 
 from faults import lines_with
-from launch import HDSS, SUPERMASTER, UNTIL_HURRY, finish, hurry, main, python_is_there, report, run, script, start, state_of, wait_until
+from launch import HDSS, SUPERMASTER, UNTIL_HURRY, descendants, finish, gone, hurry, main, python_is_there, report, run, script, start, state_of, wait_until
 from pods import join
 from processes import members, program_of
 from sets import down, here, up, wait_for, well
@@ -161,6 +161,20 @@ def test_a_task_that_kills_the_supermaster_is_not_tried_for_ever():
     assert lines_with(ended, 'which is all that --restarts allows'), ended
     ended = run([*line[:2], '--resume', *line[2:]])
     assert ended.status == 3 and lines_with(ended, 'task 3 failed: 3 supermasters were lost while it ran'), ended
+
+
+def test_a_task_that_kills_a_process_above_it_holds_nobody_up():
+    """Its worker, the launcher, the command: the others end soon."""
+    killer = script('above', 'test "$1" = 3 || exec echo $1', 'above=$PPID',
+                    'while [ $above -gt 1 ] && [ "$(cat /proc/$above/comm)" != $2 ]; do above=$(awk "{print \\$4}" /proc/$above/stat); done',
+                    'kill -9 $above', 'sleep 1000')
+    for name, status in (('worker', 1), ('hdss-fork', 1), ('hdss', -signal.SIGKILL)):
+        process = start([HDSS, 'exec', '-j2', killer, '{}', name, ':::', *map(str, range(1, 7))])
+        below = descendants(process.pid)
+        ended = finish(process)
+        assert ended.status == status and '3' not in ended.out.split(), ended
+        wait_until(lambda: not members(os.getcwd()), f'the end of all that was left of the killed {name}')
+        assert all(map(gone, below))
 
 
 # --- what is left, and what comes too late ---
