@@ -64,8 +64,8 @@ static bool is_sound(const struct dca_view *view, uint64_t head)
     return head >> STEP_BITS == view->epoch && (head & STEP_MASK) <= PIECE_MAX;
 }
 
-/* Next state after the last step of a big chunk: DRAINED, or `wet` if more may come from the counters. The description
- * does not change before that step is taken. */
+/* State of the head after the last step of a big chunk: DRAINED if the counters are at their end and nothing is left,
+ * or else the argument `wet`. The description of the chunk does not change before that step is taken. */
 static uint64_t dca_queue_step_behind(const struct dca_queue *queue, uint64_t wet)
 {
     bool dry = atomic_load(&queue->dry) != 0 && atomic_load(&queue->rest_count) == 0;

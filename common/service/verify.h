@@ -54,7 +54,7 @@ struct mismatch {
 struct verify {
     bool on;
     struct verification *list; /* [count]; owned */
-    uint32_t count, unused;    /* unused: the first unused entry, or VERIFY_NONE */
+    uint32_t count, unused;    /* unused: index of the first free entry, or VERIFY_NONE */
     size_t capacity;
     /* [workers + 1], by the first worker; the last queue has those with two differing results, those that need a child
      * process, and those whose computation was lost; owned */

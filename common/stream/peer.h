@@ -46,9 +46,9 @@ struct stream_times {
 #define STREAM_NEVER UINT64_MAX
 
 enum peer_state {
-    PEER_ASKS,    /* wants to join; the user knows or will know */
-    PEER_STAYS,   /* welcomed */
-    PEER_IS_GONE, /* finally */
+    PEER_ASKS,    /* wants to join; the user of the streams is told of it */
+    PEER_STAYS,   /* the user has accepted it */
+    PEER_IS_GONE, /* and does not come back */
 };
 
 struct peer {

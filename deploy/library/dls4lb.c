@@ -204,7 +204,7 @@ static void note_start(infoDLS *info, int64_t first, int64_t count)
     stats_init(&own->times);
 }
 
-/* Those of rank 0, for all ranks. */
+/* Sends the parameters of rank 0 to all ranks. Returns them. */
 static struct dls_parameters share_parameters(const infoDLS *info, int64_t first, int64_t count)
 {
     struct dls_parameters parameters = {

@@ -45,7 +45,8 @@ void channel_call_ahead(struct channel *channel, uint32_t number)
     wake_helper(channel);
 }
 
-/* Changes the word by `to` while the command after `number` is neither taken nor put back. Returns the final word. */
+/* Replaces the word by what `to` makes of it, if the command after `number` is neither taken nor put back. Returns the
+ * word before that, or the present one if it is not replaced. */
 static uint32_t change_next(struct channel *channel, uint32_t number, uint32_t (*to)(uint32_t called))
 {
     uint32_t known = atomic_load(&channel->called);
