@@ -13,6 +13,7 @@
 #include "common/util/error.h"
 #include "proto/message.h"
 #include "worker/dca/program.h"
+#include "worker/helper/spare.h"
 #include "worker/job/job.h"
 
 #include <stdio.h>
@@ -34,8 +35,10 @@ static int run_dca_loop(void *context, struct runtime *runtime, unsigned words, 
 {
     struct program *program = context;
     const struct set_role role = {.context = program, .take = take, .end = worker_job_end};
-    return serve_is_asked((int)words, word) ? set_rank_run(runtime, words, word, &role)
-                                            : worker_job_run(&program->options, runtime, words, word);
+    if (!serve_is_asked((int)words, word))
+        return worker_job_run(&program->options, runtime, words, word);
+    spare_keep();
+    return set_rank_run(runtime, words, word, &role);
 }
 
 /* Parses the command line and starts the artificial load, which copies this process and so must precede MPI. */

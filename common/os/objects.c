@@ -201,6 +201,15 @@ static int find_python(const struct object_kind *kind, const char *name, char pa
     return 0;
 }
 
+int object_has_python(const struct object_kind *kind, const char *name, struct error *error)
+{
+    char path[PATH_MAX + sizeof PYTHON_MODULE];
+    if (!is_one_file())
+        return find_python(kind, name, path, error);
+    refuse_in_one_file(kind, name, error);
+    return -1;
+}
+
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error)
 {
     char path[PATH_MAX + sizeof PYTHON_MODULE];

@@ -30,5 +30,8 @@ void objects_keep(void);
 /* Prefix of names in Python. */
 #define OBJECT_PYTHON "python:"
 
+/* Fails if there is no Python module for the object `name`. */
+int object_has_python(const struct object_kind *kind, const char *name, struct error *error);
+
 /* Returns `symbol` of the Python module, which is loaded for the object `name` and never closed. */
 void *object_find_python(const struct object_kind *kind, const char *name, const char *symbol, struct error *error);

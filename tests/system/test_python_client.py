@@ -193,6 +193,37 @@ def half(i):
     assert result.status == 0 and 'Test passed.' in result.out, result
 
 
+def surroundings():
+    """Of a call: whether an interpreter waited for it, and what the program has said of its variables and modules."""
+    import colours
+    with open('/proc/self/cmdline', 'rb') as file:
+        return b'--spare' in file.read().split(b'\0'), os.getpid(), colours.NAME, os.environ.get('COLOUR'), sys.flags.hash_randomization, os.getcwd()
+
+
+@leaves_nothing
+def test_interpreters_that_wait_for_a_job():
+    """An interpreter that is started before there is a job has the variables, the modules and the folder of the program; one that asks for
+    another interpreter by its variables has its own."""
+    def spares():
+        return {pid for pid in processes() if '--spare' in words_of(pid)}
+    used = set()
+    here = os.getcwd()
+    with hdss.Set(workers=1) as found:
+        for name, variables, waited in (('red', {}, True), ('green', {'COLOUR': 'green'}, True), ('blue', {'PYTHONHASHSEED': '0'}, False)):
+            wait_until(lambda: spares() - used, 'an interpreter')
+            os.makedirs(name)
+            os.chdir(name)
+            program(f'NAME = {name!r}', 'colours.py')
+            path = os.pathsep.join([os.getcwd(), os.environ.get('PYTHONPATH', '')])
+            sys.path.insert(0, os.getcwd())
+            with hdss.Executor(set=found, environment={**os.environ, 'PYTHONPATH': path, **variables}) as executor:
+                is_spare, pid, *said = executor.submit(surroundings).result()
+            sys.path.pop(0)
+            assert is_spare == waited and said == [name, variables.get('COLOUR'), int(waited), os.getcwd()], (is_spare, said)
+            used.add(pid)
+            os.chdir(here)
+
+
 @leaves_nothing
 def test_programs_of_public_reports():
     """What they print by multiprocessing or concurrent.futures they print by hdss."""
@@ -229,11 +260,19 @@ def test_a_client_that_is_killed():
         assert not set(before) & set(folders()) and not os.path.exists(state), 'folders of the one that was killed are left'
 
 
+def words_of(pid):
+    """The command line of a process; nothing of one that has ended."""
+    try:
+        with open(f'/proc/{pid}/cmdline', encoding='utf-8') as file:
+            return file.read().split('\0')
+    except OSError:
+        return []
+
+
 def state_folder():
     """That of the set of this test."""
     for pid in processes():
-        with open(f'/proc/{pid}/cmdline', encoding='utf-8') as file:
-            words = file.read().split('\0')
+        words = words_of(pid)
         if '--state' in words and '--until-eof' in words:
             return os.path.dirname(words[words.index('--state') + 1])
     raise AssertionError('there is no set')

@@ -53,7 +53,7 @@ PLACES = [
     ({'HDSS_SET': 'absent'}, 'hdss.Executor()', "hdss.HdssError: HDSS_SET: no set 'absent' of yours is up on this machine; up: none; `hdss up --name absent` starts it"),
 ]
 # As of another release, without cloudpickle, and where no command is looked for that the build folder has.
-OTHER_VERSION = f'import hdss._worker\nhdss._worker.VERSION = [3, 1]\n{SOME}'
+OTHER_VERSION = f'import hdss._interpreter\nhdss._interpreter.VERSION = [3, 1]\n{SOME}'
 NO_CLOUDPICKLE = f'import sys\nsys.modules["cloudpickle"] = None\n{CALL.format("lambda: 1")}'
 NO_PROGRAM = 'import os, hdss._program\nhdss._program.__file__ = "/absent/python/hdss/_program.py"\nos.environ["PATH"] = "/absent"\nhdss.Executor(1)'
 LATE = '''

@@ -6,6 +6,7 @@
 #include "common/job/technique_load.h"
 #include "common/os/clock.h"
 #include "worker/exec/helper.h"
+#include "worker/helper/package.h"
 #include "worker/helper/questions.h"
 #include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
@@ -545,6 +546,10 @@ int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, str
 {
     struct helper_program program;
     struct asked_kernel *asked = find_asked(name);
+    if (strcmp(name, package_calls.name) == 0) {
+        *kernel = &package_calls;
+        return package_check(error);
+    }
     if (asked == NULL) {
         if (find_helper(&program, error) < 0)
             return must ? -1 : kernel_load(name, kernel, error);

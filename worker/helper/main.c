@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss-helper: runs the kernel of a job for the worker that started it. Its command line is the job's, and it does not
- * use MPI. With the single word HELPER_DESCRIBES it answers questions about a kernel instead. It is only started by
- * programs of HDSS. */
+ * use MPI. With the single word HELPER_DESCRIBES it answers questions about a kernel instead, and with HELPER_IS_SPARE
+ * it waits for the job. It is only started by programs of HDSS. */
 #include "common/job/job_setup.h"
 #include "common/os/files.h"
 #include "common/os/signals.h"
@@ -10,6 +10,7 @@
 #include "worker/exec/serve.h"
 #include "worker/helper/config.h"
 #include "worker/helper/questions.h"
+#include "worker/helper/spare.h"
 #include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
 
@@ -93,12 +94,19 @@ static struct channel *map_channel(void)
     return bytes >= sizeof *head && (off_t)bytes <= file.st_size ? map_memory(bytes) : NULL;
 }
 
-/* True if this process is to answer questions: the descriptor is then a socket. */
-static bool is_asked(int argc, char **argv)
+/* True if this process is called by `words` words, of which the first is `word`: the descriptor is then a socket. */
+static bool is_called(int argc, char **argv, int words, const char *word)
 {
     struct stat file;
-    return argc == 2 && strcmp(argv[1], HELPER_DESCRIBES) == 0 && fstat(CHANNEL_FILE, &file) == 0 &&
-           S_ISSOCK(file.st_mode);
+    return argc == words + 1 && strcmp(argv[1], word) == 0 && fstat(CHANNEL_FILE, &file) == 0 && S_ISSOCK(file.st_mode);
+}
+
+/* Closes the descriptors of the worker, above all MPI's sockets. */
+static void leave_worker(void)
+{
+    close(CHANNEL_BELL);
+    file_close_from(CHANNEL_BELL + 1);
+    catch_signals();
 }
 
 int main(int argc, char **argv)
@@ -107,11 +115,15 @@ int main(int argc, char **argv)
     struct exec_config config = {0};
     struct error error;
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (is_asked(argc, argv)) {
-        close(CHANNEL_BELL);
-        file_close_from(CHANNEL_BELL + 1); /* descriptors of the worker, above all MPI's sockets */
-        catch_signals();
+    if (is_called(argc, argv, 1, HELPER_DESCRIBES)) {
+        leave_worker();
         return answer_questions(CHANNEL_FILE);
+    }
+    const bool is_spare = is_called(argc, argv, 2, HELPER_IS_SPARE);
+    if (is_spare) {
+        leave_worker();
+        setpgid(0, 0); /* as each helper of a set */
+        spare_wait(CHANNEL_FILE, argv[2], &argc, &argv);
     }
     struct channel *channel = map_channel();
     if (channel == NULL) {
@@ -120,8 +132,9 @@ int main(int argc, char **argv)
     }
     if (getppid() != channel->worker_pid) /* it ended before prctl() above */
         return EXIT_STATUS_FAILED;
-    file_close_from(CHANNEL_BELL + 1); /* descriptors of the worker, above all MPI's sockets */
-    catch_signals();
+    file_close_from(CHANNEL_BELL + 1);
+    if (!is_spare)
+        catch_signals();
     bool is_ready = job_setup_make(&setup, &kernel_loader, argc - 1, argv + 1, &error) == 0;
     const struct exec_team team = {
         .technique = &setup.job.spec.thread_technique, .cores = openmp_pool_cores(), .run = openmp_pool_run};

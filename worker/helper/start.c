@@ -5,6 +5,7 @@
 #include "common/os/modules.h"
 #include "common/os/signals.h"
 #include "worker/exec/channel.h"
+#include "worker/helper/spare.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -112,6 +113,9 @@ pid_t helper_program_begin(void *context, int file, int bell, char error[HDSS_ER
     struct error problem;
     if (program->surroundings == NULL)
         return spawn_helper(program, file, bell, error);
+    const pid_t ready = spare_give(program, file, bell);
+    if (ready > 0)
+        return ready;
     if (surroundings_enter(program->surroundings, &before, &problem) < 0) {
         snprintf(error, HDSS_ERROR_MAX, "no helper can be started: %.200s", problem.text);
         return -1;

@@ -29,6 +29,7 @@
 #include "worker/exec/remote_team.h"
 #include "worker/exec/thread_pool.h"
 #include "worker/helper/config.h"
+#include "worker/helper/spare.h"
 #include "worker/helper/start.h"
 #include "worker/kernels/kernels.h"
 #include "worker/worker.h"
@@ -485,4 +486,5 @@ void worker_job_end(void *context, int status)
         give_up_costs(job);
     job_free(job);
     surroundings_leave(&before);
+    spare_keep();
 }

@@ -15,11 +15,11 @@ import traceback
 import weakref
 from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
 
-from hdss import _pickled, _spool, _worker
+from hdss import _interpreter, _pickled, _spool
 from hdss._control import Control, environment_words, Refused
 from hdss._errors import CallDied, HdssError, SetLost
 from hdss._progress import Bar
-from hdss._sets import Set, work_folder
+from hdss._sets import PACKAGE, Set, work_folder
 
 AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
@@ -222,7 +222,7 @@ class Engine:
         os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
         self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump({**_worker.describe_client(), 'prints': self._prints, 'tasks': self._tasks}, file)
+            json.dump({**_interpreter.describe_client(), 'prints': self._prints, 'tasks': self._tasks}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
             data.write(_pickled.dumps(setup))
 
@@ -384,8 +384,7 @@ class Engine:
 
     def _words_of_environment(self) -> List[str]:
         values = self._environment
-        package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-        values['PYTHONPATH'] = os.pathsep.join([package] + [path for path in [values.get('PYTHONPATH')] if path])
+        values['PYTHONPATH'] = os.pathsep.join([PACKAGE] + [path for path in [values.get('PYTHONPATH')] if path])
         if not any(name in values for name in THREADS):
             values.update({name: '1' for name in THREADS})  # each worker has a core
         return environment_words(values)

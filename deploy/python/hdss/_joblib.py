@@ -19,7 +19,7 @@ from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from typing import Any, Callable, Dict, List, Optional, Set as SetOf, Tuple
 
-from hdss import _control, _pickled, _worker
+from hdss import _control, _interpreter, _pickled
 from hdss._errors import HdssError
 from hdss._executor import Executor
 from hdss._sets import Folder, Set, as_set, shared_folder
@@ -322,7 +322,7 @@ def _backend_class(name: str) -> Any:
             if n_jobs == 0:
                 raise ValueError('n_jobs == 0 in Parallel has no meaning')
             number = 1 if n_jobs is None else n_jobs  # joblib asks for default_n_jobs where nobody has said a number
-            if _worker.is_worker():
+            if _interpreter.is_of_worker:
                 if number != 1:
                     warnings.warn('HDSS-backed parallel loops cannot be nested, setting n_jobs=1', stacklevel=3)
                 return 1

@@ -11,7 +11,7 @@ import time
 import weakref
 from typing import Any, Callable, Dict, Generator, Iterable, List, Optional, Sequence, TYPE_CHECKING, Tuple, Union
 
-from hdss import _given, _pickled, _worker
+from hdss import _given, _interpreter, _pickled
 from hdss._control import Refused, environment_words
 from hdss._errors import JobFailed
 from hdss._progress import Bar
@@ -289,7 +289,7 @@ def _write_loop(folder: Folder, function: Callable[..., Any], n: int, dtype: 'nu
     with open(path, 'wb') as data:
         data.write(_pickled.dumps(function))
     with open(path + '.json', 'w', encoding='utf-8') as file:
-        json.dump({'client': _worker.describe_client(), 'dtype': dtype.name, 'view': view, 'shape': shape, 'is_scalar': _takes_one(function),
+        json.dump({'client': _interpreter.describe_client(), 'dtype': dtype.name, 'view': view, 'shape': shape, 'is_scalar': _takes_one(function),
                    'loop': {'iterations': n, 'dtype': view, 'shape': described}}, file)
     return path
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 
 from hdss._errors import HdssError
 
@@ -16,6 +15,7 @@ def program() -> str:
         return given
     if os.path.isfile(built) and os.access(built, os.X_OK):
         return built
+    import shutil
     found = shutil.which('hdss')
     if found is None:
         raise HdssError('there is no command hdss in PATH; install HDSS, add its folder to PATH, or name it by HDSS=/path/of/hdss')

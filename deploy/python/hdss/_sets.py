@@ -9,18 +9,21 @@ import json
 import operator
 import os
 import select
-import shutil
-import subprocess
-import tempfile
+import sys
 import threading
-from typing import Any, Dict, IO, List, Optional, Union
+from typing import Any, Dict, IO, List, Optional, TYPE_CHECKING, Union
 
-from hdss import _control, _given, _worker
+from hdss import _control, _given, _interpreter
 from hdss._errors import HdssError, SetLost
 from hdss._program import program
 
+if TYPE_CHECKING:
+    import subprocess
+
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
+WARM = 'HDSS_PYTHON_WARM'  # variable by which the workers of a set start interpreters before there is a job: the folder of the package
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Pause between two checks whether the launcher of a set has ended before the set was up.
 LOOK_MS = 500
 _numbers = itertools.count(1)
@@ -32,7 +35,28 @@ def _base(is_shared: bool) -> str:
     """Where folders for calls and results go: HDSS_PYTHON_FOLDER; else the current folder, where other machines have to
     see them; else that for temporary files."""
     given = os.environ.get('HDSS_PYTHON_FOLDER')
-    return given if given else os.getcwd() if is_shared else tempfile.gettempdir()
+    return given if given else os.getcwd() if is_shared else _temporary()
+
+
+def _temporary() -> str:
+    """The folder for temporary files. The module tempfile takes its time to be imported, and is rarely needed."""
+    named = os.environ.get('TMPDIR', '/tmp')
+    if 'tempfile' not in sys.modules and os.path.isabs(named) and os.path.isdir(named) and os.access(named, os.W_OK | os.X_OK):
+        return named
+    import tempfile
+    return tempfile.gettempdir()
+
+
+def make_folder(base: str, prefix: str = '') -> str:
+    """A new folder of this user alone."""
+    path = os.path.join(base, prefix + os.urandom(8).hex())
+    os.mkdir(path, 0o700)
+    return path
+
+
+def remove_folder(path: str) -> None:
+    import shutil
+    shutil.rmtree(path, ignore_errors=True)
 
 
 class Folder:
@@ -41,7 +65,7 @@ class Folder:
 
     def __init__(self, base: str, prefix: str = PREFIX) -> None:
         _sweep(base, prefix)
-        self.path = tempfile.mkdtemp(prefix=prefix, dir=base)
+        self.path = make_folder(base, prefix)
         self.pid = os.getpid()
         lock = os.path.join(self.path, LOCK)
         self._lock: Optional[IO[str]] = open(lock + '-new', 'w', encoding='ascii')
@@ -52,7 +76,7 @@ class Folder:
         if self._lock is None or os.getpid() != self.pid:
             return
         lock, self._lock = self._lock, None
-        shutil.rmtree(self.path, ignore_errors=True)
+        remove_folder(self.path)
         lock.close()
 
 
@@ -69,7 +93,7 @@ def _sweep(base: str, prefix: str) -> None:
                 continue
             with open(os.path.join(path, LOCK), 'r+', encoding='ascii') as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                shutil.rmtree(path, ignore_errors=True)
+                remove_folder(path)
         except OSError:
             pass
 
@@ -91,7 +115,7 @@ def shared_folder(is_shared: bool) -> Folder:
 
 def _memory() -> str:
     """Where the state of a set is that need not outlive this machine."""
-    return '/dev/shm' if os.access('/dev/shm', os.W_OK | os.X_OK) else tempfile.gettempdir()
+    return '/dev/shm' if os.access('/dev/shm', os.W_OK | os.X_OK) else _temporary()
 
 
 # --- sets ---
@@ -125,7 +149,7 @@ class Set:
         self._session: Optional[Dict[str, Any]] = None
         self._path: Optional[str] = None
         self._pid = os.getpid()
-        if workers is None and options is None and name is None and _worker.is_worker():
+        if workers is None and options is None and name is None and _interpreter.is_of_worker:
             workers = 1  # the set that is found may be the one whose worker waits here
         elif workers is None and options is None:
             self._path = _control.find(name)
@@ -160,6 +184,7 @@ class Set:
         return not self.is_own or _control.batch_name() is not None
 
     def _start(self, workers: Optional[int], options: List[str]) -> None:
+        import subprocess
         self._folder = Folder(_base(True) if _control.batch_name() is not None else _memory())
         self.name = f'{_control.OWN}{os.getpid()}-{next(_numbers)}'
         self._program = program()
@@ -168,7 +193,7 @@ class Set:
         errors = open(os.path.join(self._folder.path, 'errors'), 'w+', encoding='utf-8', errors='replace')
         try:
             self._process = subprocess.Popen(words + options, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=errors, text=True,
-                                             start_new_session=True)
+                                             start_new_session=True, env={**os.environ, WARM: PACKAGE})
         except OSError as error:
             self._folder.remove()
             raise HdssError(f'cannot start {words[0]}: {error.strerror}; HDSS or PATH has to name the command hdss') from None

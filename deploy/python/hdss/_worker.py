@@ -6,61 +6,14 @@ from __future__ import annotations
 import io
 import json
 import os
-import socket
 import sys
-import sysconfig
 import time
 from typing import Any, Callable, Dict, List, Optional
 
-from hdss import _pickled, _spool, _state
+from hdss import _interpreter, _pickled, _spool, _state
 
 WAIT_S = 60.0  # for a unit that is added, and that a network file system does not show yet
 FUNCTIONS_MAX = 64
-VERSION = list(sys.version_info[:2])
-
-
-# --- the interpreter ---
-
-def _own_library() -> List[str]:
-    return [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
-
-
-def _library_of(paths: Dict[str, str]) -> List[str]:
-    places = [paths['stdlib'], paths['platstdlib'], os.path.join(paths['platstdlib'], 'lib-dynload')]
-    name = f'python{VERSION[0]}{VERSION[1]}.zip'
-    return places + [os.path.join(os.path.dirname(place), name) for place in places[:2]]
-
-
-def _take_path(client: Dict[str, Any]) -> None:
-    """Modules are found as in the client: in its own places, its venv's among them, and in its standard library, which is of the same
-    version. On a node that does not have that, this interpreter's stands in its place; else it comes last."""
-    library, here = _own_library(), [path for path in sys.path if path not in client['path']]
-    theirs = [path for path in client['path'] if path not in client['library']]
-    before = [path for path in client['path'][:client['library_at']] if path in theirs]
-    behind = [path for path in theirs if path not in before]
-    rest = [path for path in here if path not in library and 'site-packages' not in path and 'dist-packages' not in path]
-    is_there = any(os.path.isdir(path) for path in client['library'])
-    last = [path for path in library if path not in client['library']] if is_there else []
-    sys.path[:] = before + (client['library'] if is_there else library) + behind + rest + last
-    sys.executable = client['executable']
-    sys.argv = client['argv']
-
-
-def refusal(client: Dict[str, Any]) -> Optional[str]:
-    """Why this interpreter cannot run what the client sends; None where it can."""
-    if client['version'] == VERSION:
-        return None
-    mine, theirs = ('.'.join(map(str, version)) for version in (VERSION, client['version']))
-    return (f'the workers have Python {mine}, and this program Python {theirs}; functions can be sent between equal ones only: use python{mine}, '
-            f'or build HDSS with the libpython of {theirs}')
-
-
-def describe_client() -> Dict[str, Any]:
-    """What workers have to know of this process, to be as it is."""
-    library = [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
-    at = min((sys.path.index(path) for path in library), default=0)
-    return {'version': VERSION, 'path': [os.path.abspath(path) if path else os.getcwd() for path in sys.path], 'library': library, 'library_at': at,
-            'executable': sys.executable, 'argv': sys.argv[:1]}
 
 
 # --- what calls print ---
@@ -96,7 +49,7 @@ def _loads(data: bytes) -> Any:
     try:
         return _pickled.loads(data)
     except ModuleNotFoundError as error:
-        raise ModuleNotFoundError(f'{error}: a worker on {socket.gethostname()} needs it for what it was sent, and looks for modules where the program '
+        raise ModuleNotFoundError(f'{error}: a worker on {os.uname().nodename} needs it for what it was sent, and looks for modules where the program '
                                   'does: install it for all nodes, or name its folder by PYTHONPATH', name=error.name, path=error.path) from None
 
 
@@ -104,7 +57,8 @@ class _Calls:
     """The calls of one folder, in this process."""
 
     def __init__(self, folder: str) -> None:
-        self._folder, self._host = folder, socket.gethostname().split('.')[0] or 'host'
+        _interpreter.is_of_worker = True
+        self._folder, self._host = folder, os.uname().nodename.split('.')[0] or 'host'
         self._units = _spool.UnitReader(folder)
         self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
@@ -119,10 +73,10 @@ class _Calls:
         """Makes this interpreter as the client's. Returns why it cannot."""
         with open(os.path.join(self._folder, _spool.SETUP), encoding='utf-8') as file:
             client = json.load(file)
-        refused = refusal(client)
+        refused = _interpreter.refusal(client)
         if refused is not None:
             return refused
-        _take_path(client)
+        _interpreter.take_path(client)
         self._tasks = client['tasks']
         self._take_descriptors(client['prints'])
         self._files = [_printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)]
@@ -245,11 +199,6 @@ class _Calls:
 _calls: Dict[str, _Calls] = {}
 
 
-def is_worker() -> bool:
-    """True in a process that runs the calls of an executor."""
-    return bool(_calls)
-
-
 def _open_calls(folder: str) -> None:
     """Before the first call, of whose time it takes nothing."""
     try:
@@ -279,6 +228,7 @@ def _describe_calls(folder: str) -> Dict[str, Any]:
 calls.describe = _describe_calls  # type: ignore[attr-defined]
 calls.open = _open_calls  # type: ignore[attr-defined]
 calls.is_unfit = False  # type: ignore[attr-defined]
+calls.version = 'calls-1'  # type: ignore[attr-defined]  # as worker/helper/package.c says it
 
 
 # --- loops ---
@@ -289,10 +239,10 @@ class _Loop:
     def __init__(self, file: str) -> None:
         with open(file + '.json', encoding='utf-8') as text:
             said = json.load(text)
-        refused = refusal(said['client'])
+        refused = _interpreter.refusal(said['client'])
         if refused is not None:
             raise RuntimeError(refused)
-        _take_path(said['client'])
+        _interpreter.take_path(said['client'])
         self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
         self._function = _loads(_spool.read_file(file))
 

@@ -8,10 +8,13 @@ look like that is a technique is in hdss-technique(3).
 """
 import array
 import importlib
+import importlib.machinery
 import inspect
 import operator
 import os
+import site
 import sys
+import time
 import traceback
 import zlib
 
@@ -42,6 +45,46 @@ def find(name, kind='function'):
     if not callable(function):
         raise WrongUse(f'module {module_name} has no {kind} {function_name}')
     return module, function
+
+
+# What an interpreter imports before there is a job.
+WARM = ('hdss._worker', 'hdss._globals', 'hdss._state')
+
+
+def warm(folder):
+    """Imports the package in the folder."""
+    sys.path.insert(1, folder)
+    for name in WARM:
+        try:
+            importlib.import_module(name)
+        except ImportError:  # said by what needs it
+            pass
+    sys.path.remove(folder)
+
+
+def become(variables):
+    """Takes the environment of the job, and its PYTHONPATH. The package is imported anew if it is another one there."""
+    given = dict(variable.partition(b'=')[::2] for variable in variables)
+    before, after = (value.split(os.pathsep) if value else [] for value in (os.environ.get('PYTHONPATH'), os.fsdecode(given.get(b'PYTHONPATH', b''))))
+    sys.path[:] = sys.path[:1] + [os.path.abspath(path) for path in after] + [path for path in sys.path[1:] if path not in before]
+    for name in set(os.environb) - set(given):
+        del os.environb[name]
+    os.environb.update(given)
+    time.tzset()
+    importlib.invalidate_caches()
+    forget_moved('hdss')
+    if after != before:
+        site.execsitecustomize()
+
+
+def forget_moved(*names):
+    """Forgets packages that are imported, and that are now found elsewhere."""
+    for name in names:
+        package = sys.modules.get(name)
+        found = None if package is None else importlib.machinery.PathFinder.find_spec(name, sys.path)
+        if found is not None and found.origin != package.__spec__.origin:
+            for module in [module for module in sys.modules if module == name or module.startswith(name + '.')]:
+                del sys.modules[module]
 
 
 def version_of(module):
@@ -104,7 +147,7 @@ class Kernel:
     def __init__(self, name):
         self.module, self.function = find(name)
         self.name = 'python:' + name
-        self.version = version_of(self.module)
+        self.version = str(getattr(self.function, 'version', '') or version_of(self.module))
         self.summary = (inspect.getdoc(self.function) or 'a function in Python').splitlines()[0]
         self.params = parameters_of(self.function)
         self.values = {}

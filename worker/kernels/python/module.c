@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define INTEGER_MAX 1e18
 #define REAL_MAX    1e300
@@ -16,6 +17,7 @@ static struct {
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
     unsigned param_count;
     bool variable;
+    bool is_warm; /* the interpreter was started before there was a job */
 } python;
 
 PyObject *python_support;
@@ -308,6 +310,37 @@ const char *python_text_of(PyObject *object, const char *attribute)
     return kept;
 }
 
+/* Starts the interpreter and imports the package in `folder`, before there is a job. */
+EXPORT int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX]);
+
+int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX])
+{
+    if (python_start(error) < 0)
+        return -1;
+    python.is_warm = true;
+    PyObject *said = PyObject_CallMethod(python_support, "warm", "s", folder);
+    Py_XDECREF(said);
+    return said != NULL ? 0 : python_explain(error);
+}
+
+/* Takes the environment of the job. */
+static int become(void)
+{
+    PyObject *variables = PyList_New(0), *said = NULL;
+    for (char **variable = environ; variables != NULL && *variable != NULL; variable++) {
+        PyObject *text = PyBytes_FromString(*variable);
+        const int result = text != NULL ? PyList_Append(variables, text) : -1;
+        Py_XDECREF(text);
+        if (result < 0)
+            Py_CLEAR(variables);
+    }
+    if (variables != NULL)
+        said = PyObject_CallMethod(python_support, "become", "O", variables);
+    Py_XDECREF(variables);
+    Py_XDECREF(said);
+    return said != NULL ? 0 : -1;
+}
+
 /* The kernel "MODULE.FUNCTION", for the life of the process; NULL on failure. */
 EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
@@ -315,6 +348,10 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
 {
     if (python_start(error) < 0)
         return NULL;
+    if (python.is_warm && become() < 0) {
+        python_explain(error);
+        return NULL;
+    }
     python.kernel = PyObject_CallMethod(python_support, "Kernel", "s", name);
     if (python.kernel != NULL)
         python_flush_prints(); /* output of importing its module */
