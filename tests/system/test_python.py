@@ -285,12 +285,16 @@ def test_globals_follow_the_program():
 def test_a_large_function_is_sent_once():
     global limit
     with hdss.Executor(workers=2) as executor:
-        files = os.path.join(executor._engine.folder, 'sent-*')
         limit = 1
         assert {executor.submit(large).result() for _ in range(20)} == {(2 << 20, 1)}
-        assert list(executor.starmap(large, [()] * 3)) == [(2 << 20, 1)] * 3 and len(glob.glob(files)) == 1, glob.glob(files)
+        assert list(executor.starmap(large, [()] * 3)) == [(2 << 20, 1)] * 3 and len(sent_by(executor)) == 1, sent_by(executor)
         limit = 2
-        assert executor.submit(large).result() == (2 << 20, 2) and len(glob.glob(files)) == 2
+        assert executor.submit(large).result() == (2 << 20, 2) and len(sent_by(executor)) == 2
+
+
+def sent_by(executor):
+    """The files with functions and arrays."""
+    return [file for folder in executor._engine.folders for file in glob.glob(os.path.join(folder, 'sent-*'))]
 
 
 def add_one(array):
@@ -306,14 +310,35 @@ def test_a_large_array_that_comes_again_is_sent_once():
     import numpy
     array = numpy.zeros(1 << 19)
     with hdss.Executor(workers=2) as executor:
-        files = os.path.join(executor._engine.folder, 'sent-*')
         assert [executor.submit(add_one, array).result() for _ in range(5)] == [(1, 1)] * 5 and array[0] == 0
-        assert list(executor.map(add_one, [array] * 3)) == [(1, 1)] * 3 and len(glob.glob(files)) == 1
+        assert list(executor.map(add_one, [array] * 3)) == [(1, 1)] * 3 and len(sent_by(executor)) == 1
         array[1] = 5
-        assert executor.submit(add_one, array).result() == (1, 6) and len(glob.glob(files)) == 2
+        assert executor.submit(add_one, array).result() == (1, 6) and len(sent_by(executor)) == 2
         array.flags.writeable = False
         raised_by(executor.submit(add_one, array), ValueError)
         assert sum(executor.map(lambda one: float(one.sum()), [array[i:] for i in range(4)])) == 10
+    return None
+
+
+@leaves_nothing
+def test_arrays_go_by_shared_memory():
+    """Both ways, in memory that the workers share, and in the folder where there is no room for them."""
+    if not HAS_NUMPY:
+        return 'no numpy'
+    import numpy
+    arrays = [numpy.full(1 << 14, i, dtype=float) for i in range(6)]
+    with hdss.Executor(workers=2) as executor:
+        assert executor._engine.folders[0].startswith('/dev/shm/') == os.path.isdir('/dev/shm')
+        executor.submit(square, 1).result()
+        for places in (executor._engine.folders, ['/absent', *executor._engine.folders]):
+            executor._engine.sender()._folders = places
+            for results in (list(executor.map(add_one, arrays)), [executor.submit(add_one, array).result() for array in arrays]):
+                assert results == [(i + 1, i * (1 << 14) + 1) for i in range(6)] and arrays[2][0] == 2
+        results = list(executor.map(numpy.negative, arrays))
+        assert [float(one[5]) for one in results] == [-i for i in range(6)] and all(one.flags.writeable for one in results)
+        left = executor.map(numpy.negative, arrays)
+        wait_until(lambda: not sent_by(executor), 'all to be read')
+    assert [float(one[5]) for one in left] == [-i for i in range(6)]
     return None
 
 

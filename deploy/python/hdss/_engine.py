@@ -19,12 +19,11 @@ from hdss import _interpreter, _pickled, _spool
 from hdss._control import Control, environment_words, Refused
 from hdss._errors import CallDied, HdssError, SetLost
 from hdss._progress import Bar
-from hdss._sets import PACKAGE, Set, work_folder
+from hdss._sets import PACKAGE, remove_folder, Set, work_folder
 
 AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
-LARGE = 1 << 21      # bytes from which the buffer of an array that comes again is sent as a file
-ARRAYS_MAX = 1024
+BYTES_AHEAD = 1 << 28  # of arrays in units that are open
 LOOK_S = 0.05        # between two looks for results of other machines
 FAILURES_WAIT_S = 20
 OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
@@ -71,6 +70,7 @@ class Unit:
     The methods are called by the engine's thread."""
 
     items = 1
+    array_bytes = 0  # that it is sent with
 
     def begin(self) -> bool:
         """Called once, before the unit is added. False where nobody wants it any more: then it is not."""
@@ -80,8 +80,12 @@ class Unit:
         """Its contents, the number of its function, and its items."""
         raise NotImplementedError
 
-    def end(self, outcome: bytes, took_s: float) -> None:
-        """It is done, with the outcome that a worker has made."""
+    def take(self, outcome: bytes) -> int:
+        """A worker has made this outcome of it. Returns how many of its items are done; the others were handed back."""
+        raise NotImplementedError
+
+    def end(self, took_s: float) -> None:
+        """Hands on what take() has got."""
         raise NotImplementedError
 
     def fail(self, error: BaseException) -> None:
@@ -180,15 +184,18 @@ class Engine:
         self._here = os.getcwd()
         self._folder = work_folder(in_set)
         self.folder = self._folder.path
+        self._memory = in_set.memory()  # a folder in shared memory, if there is one
+        self.folders = [*self._memory, self.folder]  # for buffers
         self._bell = -1
+        self._is_woken = False  # the thread will look for units in any case
         self._writer, self._reader = _spool.UnitWriter(self.folder), _spool.ResultReader(self.folder)
         self._lock = threading.RLock()  # code that the collector or a signal runs while it is held may close the engine
         self._open: Dict[int, Unit] = {}
+        self._open_bytes = 0
         self.queue = Queue()
         self._sources: List[Source] = [self.queue]
         self._functions = 0
         self._sender: Any = None
-        self._arrays: Dict[int, None] = {}  # addresses of large ones that have been pickled
         self._mean_s, self._ended = 0.0, 0  # of how many units
         self.bar = bar
         self._submitted = self._done = self._failed = 0  # calls and items
@@ -222,14 +229,18 @@ class Engine:
         os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
         self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
         with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump({**_interpreter.describe_client(), 'prints': self._prints, 'tasks': self._tasks}, file)
+            json.dump({**_interpreter.describe_client(), 'prints': self._prints, 'tasks': self._tasks,
+                       'folders': self.folders}, file)
         with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
             data.write(_pickled.dumps(setup))
 
     # --- called by any thread ---
 
     def wake(self) -> None:
-        """Has the thread look for units."""
+        """Has the thread look for units. A system call for each of many would hand the interpreter to the thread each time."""
+        if self._is_woken:
+            return
+        self._is_woken = True
         try:
             os.write(self._bell, b'w')
         except OSError:  # full, so that it wakes anyway; or it has ended
@@ -244,51 +255,33 @@ class Engine:
         self.wake()
         self.fail_late()
 
-    def packed(self, value: Any) -> Tuple[bytes, Any]:
-        """A value as bytes, and what has to be kept until a worker has read these. The buffer of a large array that was in a value before
-        is sent once."""
-        large: List[Any] = []
-
-        def is_within(buffer: Any) -> bool:
-            raw = buffer.raw()
-            if raw.nbytes < LARGE or self._is_new(raw.obj):
-                return True
-            large.append(raw)
-            return False
-
-        data = _pickled.dumps(value, buffer_callback=is_within)
+    def packed(self, value: Any) -> Tuple[bytes, List[Any]]:
+        """A value as bytes, and what has to be kept until a worker has read these: the files of large buffers."""
+        data, large = _pickled.dumps_apart(value)
         if not large:
-            return data, None
+            return data, []
         data, files = self.sender().mapped(data, large)
         return data, files
 
-    def _is_new(self, array: Any) -> bool:
-        """True for an array that is pickled for the first time, or as if it were: then it is not worth while to look for its digest."""
-        base = getattr(array, 'base', None)
-        place = id(array if base is None else base)
-        is_new = place not in self._arrays
-        self._arrays[place] = None
-        _pickled.trim(self._arrays, ARRAYS_MAX)
-        return is_new
-
-    def packed_call(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any]:
-        """A function with its arguments, likewise. A function is sent once."""
+    def packed_call(self, function: Callable[..., Any], *rest: Any) -> Tuple[bytes, Any, List[Any]]:
+        """A function with its arguments, likewise, and what is sent in its place. A function is sent once."""
         sent = self.sender().sent(function)
-        if sent is not function and _pickled.is_plain(rest, arrays=False):
-            return _pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL), sent
-        data, kept = self.packed((sent, *rest))
-        return data, (sent, kept)
+        is_plain = not rest or (not rest[1] and set(map(type, rest[0])) <= _pickled.PLAIN)  # most often, and quickly
+        if sent is not function and (is_plain or _pickled.is_plain(rest, arrays=False)):
+            return _pickled.dumps_plain((sent, *rest), _pickled.PROTOCOL), sent, []
+        data, files = self.packed((sent, *rest))
+        return data, sent, files
 
     def sender(self) -> Any:
         if self._sender is None:
-            self._sender = _pickled.cloud().Sender(self.folder)
+            self._sender = _pickled.cloud().Sender(self.folders)
         return self._sender
 
     def put_function(self, function: Callable[..., Any]) -> Tuple[int, Any]:
         """Has workers find the function of a map. Returns its number, and what has to be kept as long as the map. Raises what pickling
         raises."""
         try:
-            data, kept = self.packed_call(function)
+            data, *kept = self.packed_call(function)
             with self._lock:
                 self._functions += 1
                 number = self._functions
@@ -425,6 +418,7 @@ class Engine:
             rung = os.read(self._bell, 1 << 16)
         except BlockingIOError:
             rung = b'n'  # nobody has rung: somebody may be on another machine
+        self._is_woken = False  # from here on all is looked for
         if b'n' in rung:
             self._reader.look_for_files()
 
@@ -455,6 +449,9 @@ class Engine:
                 elif unit.begin():
                     units.append(unit)
                     room -= 1
+                    self._open_bytes += unit.array_bytes
+                    if self._open_bytes > BYTES_AHEAD and len(self._open) + len(units) > self.workers:
+                        room = 0
                 if room <= 0:
                     break
         return units
@@ -485,6 +482,7 @@ class Engine:
     def _settle(self, number: int) -> Optional[Unit]:
         unit = self._open.pop(number, None)
         if unit is not None:
+            self._open_bytes -= unit.array_bytes
             self._writer.done(number)
         return unit
 
@@ -501,10 +499,11 @@ class Engine:
             if unit is not None:
                 took_s = took / 1e9
                 self._mean_s = took_s if self._mean_s == 0 else 0.9 * self._mean_s + 0.1 * took_s
-                self._done += unit.items if unit.is_wanted() else 0
+                done = unit.take(data)
+                self._done += done if unit.is_wanted() else 0
                 self._ended += 1
                 self._draw(False)  # before whoever waits for it goes on, and prints
-                unit.end(data, took_s)
+                unit.end(took_s)
 
     def _print(self, is_output: bool, data: bytes) -> None:
         file = sys.stdout if is_output else sys.stderr
@@ -619,6 +618,9 @@ class Engine:
         if bell != -1:
             os.close(bell)
         self._folder.remove()
+        if os.getpid() == self.pid:
+            for folder in self._memory:
+                remove_folder(folder)
 
 
 def _as_lost(error: BaseException) -> SetLost:

@@ -49,8 +49,9 @@ def _tell(how: Callable[[Any], None], outcome: Any) -> None:
 class _Call(Unit):
     """A call of submit()."""
 
-    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes, kept: Any) -> None:
-        self.future, self._data, self._kept = future, data, kept
+    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes, kept: Any, files: List[Any]) -> None:
+        self.future, self._data, self._kept = future, data, (kept, files)
+        self.array_bytes = sum(file.bytes for file in files)
 
     def begin(self) -> bool:
         return self.future.set_running_or_notify_cancel()
@@ -59,8 +60,12 @@ class _Call(Unit):
         data, self._data = self._data, b''
         return data, _spool.CALL, 1
 
-    def end(self, outcome: bytes, took_s: float) -> None:
-        is_value, value = _pickled.open_outcome(outcome)
+    def take(self, outcome: bytes) -> int:
+        self._data = outcome
+        return 1
+
+    def end(self, took_s: float) -> None:
+        is_value, value = _pickled.open_outcome(_pickled.fetched(self._data))
         _tell(self.future.set_result if is_value else self.future.set_exception, value)
 
     def fail(self, error: BaseException) -> None:

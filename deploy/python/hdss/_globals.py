@@ -16,20 +16,18 @@ import enum
 import functools
 import hashlib
 import io
-import mmap
 import operator
 import os
 import pickle
 import sys
 import types
-import uuid
 import weakref
-from typing import Any, Callable, Dict, Iterator, List, Optional, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tuple
 
 import cloudpickle
 
 from hdss._pickled import trim
-from hdss._spool import remove_file
+from hdss._spool import map_buffer, put_buffer, remove_file
 
 Name = Tuple[str, str]  # of a namespace, and in it
 Values = Dict[str, Tuple[bytes, Any]]  # by name: the digest and the value
@@ -38,7 +36,9 @@ PROTOCOL = 5
 MAIN = '__main__'
 KEPT_MAX = 64         # functions that a worker, or a program, keeps
 KEPT_BYTES = 1 << 28  # of buffers whose files stay while nobody uses them, as they may be sent again
-LARGE = 1 << 18       # bytes from which a function, or the buffer of an array, has a file of its own
+LARGE = 1 << 18       # bytes from which a function has a file of its own
+AGAIN = 1 << 21       # bytes from which an array is looked for among those that were sent
+ARRAYS_MAX = 1024
 HEAP_TYPE = 1 << 9    # in __flags__ of a class that was made by a program
 SHORT = 32            # bytes of a pickle that is its own digest
 _PLAIN = frozenset((str, int, float, complex, bool, bytes, type(None)))
@@ -65,7 +65,7 @@ def _key_of(space: Dict[str, Any]) -> Optional[str]:
         return MAIN
     key = _keys.get(id(space))
     if key is None and isinstance(space.get('__name__'), str):
-        key = f'{space["__name__"]}-{uuid.uuid4().hex}'
+        key = f'{space["__name__"]}-{os.urandom(16).hex()}'
         _spaces[key], _keys[id(space)] = space, key
     return key
 
@@ -389,24 +389,23 @@ def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[
 # --- what is sent once ---
 
 class _File:
-    """A file of an executor's folder, which is there as long as this object."""
+    """A file of one of an executor's folders, which is there as long as this object."""
 
-    def __init__(self, folder: str, data: Any) -> None:
-        self.path, self.bytes = os.path.join(folder, 'sent-' + uuid.uuid4().hex), len(data)
-        with open(self.path, 'wb') as file:
-            file.write(data)
+    def __init__(self, folders: Sequence[str], data: Any) -> None:
+        self.path, self.bytes = put_buffer(folders, data), len(data)
         self._end = weakref.finalize(self, remove_file, self.path, os.getpid())
 
 
 class Sent:
-    """A function in a pickle: its digest, and its own pickle, or the file that has it."""
+    """A function in a pickle: its digest, and its own pickle, or the file that has it; and its name, if it is a global of the script, and
+    the digest of itself alone."""
 
-    def __init__(self, digest: bytes, data: bytes, folder: str) -> None:
-        self._digest, self._data = digest, data if len(data) < LARGE else b''
-        self._file = None if self._data else _File(folder, data)
+    def __init__(self, digest: bytes, data: bytes, folders: Sequence[str], known_as: Optional[Tuple[str, bytes]]) -> None:
+        self._digest, self._data, self._known_as = digest, data if len(data) < LARGE else b'', known_as
+        self._file = None if self._data else _File(folders, data)
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        return received, (self._digest, self._data, self._file.path if self._file is not None else '')
+        return received, (self._digest, self._data, self._file.path if self._file is not None else '', self._known_as)
 
 
 class _Mapped:
@@ -422,8 +421,9 @@ class _Mapped:
 class Sender:
     """What an executor has sent: functions, and the buffers of large arrays."""
 
-    def __init__(self, folder: str) -> None:
-        self._folder = folder
+    def __init__(self, folders: Sequence[str]) -> None:
+        self._folders = folders
+        self._arrays: Dict[int, None] = {}  # addresses of large ones that have been pickled
         self._sent: Dict[bytes, Sent] = {}
         self._seen: 'weakref.WeakSet[Any]' = weakref.WeakSet()  # functions within functions
         self._buffers: Dict[bytes, _File] = {}
@@ -432,24 +432,35 @@ class Sender:
         """What a pickle has in the place of the function: a Sent, or the function itself if its name is enough, or it is none."""
         if not isinstance(function, (types.FunctionType, _Lru)) or _is_found(function):
             return function
-        if vars(sys.modules[MAIN]).get(getattr(function, '__name__')) is not function and function not in self._seen:
+        name = getattr(function, '__name__')
+        is_global = vars(sys.modules[MAIN]).get(name) is function
+        if not is_global and function not in self._seen:
             self._seen.add(function)  # it may be one of many that are sent once
             return function
         digest, _ = _whole_digest(function)
-        found = self._sent.pop(digest, None) or Sent(digest, dumps(function), self._folder)
+        found = self._sent.pop(digest, None) or Sent(digest, dumps(function), self._folders, (name, _digest(function)) if is_global else None)
         self._sent[digest] = found
         trim(self._sent, KEPT_MAX)
         return found
 
     def mapped(self, data: bytes, buffers: List[Any]) -> Tuple[bytes, List[_File]]:
-        """A pickle whose buffers are apart, as one in which they are files; and these files, which have to be there until it is loaded."""
-        files = [self._buffer(buffer) for buffer in buffers]
+        """A pickle whose buffers are apart, as one in which they are files; and these files, which have to be there until it is loaded.
+        A large array that was in a pickle before is likely to be in others, too: it is looked for by its digest."""
+        files = [_File(self._folders, buffer) if len(buffer) < AGAIN or self._is_new(buffer.obj) else self._buffer(buffer) for buffer in buffers]
         paths = [(file.path, buffer.readonly) for file, buffer in zip(files, buffers)]
         return pickle.dumps(_Mapped(data, paths), PROTOCOL), files
 
+    def _is_new(self, array: Any) -> bool:
+        base = getattr(array, 'base', None)
+        place = id(array if base is None else base)
+        is_new = place not in self._arrays
+        self._arrays[place] = None
+        trim(self._arrays, ARRAYS_MAX)
+        return is_new
+
     def _buffer(self, buffer: Any) -> _File:
         digest = hashlib.blake2b(buffer, digest_size=16).digest()
-        found = self._buffers.pop(digest, None) or _File(self._folder, buffer)
+        found = self._buffers.pop(digest, None) or _File(self._folders, buffer)
         self._buffers[digest] = found
         while len(self._buffers) > 1 and sum(file.bytes for file in list(self._buffers.values())) > KEPT_BYTES:
             trim(self._buffers, len(self._buffers) - 1)
@@ -458,14 +469,23 @@ class Sender:
 
 def mapped(data: bytes, files: List[Tuple[str, bool]]) -> Any:
     """Loads a pickle whose buffers are files. What is written to one is of this process alone."""
-    buffers = []
-    for path, is_readonly in files:
-        with open(path, 'rb') as file:
-            buffers.append(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ if is_readonly else mmap.ACCESS_COPY))
-    return pickle.loads(data, buffers=buffers)
+    return pickle.loads(data, buffers=[map_buffer(*file) for file in files])
 
 
-def received(digest: bytes, data: bytes, path: str) -> Any:
+def _as_global(made: Any, name: str, digest: bytes) -> Any:
+    """The function that other functions of the script find by that name, if it is the same, with what it keeps for itself. Else this one
+    becomes it."""
+    global _changes
+    main = vars(sys.modules[MAIN])
+    if name in main and _applied.get((MAIN, name)) == digest:
+        return main[name]
+    if name not in main or (MAIN, name) in _applied:
+        main[name], _applied[MAIN, name] = made, digest
+        _changes += 1
+    return made
+
+
+def received(digest: bytes, data: bytes, path: str, known_as: Optional[Tuple[str, bytes]] = None) -> Any:
     """The function or class, with its globals as they are in the program: loaded if it has not been before."""
     global _loading
     entry, outer = _received.get(digest), _loading
@@ -475,7 +495,8 @@ def received(digest: bytes, data: bytes, path: str) -> Any:
             if path:
                 with open(path, 'rb') as file:
                     data = file.read()
-            entry = [pickle.loads(data), _loading, _changes]
+            made = pickle.loads(data)
+            entry = [made if known_as is None else _as_global(made, *known_as), _loading, _changes]
         finally:
             _loading = outer
         _received[digest] = entry

@@ -12,13 +12,15 @@ import itertools
 import os
 import threading
 import time
-from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Tuple, Type
+from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Type
 
 from hdss import _pickled
 from hdss._engine import end_wait, Engine, Source, Unit
 
 BATCH_S = 0.001
-BATCH_MAX = 1000
+BATCH_MAX, BATCH_FIRST = 5000, 500  # items
+BATCH_PART = 8  # of a batch, at the end of a list; what is less is not worth the way
+MEASURED_MAX = 64
 BATCH_BYTES = 1 << 18
 SIZED_AHEAD = 1 << 20
 END_WAIT_S = 1          # for an iterable whose end is looked for
@@ -31,12 +33,17 @@ def is_container(iterable: Iterable[Any]) -> bool:
     return hasattr(iterable, '__len__') and type(iterable).__module__ in CONTAINERS
 
 
-class _Batch(Unit):
-    """Consecutive items of a map."""
+class _Values(List[Any]):
+    """Plain values: items, or results, that need no pickle of their own."""
 
-    def __init__(self, of: 'Map', first: int, items: List[bytes], kept: List[Any]) -> None:
-        self._map, self._first, self._items, self._kept = of, first, items, kept
-        self.items = len(items)
+
+class _Batch(Unit):
+    """Consecutive items of a map: their pickles, or _Values."""
+
+    def __init__(self, of: 'Map', first: int, items: List[Any], kept: Sequence[Any] = (), is_shared: bool = False) -> None:
+        self._map, self._first, self._items, self._kept, self._is_shared = of, first, items, kept, is_shared
+        self._outcomes: List[Any] = []
+        self.items, self.array_bytes = len(items), sum(file.bytes for file in kept)
 
     def begin(self) -> bool:
         return not self._map.is_cancelled
@@ -45,10 +52,20 @@ class _Batch(Unit):
         return not self._map.is_cancelled
 
     def contents(self) -> Tuple[bytes, int, int]:
-        return _pickled.dumps_plain(self._items, _pickled.PROTOCOL), self._map.function, len(self._items)
+        items = list(self._items)
+        data = _pickled.plain_batch(items, self._is_shared) if isinstance(self._items, _Values) else _pickled.batch_of(items)
+        return data, self._map.function, len(items)
 
-    def end(self, outcome: bytes, took_s: float) -> None:
-        self._map.receive(self._first, _pickled.loads(outcome), took_s)
+    def take(self, outcome: bytes) -> int:
+        are_plain, _, outcomes = _pickled.open_batch(outcome)
+        self._outcomes = _Values(outcomes) if are_plain else [_pickled.fetched(one) for one in outcomes]
+        return len(outcomes)
+
+    def end(self, took_s: float) -> None:
+        count = len(self._outcomes)
+        if count < len(self._items):
+            self._map.take_back(self._first + count, _Values(self._items[count:]))
+        self._map.receive(self._first, self._outcomes, took_s)
 
     def fail(self, error: BaseException) -> None:
         self._map.receive(self._first, [error] * len(self._items), None)
@@ -59,12 +76,21 @@ class _Batch(Unit):
     def split(self) -> List[Unit]:
         if len(self._items) == 1:
             return []
-        return [_Batch(self._map, self._first + i, [item], self._kept) for i, item in enumerate(self._items)]
+        kind = type(self._items)
+        return [_Batch(self._map, self._first + i, kind([item]), self._kept) for i, item in enumerate(self._items)]
+
+
+def _plain_items(items: List[Tuple[Any, ...]]) -> Optional[_Values]:
+    """The items if each is one plain argument; else None."""
+    if set(map(len, items)) != {1}:
+        return None
+    values = _Values(item[0] for item in items)
+    return values if _pickled.are_plain(values, BATCH_BYTES) else None
 
 
 def _result(outcome: Any) -> Any:
     """The value of an outcome, or the exception raised."""
-    is_value, value = (False, outcome) if isinstance(outcome, BaseException) else _pickled.open_outcome(outcome)
+    is_value, value = _pickled.open_outcome(outcome)
     try:
         if not is_value:
             raise value
@@ -88,12 +114,14 @@ class Map(Source):
         self._is_complete = self._is_closed = self._is_stopped = self.is_cancelled = False
         self._end: BaseException = RuntimeError('cannot schedule new futures after shutdown')  # of what comes behind the end of the executor
         self._source_error: Optional[BaseException] = None
-        self._mean_s = 0.0
+        self._failed: Optional[BaseException] = None  # of what is not done
+        self._mean_s, self._measured = 0.0, 0  # of how many items
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)   # for which the reader waits
         self._is_hungry = True                         # the engine has found too few items
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
+        self._back: Deque[Tuple[int, _Values]] = collections.deque()  # what workers have handed back, and its first item
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
         self._reader: Optional[threading.Thread] = None
         if is_sized:
@@ -182,8 +210,9 @@ class Map(Source):
                 if outcomes is None:
                     return
                 outcomes.reverse()
+                are_plain = isinstance(outcomes, _Values)
                 while outcomes:  # nothing here refers to what the caller has got
-                    yield _result(outcomes.pop())
+                    yield outcomes.pop() if are_plain else _result(outcomes.pop())
         finally:
             self.drop()
             del self, executor  # the traceback of what is raised has this frame
@@ -196,6 +225,7 @@ class Map(Source):
             self.is_cancelled = self._is_complete = True
             self._engine.note_submitted(self._received - self._pulled)
             self._items.clear()
+            self._back.clear()
             self._room.notify_all()
         self._engine.wake()
 
@@ -275,21 +305,33 @@ class Map(Source):
     def _size(self) -> int:
         if self._chunksize is not None:
             return self._chunksize
-        if self._mean_s == 0:
-            return 1
-        size = min(BATCH_MAX, max(1, int(BATCH_S / self._mean_s)))
+        is_known = self._mean_s > 0
+        size = min(BATCH_MAX, max(1, int(BATCH_S / self._mean_s))) if is_known else BATCH_FIRST if self._is_sized else 1
         if self._is_sized and self._is_complete:
-            size = min(size, max(1, len(self._items) // (2 * self._engine.workers)))
+            left = len(self._items) + sum(len(values) for _, values in self._back)
+            size = min(size, max(1, left // (2 * self._engine.workers), size // BATCH_PART if is_known else 1))
         return size
 
     def take(self) -> Optional[Unit]:
         packed: List[bytes] = []
         kept: List[Any] = []
         with self._lock:
-            if len(self._items) < (1 if self._is_complete or self._is_stopped or self._is_closed else self._least()):
+            if not self._back and len(self._items) < (1 if self._is_complete or self._is_stopped or self._is_closed else self._least()):
                 self._is_hungry = True
                 return None
-        first, size, length = self._taken, self._size(), 0
+        size, length = self._size(), 0
+        with self._lock:
+            if self._back:
+                first, values = self._back.popleft()
+                if len(values) > size:
+                    self._back.appendleft((first + size, _Values(values[size:])))
+                return _Batch(self, first, _Values(values[:size]), is_shared=True)
+            first, plain = self._taken, _plain_items(list(itertools.islice(self._items, size)))
+            if plain:
+                for _ in plain:
+                    self._items.popleft()
+                self._taken += len(plain)
+                return _Batch(self, first, plain, is_shared=self._chunksize is None)
         while len(packed) < size and length < BATCH_BYTES:
             with self._lock:  # for each item, so not the condition, whose methods are Python; fail() leaves what is taken to its batch
                 if not self._items:
@@ -306,16 +348,25 @@ class Map(Source):
                 continue
             packed.append(data)
             length += len(data)
-            if files is not None:
+            if files:
                 kept += files
                 length += sum(file.bytes for file in files)
         return _Batch(self, first, packed, kept) if packed else None
 
+    def take_back(self, first: int, items: _Values) -> None:
+        """A worker has not begun these."""
+        with self._lock:
+            if self._failed is None and not self.is_cancelled:
+                self._back.append((first, items))
+        if self._failed is not None:
+            self.receive(first, [self._failed] * len(items), None)
+
     def receive(self, first: int, outcomes: List[Any], took_s: Optional[float]) -> None:
         """Outcomes of items, or the exceptions of items that have none."""
         if took_s is not None:
-            mean = max(took_s / len(outcomes), 1e-7)
-            self._mean_s = mean if self._mean_s == 0 else 0.8 * self._mean_s + 0.2 * mean
+            mean, count = max(took_s / len(outcomes), 1e-7), self._measured
+            self._mean_s = (count * self._mean_s + len(outcomes) * mean) / (count + len(outcomes))  # the last ones count most
+            self._measured = min(count + len(outcomes), MEASURED_MAX)
         with self._changed:
             self._received += len(outcomes)
             self._results[first] = outcomes
@@ -335,14 +386,19 @@ class Map(Source):
                 if not self._is_ordered:
                     self._order.append(self._taken)
                 self._taken = self._pulled
+            while self._back:
+                first, values = self._back.popleft()
+                self.receive(first, [error] * len(values), None)
             if not self._is_closed:
                 self._end = error
+            self._failed = error
             self._is_closed = self._is_stopped = True
             self._changed.notify_all()
             self._room.notify_all()
 
     def is_over(self) -> bool:
-        return (self._is_complete or self._is_stopped) and not self._items
+        are_out = self._chunksize is None and not self.is_cancelled and self._received < self._taken  # which may come back
+        return (self._is_complete or self._is_stopped) and not self._items and not self._back and not are_out
 
     def forget(self) -> None:
         if self._received >= self._taken or self.is_cancelled:
@@ -369,13 +425,13 @@ class Results:
         try:
             if not self._outcomes and not self._is_over:
                 outcomes = self._map.next_batch(self._until if timeout is None else time.monotonic() + timeout, self._late)
-                self._outcomes = outcomes or []
+                self._outcomes = outcomes if outcomes is not None else []
                 self._outcomes.reverse()
                 if outcomes is None:
                     self.close()
             if self._is_over:
                 raise StopIteration
-            return _result(self._outcomes.pop())
+            return self._outcomes.pop() if isinstance(self._outcomes, _Values) else _result(self._outcomes.pop())
         finally:
             del self  # the traceback of what is raised has this frame
 

@@ -5,28 +5,35 @@ from __future__ import annotations
 
 import pickle
 import sys
-from typing import Any, Callable, Dict, Optional, Tuple
+from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from hdss._errors import NotPicklable, remote_text, with_cause
+from hdss._spool import BUFFER, put_buffer, take_buffer
 
 PROTOCOL = 5
-_PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
+_TEXTS = {str, bytes}
 _FEW, _DEPTH = 32, 3
 
-# The first byte of an outcome.
-_VALUE, _RAISED = b'\0', b'\1'
+# The first byte of what a batch of a map has: items or outcomes each pickled apart, or plain ones together; of these the worker may hand
+# back what it has not begun after BATCH_NS.
+_EACH, _TOGETHER, _SHARED = b'\0', b'\1', b'\2'
+BATCH_NS = 3000000
+
+# The first byte of an outcome: a value, an exception, a value whose large buffers are files.
+_VALUE, _RAISED, _APART = b'\0', b'\1', b'\2'
 
 
 def is_plain(value: Any, depth: int = _DEPTH, arrays: bool = True) -> bool:
     """True for what pickle makes the same of as cloudpickle does, in less time: numbers, texts, with `arrays` arrays of them, and few of
     these together."""
     kind = type(value)
-    if kind in _PLAIN:
+    if kind in PLAIN:
         return True
     if kind is tuple or kind is list:
         return depth > 0 and len(value) <= _FEW and all(is_plain(part, depth - 1, arrays) for part in value)
     if kind is dict:
-        return depth > 0 and len(value) <= _FEW and all(type(key) in _PLAIN and is_plain(part, depth - 1, arrays) for key, part in value.items())
+        return depth > 0 and len(value) <= _FEW and all(type(key) in PLAIN and is_plain(part, depth - 1, arrays) for key, part in value.items())
     return arrays and kind.__module__ == 'numpy' and not getattr(getattr(value, 'dtype', None), 'hasobject', True)
 
 
@@ -48,6 +55,20 @@ def dumps(value: Any, is_back: bool = False, buffer_callback: Optional[Callable[
     return data
 
 
+def dumps_apart(value: Any, is_back: bool = False) -> Tuple[bytes, List[Any]]:
+    """As dumps(), with the large buffers of arrays apart."""
+    large: List[Any] = []
+
+    def is_within(buffer: Any) -> bool:
+        raw = buffer.raw()
+        if raw.nbytes < BUFFER:
+            return True
+        large.append(raw)
+        return False
+
+    return dumps(value, is_back, is_within), large
+
+
 def cloud() -> Any:
     """The module hdss._globals, which pickles by cloudpickle."""
     try:
@@ -64,12 +85,41 @@ dumps_plain, loads = pickle.dumps, pickle.loads  # also where a call has replace
 PicklingError = pickle.PicklingError
 
 
+# --- batches ---
+
+def are_plain(values: Sequence[Any], most: int) -> bool:
+    """True for numbers, and texts of no more than so many characters, for which one pickle does as well as one of each."""
+    kinds = set(map(type, values))
+    return kinds <= PLAIN and (not kinds & _TEXTS or sum(len(value) for value in values if type(value) in _TEXTS) <= most)
+
+
+def batch_of(packed: List[bytes]) -> bytes:
+    """Items, or outcomes, of which each is a pickle, or an outcome."""
+    return _EACH + dumps_plain(packed, PROTOCOL)
+
+
+def plain_batch(values: List[Any], is_shared: bool = False) -> bytes:
+    """Plain values, as one pickle. Of a shared batch, some may come back."""
+    return (_SHARED if is_shared else _TOGETHER) + dumps_plain(values, PROTOCOL)
+
+
+def open_batch(data: bytes) -> Tuple[bool, bool, List[Any]]:
+    """Whether it has plain values, or pickles; whether it is shared; and these."""
+    return data[:1] != _EACH, data[:1] == _SHARED, loads(memoryview(data)[1:])
+
+
 # --- outcomes of calls ---
 
-def value_outcome(value: Any) -> bytes:
-    """A result on its way back."""
+def value_outcome(value: Any, folders: Sequence[str] = ()) -> bytes:
+    """A result on its way back. Its large buffers go to files of the folders, if there are any."""
     try:
-        return _VALUE + dumps(value, True)
+        if type(value) in PLAIN:
+            return _VALUE + dumps_plain(value, PROTOCOL)
+        data, large = dumps_apart(value, True) if folders else (dumps(value, True), [])
+        if not large:
+            return _VALUE + data
+        files = [(put_buffer(folders, buffer), buffer.readonly) for buffer in large]
+        return _APART + dumps_plain((data, files), PROTOCOL)
     except BaseException as error:  # of whatever the user's __reduce__ does
         return raised_outcome(error)
 
@@ -87,13 +137,29 @@ def raised_outcome(error: BaseException) -> bytes:
     return _RAISED + data
 
 
-def open_outcome(data: bytes) -> Tuple[bool, Any]:
-    """(True, the result), or (False, the exception). What cannot be unpickled is an exception, too."""
+def fetched(outcome: bytes) -> Any:
+    """The outcome for open_outcome(), with what it has in files, which are removed."""
+    if outcome[:1] != _APART:
+        return outcome
     try:
-        value = loads(memoryview(data)[1:])
+        data, files = loads(memoryview(outcome)[1:])
+        return data, [take_buffer(*file) for file in files]
+    except OSError as error:
+        return error
+
+
+def open_outcome(outcome: Any) -> Tuple[bool, Any]:
+    """(True, the result), or (False, the exception), of what fetched() gives, or of an exception. What cannot be unpickled is an exception,
+    too."""
+    try:
+        if isinstance(outcome, BaseException):
+            return False, outcome
+        if isinstance(outcome, tuple):
+            return True, loads(outcome[0], buffers=outcome[1])
+        value = loads(memoryview(outcome)[1:])
     except BaseException as failure:
         return False, failure
-    if data[:1] == _VALUE:
+    if outcome[:1] == _VALUE:
         return True, value
     error, text = value
     return False, with_cause(error, text)

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PREFIX = 'hdss-python-'
 LOCK = 'lock'
+SHARED_MEMORY = '/dev/shm'
 WARM = 'HDSS_PYTHON_WARM'  # variable by which the workers of a set start interpreters before there is a job: the folder of the package
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Pause between two checks whether the launcher of a set has ended before the set was up.
@@ -115,7 +116,7 @@ def shared_folder(is_shared: bool) -> Folder:
 
 def _memory() -> str:
     """Where the state of a set is that need not outlive this machine."""
-    return '/dev/shm' if os.access('/dev/shm', os.W_OK | os.X_OK) else _temporary()
+    return SHARED_MEMORY if os.access(SHARED_MEMORY, os.W_OK | os.X_OK) else _temporary()
 
 
 # --- sets ---
@@ -182,6 +183,12 @@ class Set:
     def may_have_nodes(self) -> bool:
         """True where some of its workers may be on other machines."""
         return not self.is_own or _control.batch_name() is not None
+
+    def memory(self) -> List[str]:
+        """A new folder in shared memory that all workers see; none if there is no such memory."""
+        if self._folder is None or self.may_have_nodes or not self._folder.path.startswith(SHARED_MEMORY + '/'):
+            return []
+        return [make_folder(self._folder.path)]
 
     def _start(self, workers: Optional[int], options: List[str]) -> None:
         import subprocess

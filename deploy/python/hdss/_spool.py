@@ -9,7 +9,7 @@ a batch of items of a map. The client writes, before it adds iterations to the j
     K.index                     units K * SEGMENT and following: an entry each, ENTRY
     K.data                      their contents, one behind another
     unit-I                      contents of one unit that is large
-    sent-ID                     a large function, or the buffer of an array, which several units have (hdss/_globals.py)
+    sent-ID                     a large function, or the buffer of an array (hdss/_globals.py)
 
 and removes them when all of these units are done. A worker writes, before it says that a unit is done:
 
@@ -17,17 +17,22 @@ and removes them when all of these units are done. A worker writes, before it sa
     R-HOST-PID-N.unit-I         the result of one unit that is large
     printed-HOST.out, .err      what is written to the descriptors of standard output and error, as by programs that calls run
 
-and wakes the client by a byte in the pipe `bell`, where both are on one machine; a client of other machines looks
+Buffers of arrays, in both directions, are files of their own, which are mapped where they are needed: in shared memory if all workers
+are of this machine, else, or if that is full, in the folder.
+
+A worker wakes the client by a byte in the pipe `bell`, where both are on one machine; a client of other machines looks
 from time to time. An entry that is cut off is still being written. The result of a unit may be there twice, where its worker was lost
 before HDSS heard of it: the first counts.
 """
 from __future__ import annotations
 
+import mmap
 import os
 import struct
-from typing import BinaryIO, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional, Sequence, Tuple
 
 SEGMENT = 4096
+BUFFER = 1 << 16          # bytes from which the buffer of an array is a file
 LARGE = 1 << 20           # bytes from which a unit, or its result, has a file of its own
 RESULTS_MAX = 16 << 20    # bytes with which a file of results is full
 SETUP, SETUP_PICKLE, BELL = 'setup.json', 'setup.pickle', 'bell'
@@ -68,6 +73,41 @@ def remove_file(path: str, pid: int) -> None:
             os.unlink(path)
         except OSError:
             pass
+
+
+# --- buffers ---
+
+def put_buffer(folders: Sequence[str], data: Any) -> str:
+    """Writes a buffer to a file of the first of the folders that has room for it. Returns its path."""
+    for folder in folders:
+        path = os.path.join(folder, 'sent-' + os.urandom(16).hex())
+        try:
+            with open(path, 'xb', buffering=0, opener=_opener) as file:
+                write_all(file.fileno(), data)
+            return path
+        except OSError:
+            _remove(path)
+            if folder == folders[-1]:
+                raise
+    raise ValueError('no folder for a buffer')
+
+
+def map_buffer(path: str, is_readonly: bool) -> mmap.mmap:
+    """The buffer in a file. What is written to it is seen by this process alone."""
+    with open(path, 'rb') as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ if is_readonly else mmap.ACCESS_COPY)
+
+
+def take_buffer(path: str, is_readonly: bool) -> Any:
+    """Reads the buffer of a result, and removes its file. It is not mapped, as each map would keep a descriptor."""
+    with open(path, 'rb', buffering=0) as file:
+        size = os.fstat(file.fileno()).st_size
+        data = bytearray(size)
+        view = memoryview(data)
+        while view:
+            view = view[file.readinto(view) or len(view):]
+    _remove(path)
+    return memoryview(data).toreadonly() if is_readonly else data
 
 
 # --- the client's side ---

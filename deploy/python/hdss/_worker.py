@@ -63,7 +63,9 @@ class _Calls:
         self._results = _spool.ResultWriter(folder, self._host)
         self._functions: Dict[int, Callable[..., Any]] = {}
         self._unit, self._pid = 0, os.getpid()
+        self._began = 0  # when the function of the unit was called first
         self._tasks = self._done = 0  # after so many this process ends; 0: never
+        self._folders: List[str] = []  # for buffers of results
         self._files: List[io.TextIOWrapper] = []
         self._opened: Dict[int, _state.File] = {}
         self._broken = self._set_up() or self._initialize()
@@ -77,7 +79,7 @@ class _Calls:
         if refused is not None:
             return refused
         _interpreter.take_path(client)
-        self._tasks = client['tasks']
+        self._tasks, self._folders = client['tasks'], client['folders']
         self._take_descriptors(client['prints'])
         self._files = [_printing(self, _spool.PRINTED, 1), _printing(self, _spool.PRINTED_ERROR, 2)]
         sys.stdout, sys.stderr = self._files
@@ -137,26 +139,38 @@ class _Calls:
     def _one(self, data: bytes) -> bytes:
         try:
             function, arguments, keywords = _loads(data)
+            self._began = time.perf_counter_ns()
             value = function(*arguments, **keywords)
         except BaseException as error:
             self._set_back()
             return _pickled.raised_outcome(error)
         self._set_back()  # what pickling the result needs, too
-        return _pickled.value_outcome(value)
+        return _pickled.value_outcome(value, self._folders)
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
-            function, items = self._function(unit.function), _loads(unit.data)
+            function, (is_plain, is_shared, items) = self._function(unit.function), _pickled.open_batch(unit.data)
         except BaseException as error:
-            return _pickled.dumps_plain([_pickled.raised_outcome(error)] * unit.items, _pickled.PROTOCOL)
-        loads, outcome, outcomes = _pickled.loads, _pickled.value_outcome, []
+            return _pickled.batch_of([_pickled.raised_outcome(error)] * unit.items)
+        values: List[Any] = []  # those that are plain are pickled together
+        outcomes: Dict[int, bytes] = {}
+        now = time.perf_counter_ns
+        self._began = now()
+        until = self._began + _pickled.BATCH_NS
         for item in items:
+            if is_shared and now() > until and values:
+                break
             try:
-                outcomes.append(outcome(function(*loads(item))))
+                value = function(item) if is_plain else function(*_loads(item))
+                if type(value) not in _pickled.PLAIN:
+                    outcomes[len(values)], value = _pickled.value_outcome(value, self._folders), None
             except BaseException as error:
-                outcomes.append(_pickled.raised_outcome(error))
+                outcomes[len(values)], value = _pickled.raised_outcome(error), None
+            values.append(value)
         self._set_back()
-        return _pickled.dumps_plain(outcomes, _pickled.PROTOCOL)
+        if not outcomes:
+            return _pickled.plain_batch(values)
+        return _pickled.batch_of([outcomes[i] if i in outcomes else _pickled.value_outcome(value) for i, value in enumerate(values)])
 
     def _note_opened(self) -> None:
         """Knows the descriptors that are open for units and results, which a call may close."""
@@ -187,9 +201,9 @@ class _Calls:
         self._unit = number
         unit = self._read(number)
         self._note_opened()
-        began = time.perf_counter_ns()
+        self._began = time.perf_counter_ns()
         outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
-        took = time.perf_counter_ns() - began
+        took = time.perf_counter_ns() - self._began
         self._done += 1
         if self._done == self._tasks:
             calls.is_unfit = True  # type: ignore[attr-defined]
