@@ -154,7 +154,7 @@ SECONDS = {
     "library_cmake": 61, "library_install": 11, "lineups": 18, "lineups_outputs": 10, "loads": 36, "losses": 39, "lost_nodes": 28, "open": 24,
     "papers": 120, "plugins": 25, "pod_strangers": 10, "pods": 25, "pods_results": 20, "pods_without_mpi": 14, "points": 42, "python": 52,
     "python_calls": 27, "python_client": 49, "python_joblib": 14, "python_joblib_suite": 50, "python_large": 20, "python_left": 20,
-    "python_manual": 20, "python_pools": 15, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24,
+    "python_manual": 20, "python_pools": 15, "python_reports": 50, "rows": 25, "scale": 27, "set": 25, "set_events": 30, "set_losses": 30, "signals": 24,
     "simgrid": 17, "slurm": 30, "slurm_drains": 35, "slurm_losses": 30, "slurm_sets": 14, "stopped": 30, "stopped_drains": 30, "techniques": 14,
 }
 

@@ -366,11 +366,11 @@ def executor_timeout_of_a_map(make):
         return next(results), [said.split()[0] for said in everything(results)]
 
 
-def main():
+def main(programs):
     of, module = sys.argv[1:]
     make = getattr(importlib.import_module(module), {'concurrent.futures': 'ProcessPoolExecutor', 'hdss': {'pool': 'Pool', 'executor': 'Executor'}[of],
                                                      'multiprocessing': 'Pool'}[module])
-    for name, program in list(globals().items()):
+    for name, program in list(programs.items()):
         if name.startswith(of + '_'):
             try:
                 print(name, program(make), flush=True)
@@ -379,4 +379,4 @@ def main():
 
 
 if __name__ == '__main__':
-    main()
+    main(globals())

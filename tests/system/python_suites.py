@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: MIT
-"""Runs other people's tests of executors on hdss.Executor: test.test_concurrent_futures of CPython, and demo/futures/test_futures.py
-of mpi4py. Neither is copied: CPython's comes with the interpreter, and that of mpi4py is a file that is named.
+"""Runs other people's tests of executors on hdss.Executor: test.test_concurrent_futures of CPython, its tests of multiprocessing.Pool on
+hdss.Pool, and demo/futures/test_futures.py of mpi4py. None is copied: CPython's come with the interpreter, and that of mpi4py is a file
+that is named.
 
     python_suites.py cpython [TEST...]
+    python_suites.py pool [TEST...]
     python_suites.py mpi4py FILE [TEST...]
 
 The last line of standard output is JSON: {"ran": .., "failed": [..], "skipped": {..}, "excluded": {..}}; `unknown` instead, with the
@@ -218,6 +220,44 @@ def cpython_tests():
     return classes, excluded
 
 
+# --- CPython's tests of multiprocessing.Pool ---
+
+_PROCESSES = 'looks at the processes of a pool, which are those of a set here'
+POOL_EXCLUDED = {
+    'TestPool.test_imap_handle_iterable_exception': 'expects that the items of a chunk are lost behind which the iterable raises; here they have results',
+    'TestPool.test_resource_warning': 'sets the state that multiprocessing keeps in a pool, for a warning of its own',
+    'TestPoolWorkerErrors.test_unpickleable_result': 'returns a function that multiprocessing cannot pickle; here it arrives',
+    'TestPoolWorkerLifetime.test_pool_worker_lifetime': _PROCESSES,
+}
+
+
+class PoolOfSuite(hdss.Pool):
+    """hdss.Pool with what the tests see of multiprocessing's."""
+
+    @property
+    def _pool(self):
+        return [None] * self.size
+
+
+def pool_tests():
+    """(the tests, what is left out)."""
+    import multiprocessing
+    import multiprocessing.pool
+    module = importlib.import_module('test._test_multiprocessing')
+    inside = types.SimpleNamespace(**{**vars(multiprocessing.pool), 'RemoteTraceback': hdss.RemoteTraceback})
+    module.multiprocessing = types.SimpleNamespace(**{**vars(multiprocessing), 'Pool': PoolOfSuite, 'pool': inside})
+    classes = []
+    for name in ('_TestPool', '_TestPoolWorkerErrors', '_TestPoolWorkerLifetime'):
+        mixin = vars(module).get(name)
+        if mixin is None:
+            raise Unknown(f'test._test_multiprocessing of Python {sys.version_info[0]}.{sys.version_info[1]} has no {name}')
+        own = {'__module__': module.__name__, 'TYPE': 'processes', 'Pool': PoolOfSuite}
+        # Methods that are called in workers, which have the mixin, and not the class that is made here and has a pool.
+        own.update({called: staticmethod(getattr(mixin, called)) for called in vars(mixin) if called.startswith('_test_')})
+        classes.append(type(name[1:], (mixin, unittest.TestCase), own))
+    return classes, POOL_EXCLUDED
+
+
 # --- mpi4py ---
 
 class PoolExecutor(hdss.Executor):
@@ -372,8 +412,8 @@ def note_left():
 
 def main(which, *arguments):
     try:
-        if which == 'cpython':
-            classes, excluded = cpython_tests()
+        if which in ('cpython', 'pool'):
+            classes, excluded = cpython_tests() if which == 'cpython' else pool_tests()
             wanted = arguments
         else:
             classes, excluded = mpi4py_tests(arguments[0])

@@ -19,8 +19,6 @@ from calls import (FOR_EVER_S, INTERRUPTED, folders, leaves_nothing, own_places,
 from launch import TIMEOUT_S, environment, finish, kill_tree, let_user_code_crash, main, state_of, wait_until
 from processes import send
 
-REPORTS = os.path.join(os.environ['SOURCE_ROOT'], 'tests/system/python_reports.py')
-
 
 @leaves_nothing
 def test_a_client_that_forks():
@@ -222,15 +220,6 @@ def test_interpreters_that_wait_for_a_job():
             assert is_spare == waited and said == [name, variables.get('COLOUR'), int(waited), os.getcwd()], (is_spare, said)
             used.add(pid)
             os.chdir(here)
-
-
-@leaves_nothing
-def test_programs_of_public_reports():
-    """What they print by multiprocessing or concurrent.futures they print by hdss."""
-    for of, module in (('pool', 'multiprocessing'), ('executor', 'concurrent.futures')):
-        wanted, got = finish(start(REPORTS, of, module)), finish(start(REPORTS, of, 'hdss'))
-        assert wanted.status == 0 and ' raises ' not in wanted.out, wanted
-        assert got.status == 0 and got.out.splitlines() == wanted.out.splitlines(), (wanted, got)
 
 
 KILLED = f'''

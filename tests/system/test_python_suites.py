@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Other people's tests of executors pass with hdss.Executor: those of CPython, of the package with Python's own tests, and those of
-mpi4py.futures, of the file that HDSS_MPI4PY_TESTS names, else of Debian's source package. python_suites.py runs them, and lists
+"""Other people's tests of executors pass with hdss.Executor and hdss.Pool: those of CPython, of the package with Python's own tests, and
+those of mpi4py.futures, of the file that HDSS_MPI4PY_TESTS names, else of Debian's source package. python_suites.py runs them, and lists
 those that are left out, each with its reason."""
 import glob
 import hashlib
@@ -56,6 +56,18 @@ def test_those_of_cpython():
         return said
     summary(said)
     assert said['ran'] - len(said['skipped']) >= 45, said
+    return None
+
+
+def test_those_of_pool():
+    python, why = python_with('cloudpickle', 'test._test_multiprocessing')
+    if python is None or obstacle() is not None:
+        return why or obstacle()
+    said = suite(python, 'pool')
+    if isinstance(said, str):
+        return said
+    summary(said)
+    assert said['ran'] - len(said['skipped']) >= 25, said
     return None
 
 
@@ -122,4 +134,4 @@ def test_those_of_mpi4py():
 
 
 if __name__ == '__main__':
-    main([test_those_of_cpython, test_those_of_mpi4py])
+    main([test_those_of_cpython, test_those_of_pool, test_those_of_mpi4py])

@@ -64,7 +64,10 @@ class Pool:
 
     def __init__(self, processes: Optional[int] = None, initializer: Optional[Callable[..., Any]] = None, initargs: Iterable[Any] = (),
                  maxtasksperchild: Optional[int] = None, context: Any = None, **options: Any) -> None:
-        tasks = None if maxtasksperchild is None else _given.whole('maxtasksperchild', maxtasksperchild, 1)
+        try:
+            tasks = None if maxtasksperchild is None else _given.whole('maxtasksperchild', maxtasksperchild, 1)
+        except TypeError as error:  # as multiprocessing has it
+            raise ValueError(str(error)) from None
         self._executor = Executor(processes, initializer=initializer, initargs=_given.arguments(initargs), max_tasks_per_child=tasks,
                                   mp_context=context, **options)
         self._is_closed = False
