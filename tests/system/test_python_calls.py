@@ -253,7 +253,7 @@ def test_calls_with_threads():
         assert executor.submit(left_behind).result(TIMEOUT_S) >= 2
         if not HAS_NUMPY:
             return 'all but numpy'
-        assert executor.submit(product, 300).result(TIMEOUT_S) == (1200.0, os.environ.get('OMP_NUM_THREADS', '1'))
+        assert executor.submit(product, 300).result(TIMEOUT_S) == (1200.0, os.environ.get('OMP_NUM_THREADS', str(max(1, len(os.sched_getaffinity(0)) // 2))))
     with hdss.Executor(workers=2, environment={**os.environ, 'OMP_NUM_THREADS': '3'}) as executor:
         assert list(executor.map(product, [400] * 6)) == [(1600.0, '3')] * 6
     return None

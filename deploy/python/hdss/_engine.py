@@ -379,7 +379,8 @@ class Engine:
         values = self._environment
         values['PYTHONPATH'] = os.pathsep.join([PACKAGE] + [path for path in [values.get('PYTHONPATH')] if path])
         if not any(name in values for name in THREADS):
-            values.update({name: '1' for name in THREADS})  # each worker has a core
+            cores = self.workers if self.set.may_have_nodes else len(os.sched_getaffinity(0))
+            values.update({name: str(max(1, cores // self.workers)) for name in THREADS})
         return environment_words(values)
 
     def _serve(self) -> None:
