@@ -7,6 +7,7 @@
 #include "common/job/job_setup.h"
 #include "common/metrics/human.h"
 #include "common/os/cores.h"
+#include "common/os/files.h"
 #include "common/os/say.h"
 #include "common/os/signals.h"
 #include "common/util/text.h"
@@ -202,10 +203,16 @@ static void remove_place(const struct exec_run *run, int status)
 
 /* --- the list --- */
 
-/* What is to be typed for a file that was named in the place of a program. */
+/* What is to be typed for what was named in the place of a program. */
 static int refuse_program(const char *name, struct error *error)
 {
     struct stat status;
+    if (strchr(name, '/') != NULL && stat(name, &status) == 0 && S_ISREG(status.st_mode))
+        return error_set(error, "%.100s is no program; accepted: a program before it, or `chmod +x %.100s`", name,
+                         name);
+    if (strchr(name, '/') != NULL)
+        return error_set(
+            error, "%.100s: there is no such program; accepted: the path of one, or the name of one in PATH", name);
     if (stat(name, &status) < 0 || !S_ISREG(status.st_mode))
         return error_set(error, "%.100s: no such program in PATH; accepted: the name of one, or a path such as ./NAME",
                          name);
@@ -217,17 +224,30 @@ static int refuse_program(const char *name, struct error *error)
 
 /* The program of a command without a shell is looked for here before anything is started, if tasks look at the same
  * places. */
+static bool is_there(const char *program)
+{
+    struct stat status;
+    return strchr(program, '/') == NULL
+               ? search_in_path(program) != NULL
+               : stat(program, &status) == 0 && S_ISREG(status.st_mode) && access(program, X_OK) == 0;
+}
+
 static int check_program(const struct exec_run *run, struct error *error)
 {
     struct cmdline words;
+    const struct exec_request *request = &run->request;
+    if (!run->is_remote && !exec_request_looks_at_lines(request) && strcmp(request->shell, SHELL_YES) != 0 &&
+        !is_there(request->shell))
+        return error_set(error, "--shell: there is no %.100s here; accepted: bash, or sh", request->shell);
     int result = 0;
     cmdline_init(&words);
-    const char *command = run->request.command;
-    if (!run->is_remote && exec_request_looks_at_lines(&run->request) &&
+    const char *command = request->command;
+    if (!run->is_remote && exec_request_looks_at_lines(request) &&
         cmdline_split(&words, command, strlen(command), NULL, NULL) == 0 && words.count > words.assignments) {
         const char *name = cmdline_at(&words, words.assignments);
-        if (words.assignments == 0 && name[strcspn(name, "/{")] == '\0' && !shell_has(name) &&
-            search_in_path(name) == NULL)
+        const bool is_path = strchr(name, '/') != NULL;
+        if (words.assignments == 0 && strchr(name, '{') == NULL && (is_path || !shell_has(name)) &&
+            (!is_path || name[0] == '/' || request->workdir == NULL) && !is_there(name))
             result = refuse_program(name, error);
     }
     cmdline_fini(&words);
@@ -335,6 +355,8 @@ static int exec_check_order(const struct exec_run *run, struct error *error)
  * a pipe may have no end. The first row is waited for. */
 static int begin_list(struct exec_run *run, struct error *error)
 {
+    if (run->request.output != NULL && file_check_folder(run->request.output, error) < 0)
+        return -1;
     int result = task_list_begin(&run->list, own.list, error) < 0 ? -1 : write_rows(run, 1, true, error);
     const int64_t end_ms = launch_clock_ms() + INPUT_WAIT_MS;
     const bool whole = run->request.dry_run || run->request.output != NULL || exec_has_order(run);

@@ -9,6 +9,7 @@
 #include "common/config/job.h"
 #include "common/os/cores.h"
 #include "common/util/number.h"
+#include "common/util/suggest.h"
 #include "common/util/text.h"
 #include "deploy/cli/duration.h"
 #include "deploy/cli/run.h"
@@ -406,6 +407,33 @@ static const struct absent {
     {"use-cores-instead-of-threads", 0, "it is what is done without it"},
 };
 
+/* What other systems call an option, and what it is here. */
+static const struct {
+    const char *word, *meant;
+} foreign[] = {
+    {"--cpus", "--cores C"},
+    {"--ncpus", "--cores C"},
+    {"--cpus-per-task", "--cores C"},
+    {"-c", "--cores C"},
+    {"--mem-per-cpu", "--memory M"},
+    {"--ntasks", "-j N"},
+    {"--nprocs", "-j N"},
+    {"--procs", "-j N"},
+    {"-np", "-j N"},
+    {"--walltime", "--timeout TIME"},
+    {"--cwd", "--workdir FOLDER"},
+    {"--chdir", "--workdir FOLDER"},
+    {"--directory", "--workdir FOLDER"},
+    {"--array", "arguments, as in ::: {1..100}"},
+    {"--log", "--joblog FILE"},
+    {"--stdout", "--results TEMPLATE"},
+    {"--stdin", "-a FILE"},
+    {"--input", "-a FILE"},
+    {"-f", "-a FILE"},
+    {"--file", "-a FILE"},
+    {"--pin", "nothing: tasks have cores of their own; --cores C for more than one"},
+};
+
 /* Other spellings of options that are there, and words that change nothing (`ours` is NULL). */
 static const struct spelling {
     const char *theirs, *ours;
@@ -570,6 +598,9 @@ static int exec_read_words(struct exec_request *request, int count, char *const 
 
 static int refuse_absent(const char *word, struct error *error)
 {
+    for (size_t i = 0; i < sizeof foreign / sizeof *foreign; i++)
+        if (strlen(foreign[i].word) == strcspn(word, "=") && strncmp(foreign[i].word, word, strcspn(word, "=")) == 0)
+            return error_set(error, "unknown option %s; here it is %s", foreign[i].word, foreign[i].meant);
     const bool is_long = word[0] == '-' && word[1] == '-';
     const size_t length = strcspn(word, "=");
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
@@ -600,6 +631,24 @@ static int respell(struct exec_request *request, char **word)
     return 0;
 }
 
+/* Names an option or another spelling of one that the unknown word may stand for. */
+static void suggest_option(const struct options *options, const char *word, struct error *error)
+{
+    char name[60];
+    struct suggestion nearest;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(word, "="), word);
+    suggest_init(&nearest, name + strspn(name, "-"));
+    for (const struct option_section *section = options->sections; section->title != NULL; section++)
+        for (const struct option_row *row = section->rows; row->name != NULL; row++)
+            suggest_offer(&nearest, row->name);
+    const char *const ours = nearest.name;
+    for (size_t i = 0; i < sizeof spellings / sizeof *spellings; i++)
+        if (strncmp(spellings[i].theirs, "--", 2) == 0)
+            suggest_offer(&nearest, spellings[i].theirs + 2);
+    if (nearest.name != ours)
+        error_set(error, OPTIONS_UNKNOWN "%s; did you mean --%s?", name, nearest.name);
+}
+
 static bool is_passed_on(const char *name)
 {
     for (size_t i = 0; i < PASSED; i++)
@@ -613,7 +662,9 @@ static int exec_read_options(struct exec_request *request, struct options_reader
                              struct error *error)
 {
     struct options_word word;
+    struct error unread;
     bool linked;
+    error = error_or(error, &unread);
     while (reader->letters != NULL || reader->at < reader->argc) {
         if (reader->letters == NULL && respell(request, &argv[reader->at]) > 0) {
             reader->at++;
@@ -625,6 +676,8 @@ static int exec_read_options(struct exec_request *request, struct options_reader
         if (refuse_absent(next, error) < 0)
             return -1;
         int result = options_next(reader, &word, error);
+        if (result < 0 && strncmp(error->text, OPTIONS_UNKNOWN, strlen(OPTIONS_UNKNOWN)) == 0)
+            suggest_option(reader->options, next, error);
         if (result <= 0)
             return result;
         if (word.row == NULL) {

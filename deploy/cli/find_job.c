@@ -107,9 +107,9 @@ static int find_in_set(struct job_list *found, const struct set_place *set, cons
     result = find_by_name(found, set, word, error);
     return result <= 0 ? result
                        : error_set(error,
-                                   "'%.60s' is neither the ID nor the name of a job of the set %s; `hdss jobs "
+                                   "'%.60s' is neither the ID nor the name of a job of the set %s; %s`hdss jobs "
                                    "--all` lists them",
-                                   word, set->name);
+                                   word, set->name, strcmp(word, "all") == 0 ? "--all stands for all; " : "");
 }
 
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error)

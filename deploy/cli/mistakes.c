@@ -100,6 +100,10 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
             return error_set(error, "%.60s stands before the command; type: hdss %s %.60s ...", argv[0], command->name,
                              argv[0]);
     }
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], ":::", 3) == 0)
+            return error_set(error, "%.60s stands in the place of a command; type: hdss exec %.60s ...", argv[0],
+                             argv[0]);
     run_grammar(&grammar);
     snprintf(option, sizeof option, "%.*s", (int)strcspn(argv[0], "="), argv[0]);
     for (const struct option_section *section = grammar.options.sections; section->title != NULL; section++)
@@ -114,10 +118,13 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
 static const struct {
     const char *word, *meant;
 } other_commands[] = {
-    {"start", "up"},     {"server", "up"},     {"serve", "up"},    {"stop", "down"},      {"shutdown", "down"},
-    {"status", "jobs"},  {"list", "jobs"},     {"queue", "jobs"},  {"squeue", "jobs"},    {"qstat", "jobs"},
-    {"bjobs", "jobs"},   {"info", "show"},     {"kill", "cancel"}, {"scancel", "cancel"}, {"qdel", "cancel"},
-    {"bkill", "cancel"}, {"sbatch", "submit"}, {"qsub", "submit"}, {"bsub", "submit"},    {"tail", "output --follow"},
+    {"start", "up"},      {"server", "up"},      {"serve", "up"},      {"stop", "down"},
+    {"shutdown", "down"}, {"status", "jobs"},    {"list", "jobs"},     {"queue", "jobs"},
+    {"squeue", "jobs"},   {"qstat", "jobs"},     {"bjobs", "jobs"},    {"info", "show"},
+    {"kill", "cancel"},   {"scancel", "cancel"}, {"qdel", "cancel"},   {"bkill", "cancel"},
+    {"sbatch", "submit"}, {"qsub", "submit"},    {"bsub", "submit"},   {"tail", "output --follow"},
+    {"parallel", "exec"}, {"xargs", "exec"},     {"delete", "cancel"}, {"rm", "cancel"},
+    {"stat", "jobs"},
 };
 
 static const char *meant_by(const char *word)
@@ -181,6 +188,10 @@ static const struct {
     {"cores", "--workers N"},
     {"cpus", "--workers N"},
     {"m", "--masters M"},
+    {"J", "--name NAME"},
+    {"job-name", "--name NAME"},
+    {"dependency", "--after ID"},
+    {"depend", "--after ID"},
     {"t", "--threads T"},
     {"cpus-per-task", "--threads T"},
     {"T", "--technique NAME"},
@@ -260,7 +271,16 @@ static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
     return kernel;
 }
 
-static int explain_option(const char *word, const char *next, const struct hdss_kernel *kernel, struct error *error)
+/* True if the option that is meant is one of these, or none is. */
+static bool is_taken(const struct options *options, const char *meant)
+{
+    char name[40];
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(meant, " ,="), meant);
+    return strncmp(name, "--", 2) != 0 || options_find(options, name + 2) != NULL;
+}
+
+static int explain_option(const struct options *options, const char *word, const char *next,
+                          const struct hdss_kernel *kernel, struct error *error)
 {
     const char *equals = strchr(word, '=');
     char name[64];
@@ -276,7 +296,7 @@ static int explain_option(const char *word, const char *next, const struct hdss_
         return add_program(kernel->name, error);
     }
     for (size_t i = 0; i < sizeof other_names / sizeof *other_names; i++)
-        if (strcmp(other_names[i].word, name) == 0)
+        if (strcmp(other_names[i].word, name) == 0 && is_taken(options, other_names[i].meant))
             return error_set(error, "unknown option %.60s; here it is %s", word, other_names[i].meant);
     return -1;
 }
@@ -426,8 +446,8 @@ static int explain_unknown_option(const struct options *options, int argc, char 
         continue;
     if (more == 0 || strcmp(refusal.text, error->text) != 0)
         return -1;
-    return explain_option(argv[reader.at - 1], reader.at < argc ? argv[reader.at] : NULL, find_kernel(argc, argv),
-                          error);
+    return explain_option(options, argv[reader.at - 1], reader.at < argc ? argv[reader.at] : NULL,
+                          find_kernel(argc, argv), error);
 }
 
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error)

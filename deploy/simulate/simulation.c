@@ -381,10 +381,12 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
     const char *path = simulation->costs_name;
     struct error inner;
     char *text = file_read(path, &inner);
+    const char *meant = text == NULL ? costs_nearest_distribution(path) : NULL;
     if (text == NULL)
-        return error_set(error,
-                         "--costs '%s': accepted: a distribution (" COSTS_DISTRIBUTIONS ") or a readable file (%s)",
-                         path, inner.text);
+        return error_set(
+            error, "--costs '%s': %s%s%saccepted: a distribution (" COSTS_DISTRIBUTIONS ") or a readable file (%s)",
+            path, meant != NULL ? "did you mean " : "", meant != NULL ? meant : "", meant != NULL ? "? " : "",
+            inner.text);
     simulation->costs = costs_parse(text, setup->first, setup->count, &inner);
     free(text);
     if (simulation->costs == NULL)

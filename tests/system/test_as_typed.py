@@ -9,6 +9,7 @@ import shutil
 import subprocess
 
 from launch import HDSS, TIMEOUT_S, environment, main
+from sets import down, here, up, well
 
 # In each line T stands for the tool: hdss exec -k, or parallel -k.
 AS_PARALLEL = r'''
@@ -402,6 +403,148 @@ MISTAKES = [
     ('T --carrier x echo ::: a', 'accepted: auto, local, mpi', 'T --carrier local echo ::: a'),
 ]
 
+# The same of other commands, and of options and values that are misspelt or another system's.
+MORE_MISTAKES = r'''
+hdss exec --jobz 2 echo ::: a => did you mean --jobs => hdss exec --jobs 2 echo ::: a
+hdss exec -j 2.5 echo ::: a => a number, a share of the cores => hdss exec -j 50% echo ::: a
+hdss exec --retries many echo ::: a => an integer from 0 => hdss exec --retries 2 echo ::: a
+hdss exec --cores 1000 echo ::: a => needs 1000 cores; this node has => hdss exec --cores 1 echo ::: a
+hdss exec --cores two echo ::: a => an integer from 0 => hdss exec --cores 1 echo ::: a
+hdss exec --memory 9999T echo ::: a => needs 9999T of memory; this node has => hdss exec --memory 10M echo ::: a
+hdss exec -a nosuch echo => nosuch: No such file => hdss exec -a one echo
+hdss exec echo :::: nosuch => nosuch: No such file => hdss exec echo :::: one
+hdss exec -a sub echo => accepted: a file with an argument on each line => hdss exec -a one echo
+hdss exec ehco ::: a => no such program in PATH => hdss exec echo ::: a
+hdss exec ./go.sj ::: a => accepted: the path of one => hdss exec ./go.sh ::: a
+hdss exec ./table.csv ::: a => accepted: a program before it => hdss exec cat ./table.csv ::: one
+hdss exec ./lib.sh ::: a => `chmod +x ./lib.sh` => chmod +x ./lib.sh; hdss exec ./lib.sh ::: a; echo run
+hdss exec sub ::: a => the name of one, or a path => hdss exec ls sub ::: one
+hdss exec table.csv => accepted: -a table.csv => hdss exec -a table.csv echo
+hdss exec --joblog nosuch/l echo ::: a => nosuch/l: No such file => hdss exec --joblog l echo ::: a
+hdss exec --joblog sub echo ::: a => sub: Is a directory => hdss exec --joblog l echo ::: a
+hdss exec --output one echo ::: a => accepted: --overwrite => hdss exec --output one --overwrite echo ::: a; cat one
+hdss exec --output nosuch/o echo ::: a => `mkdir -p nosuch` => mkdir -p nosuch; hdss exec --output nosuch/o echo ::: a; cat nosuch/o
+hdss exec --output o --joblog l echo ::: a => FILE.log is a task log => hdss exec --output o echo ::: a; cat o.log
+hdss exec --html nosuch/x.html echo ::: a => `mkdir -p nosuch` => hdss exec --html x.html echo ::: a
+hdss exec --max-output 1x echo ::: a => an integer from -1 => hdss exec --max-output 100 echo ::: a
+hdss exec --halt soon,fail=0 echo ::: a => soon,fail=N => hdss exec --halt soon,fail=1 echo ::: a
+hdss exec --halt later,fail=1 echo ::: a => now,fail=N => hdss exec --halt now,fail=1 echo ::: a
+hdss exec -N 0 echo ::: a => an integer from 1 => hdss exec -N 1 echo ::: a
+hdss exec -n x echo ::: a => an integer from 1 => hdss exec -n 1 echo ::: a
+hdss exec -d ab echo ::: a => one character, or \n => printf 'a;b' | hdss exec -d ';' echo
+hdss exec --header yes echo ::: x 1 => accepted: : => hdss exec --header : echo {x} ::: x 1
+hdss exec --header : --csv echo {z} :::: table.csv => a name of its first line => hdss exec --header : --csv echo {a} :::: table.csv
+hdss exec echo ::: a :::: => :::: needs the name of a file => hdss exec echo ::: a :::: one
+hdss exec --shell=perl echo ::: a => accepted: bash, dash => hdss exec --shell=bash echo ::: a
+hdss exec --shell=/no/such/bash echo ::: a => accepted: bash, or sh => hdss exec --shell=sh echo ::: a
+hdss exec 'echo "x' ::: a => quotes that do not end => hdss exec 'echo "x"' ::: a
+hdss exec 'echo {= s/a/b/ =}' ::: a => is Perl, which is not run here => hdss exec 'echo {} | sed s/a/b/' ::: a
+hdss exec --help-me echo ::: a => did you mean --help => hdss exec --help
+hdss exec --set nosuch echo ::: a => `hdss jobs` shows those that are up => hdss jobs; hdss exec echo ::: a
+hdss exec --techniqe ss echo ::: a => did you mean --technique => hdss exec --technique ss echo ::: a
+hdss exec --technique sss echo ::: a => did you mean ss => hdss exec --technique ss echo ::: a
+hdss exec --hosts "" echo ::: a => is no host name => hdss exec --hosts localhost:2 echo ::: a
+hdss exec --masters x echo ::: a => an integer from 0 => hdss exec --masters 1 echo ::: a
+hdss exec --eta=x echo ::: a => takes no value => hdss exec --eta echo ::: a
+hdss exec --bar=yes echo ::: a => takes no value => hdss exec --bar echo ::: a
+hdss exec --progres echo ::: a => did you mean --progress => hdss exec --progress echo ::: a
+hdss exec --keeporde echo ::: a => did you mean --keep => hdss exec --keep-order echo ::: a
+hdss exec --line-buffr echo ::: a => did you mean --line-buffer => hdss exec --line-buffer echo ::: a
+hdss exec --dry echo ::: a => did you mean --dry-run => hdss exec --dry-run echo ::: a
+hdss exec --time 10 echo ::: a => did you mean --timeout => hdss exec --timeout 10 echo ::: a
+hdss exec --mem 10M echo ::: a => did you mean --memory => hdss exec --memory 10M echo ::: a
+hdss exec --cpus 1 echo ::: a => here it is --cores C => hdss exec --cores 1 echo ::: a
+hdss exec --cpus-per-task 1 echo ::: a => here it is --cores C => hdss exec --cores 1 echo ::: a
+hdss exec --ntasks 2 echo ::: a => here it is -j N => hdss exec -j 2 echo ::: a
+hdss exec --walltime 1h echo ::: a => here it is --timeout TIME => hdss exec --timeout 1h echo ::: a
+hdss exec --cwd sub ls ::: . => here it is --workdir FOLDER => hdss exec --workdir sub ls ::: .
+hdss exec --array 1-3 echo => ::: {1..100} => hdss exec echo ::: {1..3}
+hdss exec --log l echo ::: a => here it is --joblog FILE => hdss exec --joblog l echo ::: a
+hdss exec -f one echo => here it is -a FILE => hdss exec -a one echo
+hdss exec --joblog l --resume=everything echo ::: a => accepted: failed => hdss exec --joblog l --resume=failed echo ::: a
+hdss exec --delay 5mins echo ::: a => as 1h30m => hdss exec --delay 50ms echo ::: a
+hdss exec --timeout 1h30 echo ::: a => as 1h30m => hdss exec --timeout 1h30m echo ::: a
+hdss exec --env =x echo ::: a => or NAME=VALUE => hdss exec --env A=x echo ::: a
+hdss exec --workdir one echo ::: a => a folder that is there => hdss exec --workdir sub echo ::: a
+hdss exec --sshlogin host echo ::: a => use --hosts NAME:CORES => hdss exec --hosts localhost:2 echo ::: a
+hdss exec --block 1M wc ::: a => it goes with --pipe => hdss exec wc ::: one
+hdss exec --max-args x echo ::: a => an integer from 1 => hdss exec --max-args 2 echo ::: a
+hdss exec --rpl '{x} s/a/b/' echo ::: a => {.} {/} {//} => hdss exec echo {.} ::: a.b
+hdss exec --limit x echo ::: a => use -j N => hdss exec -j 2 echo ::: a
+hdss exec -J prof echo ::: a => write the options out => hdss exec -k echo ::: a
+hdss exce echo ::: a => did you mean exec => hdss exec echo ::: a
+hdss parallel echo ::: a => here it is exec => hdss exec echo ::: a
+hdss xargs echo ::: a => here it is exec => hdss exec echo ::: a
+hdss echo ::: a => type: hdss exec echo ::: ARG => hdss exec echo ::: a
+hdss commands => hdss run exec tasks=commands => hdss run --output o exec tasks=commands; cat o
+hdss --jobs 2 exec echo ::: a => type: hdss exec --jobs => hdss exec --jobs 2 echo ::: a
+hdss -j 2 echo ::: a => type: hdss exec -j => hdss exec -j 2 echo ::: a
+hdss -j 2 mandelbrot => type: hdss run -j => hdss run -j 2 mandelbrot width=8 height=8
+hdss mandelbrot width=8 => type: hdss run mandelbrot width=8 => hdss run mandelbrot width=8 height=8
+hdss gss => hdss techniques gss => hdss techniques gss
+hdss help exce => did you mean exec => hdss help exec
+hdss run mandelbort => did you mean mandelbrot => hdss run mandelbrot width=8 height=8
+hdss run => `hdss kernels` lists them => hdss kernels
+hdss run -j 2 echo a => type: hdss exec echo ::: ARG => hdss exec echo ::: a
+hdss run ./lib.sh => a shared object, or python:MODULE.FUNCTION => hdss exec 'bash ./lib.sh; echo {}' ::: a
+hdss run mandelbrot widht=8 => did you mean width => hdss run mandelbrot width=8 height=8
+hdss run mandelbrot width=x => an integer from 1 => hdss run mandelbrot width=8 height=8
+hdss run mandelbrot width 8 => type width=8, as one word => hdss run mandelbrot width=8 height=8
+hdss run mandelbrot --width 8 => without dashes: width=8 => hdss run mandelbrot width=8 height=8
+hdss run --technique gsss mandelbrot => did you mean gss => hdss run --technique gss mandelbrot width=8 height=8
+hdss run --technique gss:k=1 mandelbrot => the parameters are round= => hdss run --technique gss:round=floor mandelbrot width=8 height=8
+hdss run --workers two mandelbrot => auto, an integer from 1 => hdss run --workers auto mandelbrot width=8 height=8
+hdss run --output o.jpg mandelbrot => names that end in .npy, .png => hdss run --output o.npy mandelbrot width=8 height=8
+hdss run --resume mandelbrot => accepted: with --output FILE => hdss run --output o.npy --resume mandelbrot width=8 height=8
+hdss run --trace t mandelbrot => a file name that ends in .csv => hdss run --trace t.csv mandelbrot width=8 height=8
+hdss run --report mandelbrot => the name of a file that ends in .json => hdss run --report r.json mandelbrot width=8 height=8
+hdss run --dca nodes mandelbrot => two-sided:exchanges=2, node => hdss run --dca node mandelbrot width=8 height=8
+hdss run python:mine => accepted: python:MODULE.FUNCTION => printf 'def f(first, count):\n    return [0] * count\n' > mine.py; hdss run --iterations 0:3 python:mine.f
+hdss run exec => accepted: tasks=FILE => hdss run --output o exec tasks=commands; cat o
+hdss run exec taks=commands => did you mean tasks => hdss run --output o exec tasks=commands; cat o
+hdss run exec command='echo {x}' table=table.csv => a name of its first line => hdss run --output o exec command='echo {a}' table=table.csv; cat o
+hdss run synthetic mode=slep => accepted: one of busy, sleep => hdss run synthetic mode=sleep mean=1 iterations=2
+hdss run synthetic mean=10x => a number from 0 => hdss run synthetic mean=10 iterations=2
+hdss chunks => hdss chunks SPEC --iterations N --workers P => hdss chunks gss --iterations 100 --workers 4
+hdss chunks gss --iteration 100 => did you mean --iterations => hdss chunks gss --iterations 100 --workers 4
+hdss chunks gss --workers 4 => no --iterations given => hdss chunks gss --workers 4 --iterations 100
+hdss chunks gsss --iterations 100 --workers 4 => did you mean gss => hdss chunks gss --iterations 100 --workers 4
+hdss chunks gss --iterations 100x --workers 4 => an integer from 0 => hdss chunks gss --iterations 100 --workers 4
+hdss techniqes => did you mean techniques => hdss techniques
+hdss kernels mandelbort => did you mean mandelbrot => hdss kernels mandelbrot
+hdss simulate --workers 4 => `hdss kernels` lists them => hdss simulate --workers 4 mandelbrot width=8 height=8
+hdss simulate --worker 4 mandelbrot => did you mean --workers => hdss simulate --workers 4 mandelbrot width=8 height=8
+hdss simulate --workers 4 --costs gama:mean=10 synthetic => did you mean gamma => hdss simulate --workers 4 --costs gamma:mean=10 synthetic iterations=9
+hdss simulate --platform rangr mandelbrot => did you mean ranger => hdss simulate --platform ranger:nodes=2 mandelbrot width=8 height=8
+hdss simulate --workers 4 exec command=true => accepted: with --costs => hdss simulate --workers 4 --costs gamma:mean=10 exec command=true count=5
+hdss log nosuch => there is no such file => hdss exec --joblog l echo ::: a; hdss log l
+hdss log one => is no task log => hdss exec --joblog l echo ::: a; hdss log l
+hdss show 1 => `hdss jobs` lists those that are there => hdss jobs; echo listed
+hdss submti exec -- echo a => did you mean submit => hdss submit --help
+'''
+
+# Likewise, where the set main is up.
+SET_MISTAKES = r'''
+hdss submit --nam x echo a => did you mean --name => hdss submit --name x echo a
+hdss submit -J x echo a => here it is --name NAME => hdss submit --name x echo a
+hdss submit --dependency 1 echo a => here it is --after ID => hdss submit --after 1 echo a
+hdss submit --after nosuch echo a => IDs and names of jobs => hdss submit --after main/1 echo a
+hdss submit --priority high echo a => an integer from -1000 => hdss submit --priority 5 echo a
+hdss submit --array x echo a => as 1-100 => hdss submit --array 1-3 echo a
+hdss submit --timeout 5 exec -- echo a => without dashes: timeout=5 => hdss submit exec timeout=5 command=date
+hdss submit mandelbort => did you mean mandelbrot => hdss submit mandelbrot width=8 height=8
+hdss show 999 => there is no such job => hdss show 1
+hdss show nosuch => `hdss jobs --all` lists them => hdss jobs --all
+hdss cancel all => --all stands for all => hdss cancel --all; echo cancelled
+hdss wait all => --all stands for all => hdss wait --all; echo waited
+hdss jobs --al => did you mean --all => hdss jobs --all
+hdss up => --name NAME => hdss up --name other && hdss down other; echo $?
+hdss exec --set main -j 2 echo ::: a => accepted: --cores C => hdss exec --set main --cores 1 echo ::: a
+hdss exec --set mian echo ::: a => `hdss jobs` shows those that are up => hdss exec --set main echo ::: a
+hdss down nosuch => `hdss jobs` shows those that are up => hdss jobs
+hdss delete 1 => here it is cancel => hdss cancel --all; echo cancelled
+'''
+
 # What no argument may do, wherever its command has it, is to be run: each of them makes a file where a shell reads it.
 RUN_ME = ['x\ntouch run #', ';touch run;#', "';touch run;#", "\\';touch run;#", '";touch run;#', '\\";touch run;#', '$(touch run)', '`touch run`',
           'a[$(touch run)]', '}$(touch run)', ');touch run;#', ')";touch run;#', '$(touch run)}" \'', '&& touch run', '> run', "'\ntouch run\n'", 'x) touch run;;']
@@ -414,7 +557,7 @@ PLACES = ['echo {}', r'true; echo "\{}"', r"true; echo '\{}'", r"true; echo 'a\\
 
 
 def make_files():
-    os.makedirs('sub')
+    os.makedirs('sub', exist_ok=True)
     for name, text in (('one', 'foo\nbar\n'), ('two', 'good\n'), ('sub/inner', 'within\n'), ('sub/inner.txt', 'within\n'), ('words', 'a b\nc d\n'),
                        ('tabs', 'a\tb\nc\td\n'), ('table.csv', 'a,b\n1,2\n3,4\n'), ('quoted.csv', 'a,"x, y"\nb,"say ""hi"""\n'), ('bars', 'a;1|b\nc;2|d\n'),
                        ('go.sh', '#!/bin/sh\necho go "$@"\n'), ('fasta', '>one\nACGT\n>two\nTT\n'), ('odd name', 'x\n'), ("it's", 'xy\n'), ('dol$lar', 'xyz\n'), ('lib.sh', 'helper() { echo "help $1"; }\n'),
@@ -427,11 +570,11 @@ def make_files():
 def typed(line, tool):
     """What a person sees who types the line into bash in a folder of these files, and whether it succeeds."""
     shutil.rmtree('there', ignore_errors=True)
-    os.mkdir('there')
+    os.makedirs('there', exist_ok=True)  # a job of a set may still write there
     os.chdir('there')
     try:
         make_files()
-        script = f'shout() {{ echo "$*" | tr a-z A-Z; }}; export -f shout; T() {{ {tool} "$@"; }}; {line}'
+        script = f'shout() {{ echo "$*" | tr a-z A-Z; }}; export -f shout; T() {{ {tool} "$@"; }}; hdss() {{ {HDSS} "$@"; }}; {line}'
         own = {**environment(), 'GREETING': 'good day', 'SHELL': '/bin/bash'}
         done = subprocess.run(['bash', '-c', script], stdin=subprocess.DEVNULL, capture_output=True, text=True, env=own, timeout=TIMEOUT_S, check=False)
         return done.stdout, done.returncode == 0, done.stderr
@@ -469,12 +612,28 @@ def test_files_of_tasks():
             agree(given + way, right)
 
 
-def test_advice_works():
-    for typed_so, advice, advised in MISTAKES:
+def follow_advice(mistakes):
+    for typed_so, advice, advised in mistakes:
         _, _, said = typed(typed_so, f'{HDSS} exec')
         assert len(said.splitlines()) == 1 and advice in said, (typed_so, said)
         out, good, complaint = typed(advised, f'{HDSS} exec')
         assert good and out != '' or 'lib.sh' in advised, (advised, out, complaint)
+
+
+def test_advice_works():
+    others = [line.split(' => ') for line in MORE_MISTAKES.strip().split('\n')]
+    assert len(MISTAKES) + len(others) >= 150
+    follow_advice(MISTAKES + others)
+
+
+def test_advice_for_a_set_works():
+    here()
+    up()
+    try:
+        well(['submit', '--wait', 'echo', 'first'])
+        follow_advice([line.split(' => ') for line in SET_MISTAKES.strip().split('\n')])
+    finally:
+        down()
 
 
 def test_no_argument_is_run():
@@ -489,4 +648,4 @@ def test_no_argument_is_run():
 
 
 if __name__ == '__main__':
-    main([test_no_argument_is_run, test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks, test_advice_works])
+    main([test_no_argument_is_run, test_lines_for_gnu_parallel, test_lines_for_xargs_and_shells, test_files_of_tasks, test_advice_works, test_advice_for_a_set_works])

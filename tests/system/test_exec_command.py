@@ -185,7 +185,7 @@ def test_a_pipe_is_read_while_tasks_run():
 
 def test_no_others_are_tried_where_none_can_start():
     """Also of a list that goes on: the command ends by itself, and says so."""
-    with subprocess.Popen([HDSS, 'exec', './nosuch'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
+    with subprocess.Popen([HDSS, 'exec', './nosuch{#}'], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment()) as process:
         try:
             process.stdin.write('1\n2\n3\n')
             process.stdin.flush()
@@ -193,7 +193,7 @@ def test_no_others_are_tried_where_none_can_start():
             assert process.wait(TIMEOUT_S) == 3 and 'hdss exec: the first 3 tasks could not be started, and the others were not tried; ' in said, said
         finally:
             process.kill()
-    run = execute('--halt', 'never', './nosuch', stdin='1\n2\n3\n4\n')
+    run = execute('--halt', 'never', './nosuch{#}', stdin='1\n2\n3\n4\n')
     assert run.status == 3 and 'others' not in run.raw_err and '4 tasks could not be started' in run.raw_err, run
 
 
@@ -428,7 +428,10 @@ WRONG = [
     (['echo', '/etc/passwd', '/etc/group'], '', 2, 'there are no arguments, and /etc/passwd is a word of the command; type ::: before it'),
     (['echo'], 'a\0b\n', 2, 'a NUL byte; accepted: -0'),
     (['nosuchprogram', ':::', 'a', 'b'], '', 2, 'nosuchprogram: no such program in PATH'),
-    (['./nosuch', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),
+    (['./nosuch{#}', ':::', 'a', 'b'], '', 3, '2 tasks could not be started'),
+    (['./nosuch', ':::', 'a', 'b'], '', 2, './nosuch: there is no such program; accepted: the path of one'),
+    (['./abc', ':::', 'a'], '', 2, '`chmod +x ./abc`'),
+    (['--cpus', '1', 'echo', ':::', 'a'], '', 2, 'here it is --cores C'),
     (['abc'], '', 2, 'abc is no program; accepted: -a abc for the commands'),
     (['run.sh', ':::', 'a'], '', 2, 'run.sh is in this folder, and not in PATH; accepted: ./run.sh'),
     (['echo', '::', 'a'], '', 2, "'::' marks nothing; accepted: ::: before arguments"),
@@ -447,7 +450,7 @@ def test_what_is_wrong_is_said_in_a_line():
     run = execute('sleep {} &', ':::', '1000')
     assert run.status == 0 and run.err[0] == "hdss exec: the command ends in '&': what it leaves running is ended with its task", run
     assert run.err[1].startswith('hdss: task 1: what it had left in the background was killed'), run
-    run = execute('./nosuch', ':::', *map(str, range(20000)))
+    run = execute('./nosuch{#}', ':::', *map(str, range(20000)))
     assert run.status == 3 and 3 < len(run.err) <= 5 and 'not tried; accepted: --halt never to try all' in run.raw_err, run
 
 

@@ -3,6 +3,7 @@
 #include "deploy/simulate/platforms/platform.h"
 
 #include "common/util/number.h"
+#include "common/util/suggest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -277,10 +278,18 @@ int platform_parse(struct platform *platform, const char *text, struct error *er
     return platform_complete(platform, statement.line, error);
 }
 
-static void list_names(char *text, size_t size)
+/* Lists the names, behind the one that `meant` may stand for. */
+static void list_names(const char *meant, char *text, size_t size)
 {
+    struct suggestion nearest;
     size_t used = 0;
     text[0] = '\0';
+    suggest_init(&nearest, meant);
+    for (unsigned i = 0; platform_names[i] != NULL; i++)
+        suggest_offer(&nearest, platform_names[i]);
+    if (nearest.name != NULL)
+        used = (size_t)snprintf(text, size, "did you mean %s? ", nearest.name);
+    used += (size_t)snprintf(text + used, size - used, "accepted: ");
     for (unsigned i = 0; platform_names[i] != NULL && used < size; i++)
         used += (size_t)snprintf(text + used, size - used, "%s%s", i > 0 ? ", " : "", platform_names[i]);
 }
@@ -336,8 +345,8 @@ int platform_find(struct platform *platform, const char *spec, struct error *err
     snprintf(name, sizeof name, "%.*s", (int)length, spec);
     const char *text = platform_described(name);
     if (text == NULL) {
-        list_names(known, sizeof known);
-        return error_set(error, "platform '%.64s' is unknown; accepted: %s, or a file", name, known);
+        list_names(name, known, sizeof known);
+        return error_set(error, "platform '%.64s' is unknown; %s, or a file", name, known);
     }
     if (platform_parse(platform, text, error) < 0)
         return -1;

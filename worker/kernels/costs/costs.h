@@ -50,6 +50,9 @@ int costs_separate_workers(struct costs *costs, struct recorded_speeds *speeds, 
 /* True if the text begins with the name of a distribution, or of a part of a mixture. */
 bool costs_is_distribution(const char *spec);
 
+/* The distribution whose name is nearest to that of the spec; NULL: none is near. */
+const char *costs_nearest_distribution(const char *spec);
+
 /* From a distribution, `name` or `name:param=value,..`, with a name of COSTS_DISTRIBUTIONS and the parameters mean=
  * (us), cov= (uniform, normal, gamma, lognormal: standard deviation over mean), spread= (bimodal, increasing,
  * decreasing, phases: relative to the mean, 0 to 1), alpha= (pareto: index, above 1), phases= (phases: number of

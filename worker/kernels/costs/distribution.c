@@ -6,6 +6,7 @@
 
 #include "common/util/number.h"
 #include "common/util/random.h"
+#include "common/util/suggest.h"
 
 #include <math.h>
 #include <stdbool.h>
@@ -286,6 +287,17 @@ bool costs_is_distribution(const char *spec)
 {
     double share;
     return find_kind(spec, strcspn(spec, ":")) != NULL || take_share(spec, &share) != NULL;
+}
+
+const char *costs_nearest_distribution(const char *spec)
+{
+    char name[40];
+    struct suggestion nearest;
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(spec, ":"), spec);
+    suggest_init(&nearest, name);
+    for (size_t k = 0; k < KINDS; k++)
+        suggest_offer(&nearest, kinds[k].name);
+    return nearest.name;
 }
 
 static int take_distribution(struct part *part, const char *spec, uint64_t first, uint64_t count, struct error *error)
