@@ -205,12 +205,14 @@ static size_t running_of_event(void *context, uint64_t ids[METRICS_JOBS_MAX])
     return control_source_count(control->source, &control->session, &counts, ids);
 }
 
+#define TITLE_WORDS 16
+
 static json_t *job_of_event(void *context, uint64_t id)
 {
     struct control_job job;
     if (!look_at_job(context, id, &job))
         return NULL;
-    job.words = 0;
+    job.words = job.words < TITLE_WORDS ? job.words : TITLE_WORDS; /* for the title */
     job.after_count = 0;
     json_t *object = control_job_json(&job);
     json_object_del(object, "command");

@@ -141,8 +141,9 @@ static json_t *known_count(bool is_known, uint64_t value)
 
 static json_t *chunk_json(const struct rank_figures *rank)
 {
-    return json_pack("{s:o, s:o, s:o, s:o}", "first", json_of_count(rank->first), "count", json_of_count(rank->count),
-                     "left", json_of_count(rank->left), "since_s", json_of_number(rank->since_s));
+    return json_pack("{s:o, s:o, s:o, s:o, s:o}", "first", json_of_count(rank->first), "count",
+                     json_of_count(rank->count), "left", json_of_count(rank->left), "since_s",
+                     json_of_number(rank->since_s), "command", text_or_null(rank->command));
 }
 
 static const char *rank_state_name(enum rank_state state)

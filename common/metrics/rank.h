@@ -36,6 +36,7 @@ struct rank_figures {
     double load;              /* processes per core including itself; 0: unknown */
     bool has_chunk;           /* the running chunk is known */
     uint64_t first, count;
-    uint64_t left;  /* iterations without results */
-    double since_s; /* time since its start */
+    uint64_t left;       /* iterations without results */
+    double since_s;      /* time since its start */
+    const char *command; /* of a task; NULL: none, or unknown; borrowed */
 };

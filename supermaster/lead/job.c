@@ -37,6 +37,7 @@
 #include "supermaster/statistics.h"
 #include "supermaster/supermaster.h"
 #include "worker/helper/ask.h"
+#include "worker/kernels/exec/exec.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -533,12 +534,20 @@ void led_job_tell(struct led_job *led, struct control_job *job)
     job->output = setup->job.output;
 }
 
+/* Of the command of a task. */
+#define COMMAND_TOLD_MAX 200
+
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank)
 {
     const uint64_t now_ns = led->ended_ns > 0 ? led->ended_ns : runtime_now();
     if (place >= led->topology->ranks || !supermaster_tell_rank(&led->supermaster, (unsigned)place, now_ns, rank))
         return false;
+    static char command[COMMAND_TOLD_MAX];
+    const struct job_setup *setup = &led->root.setup;
     rank->host = runtime_host_of(led->runtime, rank->rank);
+    if (rank->has_chunk && setup->kernel == &exec_kernel &&
+        exec_text_known(setup->values, rank->first, command, sizeof command) == 0)
+        rank->command = command;
     return true;
 }
 

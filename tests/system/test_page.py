@@ -136,8 +136,12 @@ def test_who_is_answered_and_what():
         for target in ('/v1/jobs/1/output', '/metrics', '/v1/end', '/v1/jobs/1/items', '/v1?x=1', '/v2', '/../v1', '//v1', '/v1/jobs/1%0d%0a'):
             assert page.ask(target)[0] == 404, target
         assert page.ask('/v1/jobs/1')[0] == 404 and 'no such job' in page.ask('/v1/jobs/1')[1]
-        for method in ('POST', 'DELETE', 'PUT', 'HEAD', 'OPTIONS'):
+        for method in ('POST', 'PUT', 'HEAD', 'OPTIONS'):
             assert page.ask('/v1/jobs/1', method)[0] == 405 and page.ask('/', method)[0] == 405, method
+        assert page.ask('/v1/jobs/1', 'DELETE')[0] == 404 and page.ask('/v1/jobs/1', 'DELETE', Authorization='')[0] == 401
+        for target in ('/', '/v1', '/v1/jobs', '/v1/jobs/1/ranks', '/v1/jobs/1?x=1', '/v1/pods/1'):
+            assert page.ask(target, 'DELETE')[0] == 405, target
+        assert json.loads(page.ask('/v1/jobs/1/tasks')[1]) == {'failed': 0, 'failures': [], 'history': []}
         page.process.send_signal(signal.SIGINT)
         assert page.process.wait() == 0
     assert not [name for name in os.listdir() if name.startswith('hdss-')], os.listdir()  # no socket, token or folder is left
@@ -331,6 +335,33 @@ def test_the_page_in_a_browser():
     return None
 
 
+def test_tasks_in_a_browser():
+    """Tasks that ended before the page was opened, those that failed, with the reason, and the end of the job."""
+    if not chromium.program():
+        return NO_BROWSER
+    here()
+    line = 'echo begins >&2; [ {} != 3 ] || { echo "no <b>luck</b> with {}" >&2; exit 4; }; [ {} -lt 9 ] || sleep 1000'
+    with a_set('night'), Page('night', '--open', 'no') as page, chromium.Browser(1000, 900) as browser:
+        assert run([HDSS, 'submit', 'exec', line, ':::', *map(str, range(1, 11))]).status == 0
+        wait_until(lambda: json.loads(page.ask('/v1/jobs/1')[1]).get('done') == 8, 'eight tasks')
+        told = json.loads(page.ask('/v1/jobs/1/tasks')[1])
+        assert told['failed'] == 1 and told['history'][-1][1] == 8, told
+        assert [(row['task'], row['end'], row['error']) for row in told['failures']] == [(3, 'exit 4', 'no <b>luck</b> with 3')] and '3 != 3' in told['failures'][0]['command'].replace("'", ''), told
+        browser.visit(page.url)
+        wait_until(lambda: 'no <b>luck</b> with 3' in text(browser, '#failures'), 'the failed task')
+        wait_until(lambda: text(browser, '#rate-story').startswith('Now ') and 'sleep 1000' in text(browser, '#ranks'), 'the rate, and what runs')
+        assert text(browser, '#rate-title') == 'Rate since the beginning'
+        for width, dark in ((1000, True), (2560, False)):
+            browser.show(width, 900, dark)
+            browser.frame()
+            assert browser.evaluate('document.documentElement.scrollWidth <= innerWidth'), width
+        browser.evaluate('window.confirm = () => false, document.querySelector("#cancel").click()')
+        browser.evaluate('window.confirm = () => true, document.querySelector("#cancel").click()')
+        wait_until(lambda: json.loads(page.ask('/v1/jobs/1')[1])['state'] == 'cancelled', 'the end of the job')
+        assert not browser.complaints, browser.complaints
+    return None
+
+
 def test_a_lost_connection_comes_back():
     """The page is reached through another port, as by ssh -L, which is closed and opened again."""
     if not chromium.program():
@@ -354,4 +385,4 @@ def test_a_lost_connection_comes_back():
 
 if __name__ == '__main__':
     main([test_what_cannot_be_is_said, test_who_is_answered_and_what, test_it_opens_a_browser, test_events_of_a_run, test_a_stuck_subscriber_is_let_go,
-          test_the_page_in_a_browser, test_a_lost_connection_comes_back])
+          test_the_page_in_a_browser, test_tasks_in_a_browser, test_a_lost_connection_comes_back])

@@ -14,6 +14,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from hdss._command import DONE, Command, Option, Refusal
 from hdss._page import Look, Page
 from hdss._sessions import WAITING_MAX, Gone, Line, Refused, Silent, find, only_word, sessions, sessions_and_jobs
+from hdss._tasks import Tasks
 from hdss._top_model import OVER, RANKS_MAX, Job, Model, Session
 from hdss._top_pages import WIDTH_MAX, Act, Key, Ui, numbers_in, view
 
@@ -36,6 +37,7 @@ class Gather:
         self.lines: Dict[str, Line] = {}
         self.looked = ''                # the job whose ranks the model has
         self.place = 0                  # the next page of ranks
+        self.tasks: Optional[Tasks] = None  # of the job that is looked into
         self.running: List[str] = []    # jobs that ran the last time
 
     def look(self, model: Model, ui: Ui, all_ranks: bool) -> None:
@@ -51,6 +53,7 @@ class Gather:
                 model.note = f'the set {name} has ended'
             self.lines.pop(name).close()
         self._look_into(model, ui, all_ranks)
+        self._look_at_tasks(model)
         model.sum_up()
         self._tell_what_ended(model)
 
@@ -90,7 +93,7 @@ class Gather:
     def _look_into(self, model: Model, ui: Ui, all_ranks: bool) -> None:
         if not ui.is_inside or self.looked != ui.job:
             model.clear_looked()
-            self.looked, self.place = '', 0
+            self.looked, self.place, self.tasks = '', 0, None
             all_ranks = True  # a job that is looked into now is shown as a whole
         if not ui.is_inside:
             return
@@ -109,6 +112,15 @@ class Gather:
         except Gone:
             model.looked_is_gone = True
         self.place = 0
+
+    def _look_at_tasks(self, model: Model) -> None:
+        job = model.looked
+        if job is None or job.kernel != 'exec' or not job.output:
+            return
+        self.tasks = self.tasks or Tasks(os.path.join(job.folder, job.output))
+        self.tasks.look()
+        told = self.tasks.told()
+        model.failures, model.failed_tasks = told['failures'], told['failed']
 
     @staticmethod
     def _ask_for_ranks(line: Line, target: str, model: Model, place: int) -> int:

@@ -72,6 +72,7 @@ class Job:
         self.id = session if session.startswith('run-') else f'{session}/{int(number) if 1 <= number < 1e18 else 0}'
         self.name, self.kernel, self.folder = (_text(json, name) for name in ('name', 'kernel', 'folder'))
         self.title = _text(json, 'title') or self.kernel
+        self.output = _text(json, 'output')
         self.state = _text(json, 'state') or 'silent'
         self.waits_for = _text(json, 'waits_for')
         self.technique, self.topology = _text(json, 'technique'), _text(json, 'topology')
@@ -97,7 +98,7 @@ class Job:
 
 class Rank:
     __slots__ = ('rank', 'is_master', 'state', 'node', 'master', 'host', 'busy', 'has_counts', 'done', 'chunks', 'compute_s', 'load', 'has_chunk', 'first',
-                 'count', 'left', 'since_s')
+                 'count', 'left', 'since_s', 'command')
 
     def __init__(self, json: Any) -> None:
         chunk = _of(json, 'chunk')
@@ -112,7 +113,7 @@ class Rank:
         self.compute_s, self.load = _positive(json, 'compute_s'), _positive(json, 'load')
         self.has_chunk = isinstance(chunk, dict)
         self.first, self.count, self.left = _count(chunk, 'first'), _count(chunk, 'count'), _count(chunk, 'left')
-        self.since_s = _positive(chunk, 'since_s')
+        self.since_s, self.command = _positive(chunk, 'since_s'), _text(chunk, 'command')
 
     @property
     def group(self) -> int:
@@ -213,6 +214,8 @@ class Model:
         self.looked_reason = ''            # why its session tells nothing
         self.ranks: List[Rank] = []        # of that job, by their places
         self.sums = Sums([], None)
+        self.failures: List[Any] = []      # of its tasks, as hdss._tasks tells them, the latest first
+        self.failed_tasks = 0
         self.note = ''                     # what has happened last
         self.clock = ''
 
@@ -222,6 +225,7 @@ class Model:
 
     def clear_looked(self) -> None:
         self.looked, self.ranks, self.looked_reason = None, [], ''
+        self.failures, self.failed_tasks = [], 0
         self.looked_is_gone = self.looked_is_silent = False
 
     def add_jobs(self, session: str, jobs: Any) -> None:

@@ -18,6 +18,7 @@ WORDS_WIDTH = 80       # columns from which on there is room for words that can 
 OTHERS_COLUMNS = 18    # for ", and 1,234 others"
 BAR_LEAST = 8
 SETS_TOLD = 4
+FAILURES_TOLD = 3
 FOOT_LINES = 2
 UNFOLDED_MAX = 32      # workers up to which all of them are shown, and not only their groups
 OUT_OF_SIGHT = 'out of sight'
@@ -52,7 +53,7 @@ RANK_COLUMNS = (
     Column('done', 'DONE', is_number=True, least=6, dispensable=5),
     Column('chunks', 'CHUNKS', is_number=True, dispensable=3),
     Column('time', 'FOR', is_number=True, least=7, dispensable=8),
-    Column('chunk', 'CHUNK', dispensable=4),
+    Column('chunk', 'CHUNK', least=8, dispensable=4),
     Column('load', 'LOAD', is_number=True, dispensable=2),
     Column('lost', 'LOST', is_number=True, dispensable=1),
 )
@@ -283,7 +284,7 @@ def _add_body(page: Page, model: Model, ui: Ui, shown: int, lines: Optional[int]
 def _add_title(page: Page, model: Model, is_screen: bool, state: str, title: str) -> None:
     """The title, the state, and the time: on a screen at the right, where there is room for it."""
     page.line()
-    page.add_short(title, page.width, Look.STRONG)
+    page.add_short(title, page.width - len(state) - 2 * bool(state), Look.STRONG)
     if state:
         page.add(f', {state}', STATE_LOOKS.get(state, Look.PLAIN))
     if not model.clock or page.left < len(model.clock) + 2:
@@ -376,6 +377,7 @@ def _add_job_head(page: Page, model: Model, ui: Ui, is_screen: bool) -> None:
     if job.command:
         page.label('command')
         page.add_short(' '.join(job.command), page.width)
+    _add_failures(page, model)
     _add_done(page, job)
     if job.rate > 0:
         page.label('rate')
@@ -392,6 +394,17 @@ def _add_job_head(page: Page, model: Model, ui: Ui, is_screen: bool) -> None:
     _add_workers(page, job, model)
     _add_lost(page, model.ranks)
     _add_slowest(page, job, model)
+
+
+def _add_failures(page: Page, model: Model) -> None:
+    """The tasks that failed last, each with the last line of its errors."""
+    for i, failure in enumerate(model.failures[:FAILURES_TOLD]):
+        page.label('failed' if i == 0 else '')
+        page.add(f'task {failure["task"]:,}, {failure["end"]}: ', Look.BAD)
+        page.add_short(failure['error'] or failure['command'], page.width)
+    if model.failed_tasks > FAILURES_TOLD:
+        page.label('')
+        page.add(f'{_text.count(model.failed_tasks)} failed in all', Look.BAD)
 
 
 def _add_done(page: Page, job: Job) -> None:
@@ -466,7 +479,9 @@ def _add_lost(page: Page, ranks: Sequence[Rank]) -> None:
 
 
 def _chunk(job: Job, rank: Rank, has_word: bool) -> str:
-    """"300 to 399": what is left of a chunk, with a word for it or without. Tasks are counted from 1."""
+    """The command of a task; or "300 to 399": what is left of a chunk, with a word for it or without. Tasks are counted from 1."""
+    if rank.command:
+        return rank.command
     are_tasks = job.kernel == 'exec'
     left = rank.left if 0 < rank.left < rank.count else rank.count
     first = rank.first + rank.count - left + are_tasks
@@ -477,7 +492,8 @@ def _chunk(job: Job, rank: Rank, has_word: bool) -> str:
 def _add_slowest(page: Page, job: Job, model: Model) -> None:
     for i, (rank, factor) in enumerate(model.sums.slow):
         page.label('slowest' if i == 0 else '')
-        page.add(f'{_chunk(job, rank, page.width >= WORDS_WIDTH)}: {_text.duration(rank.since_s)}')
+        page.add_short(_chunk(job, rank, page.width >= WORDS_WIDTH), page.width // 2)
+        page.add(f': {_text.duration(rank.since_s)}')
         if factor >= 0:
             page.add(f', {factor:.1f} x the mean', Look.WARN if factor >= 10 else Look.PLAIN)
         page.add(f', rank {rank.rank}')

@@ -2,11 +2,12 @@
 """hdss page: a run or set as it goes on, in a browser. The page is served at a port of this machine as long as the command runs.
 
 The page itself has no secret in it, and is given to anybody who names this machine: a browser sends no token with the address that it opens. The page
-finds the token after the '#' there, which no browser sends to anybody, and shows it with what it asks for. Only questions are passed on to the control
-socket, and of these only those of the page."""
+finds the token after the '#' there, which no browser sends to anybody, and shows it with what it asks for. Only the questions of the page are passed on to
+the control socket, and that a job is to be cancelled. What has come of tasks is read from the output of the job."""
 from __future__ import annotations
 
 import asyncio
+import concurrent.futures
 import contextlib
 import errno
 import hmac
@@ -24,6 +25,7 @@ from hdss import _control
 from hdss._command import DONE, FAILED, Command, Option, Refusal
 from hdss._errors import SetLost
 from hdss._sessions import find, find_only, only_word, sessions, sessions_and_jobs
+from hdss._tasks import Tasks
 
 HOST = '127.0.0.1'
 ANSWER_S = 5.0
@@ -36,6 +38,7 @@ CLIENTS_MAX = 64      # at a time; nobody else is accepted meanwhile
 PIECE = 65536
 
 QUESTION = re.compile(r'/v1(?:/events|/jobs(?:/[1-9][0-9]*(?:/ranks)?)?(?:\?[\w=&-]*)?)?', re.ASCII)
+JOB, TASKS = re.compile(r'/v1/jobs/[1-9][0-9]*', re.ASCII), re.compile(r'/v1/jobs/([1-9][0-9]{0,17})/tasks', re.ASCII)
 NAMED = re.compile(r'(?:localhost|127\.0\.0\.1|\[::1\])(?::[0-9]{1,5})?', re.ASCII | re.IGNORECASE)
 REASONS = {200: 'OK', 400: 'Bad Request', 401: 'Unauthorized', 403: 'Forbidden', 404: 'Not Found', 405: 'Method Not Allowed', 410: 'Gone',
            502: 'Bad Gateway', 503: 'Service Unavailable'}
@@ -85,10 +88,12 @@ def refusal(request: Request, token: str) -> Optional[Tuple[int, str]]:
         return 403, 'the Host is not what this machine is called here'
     if not is_page and not hmac.compare_digest(request.fields.get('authorization', '').encode('latin-1'), f'Bearer {token}'.encode()):
         return 401, 'accepted: Authorization: Bearer TOKEN'
+    if request.method == 'DELETE' and JOB.fullmatch(request.target):
+        return None
     if request.method != 'GET':
-        return 405, 'accepted: GET'
-    if not is_page and not QUESTION.fullmatch(request.target):
-        return 404, 'this is not here; accepted: /, /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/ranks, /v1/events'
+        return 405, 'accepted: GET, and DELETE of /v1/jobs/ID'
+    if not is_page and not QUESTION.fullmatch(request.target) and not TASKS.fullmatch(request.target):
+        return 404, 'this is not here; accepted: /, /v1, /v1/jobs, /v1/jobs/ID, /v1/jobs/ID/ranks, /v1/jobs/ID/tasks, /v1/events'
     return None
 
 
@@ -157,6 +162,8 @@ class Server:
         self.token = secrets.token_hex(32)
         self.has_ended = False
         self.tasks: Set[asyncio.Task[None]] = set()
+        self.of_jobs: Dict[int, Optional[Tasks]] = {}  # what has come of the tasks of each job; None: it has none
+        self.reader = concurrent.futures.ThreadPoolExecutor(1)  # of what is in files
 
     @property
     def port(self) -> int:
@@ -211,10 +218,28 @@ class Server:
             await client.tell(*refused)
         elif request.target == '/':
             await client.answer(200, HTML, self.page)
+        elif (asked := TASKS.fullmatch(request.target)) is not None:
+            told = await asyncio.get_running_loop().run_in_executor(self.reader, self._look_at_tasks, int(asked.group(1)))
+            await client.answer(200, JSON, json.dumps(told).encode())
         else:
-            await self._pass_on(client, request.target)
+            await self._pass_on(client, request.method, request.target)
 
-    async def _pass_on(self, client: Client, target: str) -> None:
+    def _look_at_tasks(self, number: int) -> Dict[str, Any]:
+        """For the thread that reads."""
+        if number not in self.of_jobs:
+            control = _control.Control(self.subject.path, ANSWER_S)
+            with contextlib.suppress(SetLost, _control.Refused, ValueError):
+                job = control.ask('GET', f'/v1/jobs/{number}')
+                if job['output'] is not None or job['kernel'] != 'exec':  # else it has not begun
+                    self.of_jobs[number] = Tasks(os.path.join(job['folder'], job['output'])) if job['kernel'] == 'exec' else None
+            control.close()
+        tasks = self.of_jobs.get(number)
+        if tasks is None:
+            return {'failed': 0, 'failures': [], 'history': []}
+        tasks.look()
+        return tasks.told()
+
+    async def _pass_on(self, client: Client, method: str, target: str) -> None:
         try:
             reader, writer = await asyncio.open_unix_connection(self.subject.path, limit=HEAD_MAX)
         except (FileNotFoundError, ConnectionRefusedError):
@@ -225,7 +250,7 @@ class Server:
             await client.tell(503, 'the run or set cannot be asked now')
             return
         self._note_session(False)
-        relay = self._begin(self._relay(client, target, reader, writer))
+        relay = self._begin(self._relay(client, f'{method} {target}', reader, writer))
         gone = self._begin(client.has_gone())
         try:
             await asyncio.wait((relay, gone), return_when=asyncio.FIRST_COMPLETED)
@@ -238,16 +263,16 @@ class Server:
             writer.transport.abort()
 
     @staticmethod
-    async def _relay(client: Client, target: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _relay(client: Client, request: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """The answer comes as HTTP/1.0 has it: as it is, without pieces that have to be put together, and it ends with the connection."""
-        writer.write(f'GET {target} HTTP/1.0\r\nHost: hdss\r\n\r\n'.encode('ascii'))
+        writer.write(f'{request} HTTP/1.0\r\nHost: hdss\r\n\r\n'.encode('ascii'))
         try:
             head = await asyncio.wait_for(reader.readuntil(b'\r\n\r\n'), IDLE_S)
         except (asyncio.IncompleteReadError, asyncio.LimitOverrunError, asyncio.TimeoutError, OSError):
             head = b''
         told = re.match(rb'HTTP/1\.\d ([2-5]\d\d)', head)
         status = int(told.group(1)) if told is not None else 502
-        is_stream = target == '/v1/events' and status == 200
+        is_stream = request == 'GET /v1/events' and status == 200
         await client.send(head_of(status, EVENTS if is_stream else JSON))
         with contextlib.suppress(asyncio.TimeoutError, ConnectionResetError):
             while piece := await asyncio.wait_for(reader.read(PIECE), None if is_stream else IDLE_S):
@@ -358,7 +383,7 @@ def _way(text: str) -> str:
 
 COMMAND = Command(
     'page', '[SET|ID]',
-    'Shows a run or set in a browser as it goes on: its jobs with rate and expected end, and of a job its workers by node, its rate over the last minutes, '
+    'Shows a run or set in a browser as it goes on: its jobs with rate and expected end, and of a job its workers by node, its rate, '
     'and what was lost. The page is served until Ctrl-C.',
     (Option('port', 'port of this machine at which the page is (default 0: any that is free)', 'PORT', '0 to 65535', _port),
      Option('open', 'open the page by xdg-open where there is a display and standard output is a terminal, or only say where it is (default auto)',

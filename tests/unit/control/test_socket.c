@@ -497,9 +497,10 @@ START_TEST(a_rank_is_told_as_it_is)
     const struct rank_figures served = {.rank = 2, .node = 1, .master = 1};
     check_rank(&master, "{\"rank\":1,\"role\":\"master\",\"state\":\"serving\",\"node\":null,\"host\":\"n1\","
                         "\"done\":100,\"workers\":8,\"busy\":7}");
-    check_rank(&worker, "{\"rank\":3,\"role\":\"worker\",\"state\":\"computing\",\"node\":0,\"host\":\"n1\","
-                        "\"done\":50,\"master\":null,\"chunks\":5,\"compute_s\":2.5,\"wait_s\":0.5,\"power\":1.0,"
-                        "\"load\":1.5,\"chunk\":{\"first\":70,\"count\":10,\"left\":4,\"since_s\":0.25}}");
+    check_rank(&worker,
+               "{\"rank\":3,\"role\":\"worker\",\"state\":\"computing\",\"node\":0,\"host\":\"n1\","
+               "\"done\":50,\"master\":null,\"chunks\":5,\"compute_s\":2.5,\"wait_s\":0.5,\"power\":1.0,"
+               "\"load\":1.5,\"chunk\":{\"first\":70,\"count\":10,\"left\":4,\"since_s\":0.25,\"command\":null}}");
     check_rank(&served, "{\"rank\":2,\"role\":\"worker\",\"state\":null,\"node\":1,\"host\":null,\"done\":null,"
                         "\"master\":1,\"chunks\":null,\"compute_s\":null,\"wait_s\":null,\"power\":null,"
                         "\"load\":null,\"chunk\":null}");

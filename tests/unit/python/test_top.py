@@ -3,12 +3,14 @@
 text."""
 import os
 import random
+import struct
 import sys
 
 sys.path.insert(0, os.path.join(os.environ['SOURCE_ROOT'], 'deploy', 'python'))
 # pylint: disable=wrong-import-position
 from hdss import _text
 from hdss._page import Look, Page
+from hdss._tasks import Tasks
 from hdss._top_model import Group, Job, Model, Rank, Session
 from hdss._top_pages import Act, Key, Ui, view
 from launch import main
@@ -333,6 +335,33 @@ def test_pages_of_ranks_are_put_together():
         model.put_ranks(place, ranks, is_last)
         counts.append(len(model.ranks))
     assert counts == [0, 2, 4, 4, 2], counts
+
+
+# --- tasks ---
+
+def part(first, tasks):
+    """Tasks as they stand in a part: (command, exit status, errors) each."""
+    lines = [f'{first + i + 1}\thost\t{100 + i}.5\t0.25\t0\t0\t{status}\t0\t{command}\t1\t0\t0\t0\t1\texit\t2\t{len(errors)}\n' for i, (command, status, errors) in enumerate(tasks)]
+    table = b''.join(struct.pack('<IIII', status != 0, 2, len(errors), len(line)) for (_, status, errors), line in zip(tasks, lines))
+    body = struct.pack('<II', len(tasks), 3) + table + b'o\n' * len(tasks) + ''.join(errors for _, _, errors in tasks).encode() + ''.join(lines).encode()
+    return struct.pack('<4sIQQQQQ', b'HDSB', 1, first, len(tasks), len(body), 0, 0) + body
+
+
+def test_failed_tasks_are_told_with_their_last_line():
+    os.makedirs('o.parts', exist_ok=True)
+    tasks, good, bad = Tasks(os.path.abspath('o')), part(0, [('a', 0, ''), ('b', 3, 'one\ntwo\n\n')]), part(2, [('c', 1, '')] * 4)
+    equal(str(tasks.told()['failures']), '[]')
+    with open('o.parts/1', 'wb', buffering=0) as file:
+        for data, failed in ((good[:-1], 0), (good[-1:], 1), (bad, 5)):  # the first of them is not whole yet
+            file.write(data)
+            tasks.look()
+            assert tasks.failed == failed, (tasks.failed, failed)
+    told = tasks.told()
+    assert told['failures'][-1] == {'task': 2, 'command': 'b', 'end': 'exit 3', 'error': 'two'}, told
+    assert told['history'] == [(101000, 2), (102000, 4), (103000, 5), (104000, 6)], told['history']
+    scene = Scene().look_into('run-5', MASTERS_JOB, MASTERS)
+    scene.model.failures, scene.model.failed_tasks = told['failures'], told['failed']
+    assert 'failed     task 6, exit 1: c\n' in scene.page(60) and '5 failed in all' in scene.page(60), scene.page(60)
 
 
 # --- words from elsewhere ---

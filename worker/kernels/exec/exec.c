@@ -455,6 +455,14 @@ int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
+int exec_text_known(const union hdss_value *values, uint64_t task, char *text, size_t size)
+{
+    char unused[HDSS_ERROR_MAX];
+    const struct tasks_source source = source_of(values);
+    const struct kept_tasks *one = place_of(&source);
+    return is_kept(one, &source) && task < one->tasks.count ? exec_text(values, task, text, size, unused) : -1;
+}
+
 int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t size, char error[HDSS_ERROR_MAX])
 {
     struct error inner;

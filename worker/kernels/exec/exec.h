@@ -12,5 +12,8 @@ extern const struct hdss_kernel exec_kernel;
 /* Like check(), but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
+/* As exec_text(), of a list that this process has read and not closed since. */
+int exec_text_known(const union hdss_value *values, uint64_t task, char *text, size_t size);
+
 /* The command of a task as one would type it, truncated with "..." to `size`. */
 int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t size, char error[HDSS_ERROR_MAX]);

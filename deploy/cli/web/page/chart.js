@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The rate of the selected job over the last minutes, as a line.
+// The rate of the selected job since its beginning, as a line.
 
 const WINDOW_MS = 10000, WINDOW_LEAST_MS = 3000;
 
@@ -42,7 +42,7 @@ function prepareChart(canvas) {
 }
 
 function drawAxes({context, left, right, top, bottom, size}, most, spanMs, isLive) {
-  const minutes = spanMs / 60000, step = [0.25, 0.5, 1, 2, 5].find(step => minutes / step <= Math.max(2, (right - left) / 8 / size)) ?? 10;
+  const minutes = spanMs / 60000, step = [0.25, 0.5, 1, 2, 5, 10, 20, 60, 120, 360, 1440].find(step => minutes / step <= Math.max(2, (right - left) / 8 / size)) ?? 10080;
   context.fillStyle = colourOf('faint');
   context.strokeStyle = colourOf('line');
   context.lineWidth = 1;
@@ -59,12 +59,12 @@ function drawAxes({context, left, right, top, bottom, size}, most, spanMs, isLiv
   for (let ago = 0; ago <= minutes + 1e-9; ago += step) {
     const x = right - (right - left) * ago / minutes;
     context.textAlign = ago === 0 ? 'right' : 'center';
-    context.fillText(ago === 0 ? (isLive ? 'now' : 'end') : ago < 1 ? `−${Math.round(ago * 60)} s` : `−${ago} min`, x, bottom + 1.3 * size);
+    context.fillText(ago === 0 ? (isLive ? 'now' : 'end') : ago < 1 ? `−${Math.round(ago * 60)} s` : ago < 60 ? `−${ago} min` : `−${ago / 60} h`, x, bottom + 1.3 * size);
   }
 }
 
 function drawRate(job) {
-  const chart = prepareChart(byId('rate')), rates = ratesOf(state.samples[job.id] ?? []);
+  const chart = prepareChart(byId('rate')), rates = ratesOf(samplesOf(job));
   if (rates.length < 2) {
     chart.context.fillStyle = colourOf('faint');
     chart.context.textAlign = 'center';
@@ -72,7 +72,7 @@ function drawRate(job) {
     setText(byId('rate-story'), '');
     return;
   }
-  const end = rates.at(-1)[0], spanMs = Math.max(60000, Math.min(SAMPLES_MAX * SAMPLE_MS, end - rates[0][0]));
+  const end = rates.at(-1)[0], spanMs = Math.max(60000, end - rates[0][0]);
   const shown = rates.filter(([ms]) => ms >= end - spanMs), values = shown.map(([, rate]) => rate), most = Math.max(...values), least = Math.min(...values);
   const scale = most > 0 ? roundUp(most) : 1, {context, left, right, top, bottom} = chart;
   drawAxes(chart, scale, spanMs, link === 'live' && !isOver(job));
@@ -83,5 +83,5 @@ function drawRate(job) {
   for (const [ms, rate] of shown)
     context.lineTo(right - (right - left) * (end - ms) / spanMs, bottom - (bottom - top) * rate / scale);
   context.stroke();
-  setText(byId('rate-story'), `${isOver(job) || link !== 'live' ? 'At last' : 'Now'} ${rateText(shown.at(-1)[1])}, between ${rateText(least)} and ${rateText(most)} in the last ${spanText((end - shown[0][0]) / 1000)}; each point is a mean of 10 s.`);
+  setText(byId('rate-story'), `${isOver(job) || link !== 'live' ? 'At last' : 'Now'} ${rateText(shown.at(-1)[1])}, between ${rateText(least)} and ${rateText(most)} in the last ${spanText((end - shown[0][0]) / 1000)}; each point is a mean of 10 s or more.`);
 }

@@ -83,6 +83,8 @@ function drawDetail() {
   setText(byId('detail-title'), `Job ${job.id}${job.name ? `, ${job.name}` : ''}: ${job.title}`);
   fillTiles(job);
   fillLosses(job);
+  drawFailures(job);
+  byId('cancel').hidden = isOver(job) || link !== 'live';
   fillLog(job);
   drawRate(job);
   drawRanks(job);
@@ -137,6 +139,7 @@ byId('shows-over').addEventListener('change', event => {
   draw();
 });
 byId('jobs').addEventListener('keydown', moveInJobs);
+byId('cancel').addEventListener('click', cancelJob);
 addEventListener('hashchange', () => {
   readAddress();
   draw();

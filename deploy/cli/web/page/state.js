@@ -7,6 +7,7 @@ const SAMPLE_MS = 1000, SAMPLES_MAX = 600, LOG_MAX = 200;
 const state = {
   session: null, running: [], waiting: [], over: [], more: 0, // more: jobs that run and are not in the events
   ranks: [], ranksOf: 0, ranksMore: false,
+  tasks: null, // {job, failed, failures, history} of the selected job, if it has tasks
   samples: {}, // of each job: [[ms, done], ...]
   log: [],     // [[ms, job, text], ...]
   endedAt: 0,
@@ -69,7 +70,7 @@ function restoreState() {
 const isSame = (a, b) => a.name === b.name && a.pid === b.pid && a.host === b.host && a.started === b.started;
 
 function forget() {
-  Object.assign(state, {session: null, running: [], waiting: [], over: [], more: 0, ranks: [], ranksOf: 0, ranksMore: false, samples: {}, log: [], endedAt: 0});
+  Object.assign(state, {session: null, running: [], waiting: [], over: [], more: 0, ranks: [], ranksOf: 0, ranksMore: false, tasks: null, samples: {}, log: [], endedAt: 0});
 }
 
 // --- jobs ---
@@ -84,13 +85,16 @@ function note(job, text, ms = Date.now()) {
     state.log.shift();
 }
 
+// What is known of a job that is seen first: how it has begun, by the mean.
+const beginningOf = (job, now) => isNumber(job.elapsed_s) && isNumber(job.rate_per_s) ? [[now - 1000 * job.elapsed_s, Math.max(0, job.done - job.rate_per_s * job.elapsed_s)]] : [];
+
 function sample(job, now) {
-  const samples = state.samples[job.id] ??= [];
+  const samples = state.samples[job.id] ??= beginningOf(job, now);
   if (samples.length > 0 && now - samples.at(-1)[0] < SAMPLE_MS)
     return;
   samples.push([now, job.done]);
   if (samples.length > SAMPLES_MAX)
-    samples.shift();
+    state.samples[job.id] = samples.filter((_, i) => i % 2 === 0 || i >= SAMPLES_MAX / 2); // the older half is told of half as often
 }
 
 function noteChanges(before, job) {
@@ -142,8 +146,8 @@ class Refusal extends Error {
   }
 }
 
-async function request(target, signal) {
-  const answer = await fetch(target, {headers: {Authorization: `Bearer ${token}`}, cache: 'no-store', signal});
+async function request(target, signal, method = 'GET') {
+  const answer = await fetch(target, {method, headers: {Authorization: `Bearer ${token}`}, cache: 'no-store', signal});
   if (!answer.ok)
     throw new Refusal(answer.status);
   return answer;
@@ -189,6 +193,39 @@ async function askForRanks() {
     Object.assign(state, {ranks, ranksOf: job.id, ranksMore: next !== null});
 }
 
+// Failed tasks, and when tasks ended.
+async function askForTasks() {
+  const job = selected();
+  if (job?.kernel !== 'exec' || job.state === 'waiting') {
+    state.tasks = null;
+    return;
+  }
+  state.tasks = {job: job.id, ...await ask(`/v1/jobs/${job.id}/tasks`)};
+}
+
+// The samples of a job, with those from before the page was opened, as far as they are known.
+function samplesOf(job) {
+  const samples = state.samples[job.id] ?? [], known = state.tasks?.job === job.id ? state.tasks.history : [];
+  if (samples.length < 2)
+    return samples;
+  const [[began, before], [live]] = samples;
+  return [samples[0], ...known.filter(([ms]) => ms > began && ms < live).map(([ms, done]) => [ms, before + done]), ...samples.slice(1)];
+}
+
+// Cancels the selected job after the user has said so once more.
+async function cancelJob() {
+  const job = selected();
+  if (!job || !confirm(`Cancel job ${job.id}${job.name ? `, ${job.name}` : ''}? What runs of it is ended.`))
+    return;
+  try {
+    await request(`/v1/jobs/${job.id}`, AbortSignal.timeout(SILENT_MS), 'DELETE');
+    note(job.id, 'is being cancelled');
+  } catch {
+    note(job.id, 'could not be cancelled');
+  }
+  draw();
+}
+
 // Once a second, for thousands of ranks more seldom, while somebody looks. What fails is tried again.
 async function askForMore() {
   if (isAsking || link !== 'live' || document.hidden)
@@ -197,6 +234,7 @@ async function askForMore() {
   try {
     await askForLists();
     await askForRanks();
+    await askForTasks();
   } catch {
     listsAreOld = true;
   }

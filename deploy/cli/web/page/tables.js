@@ -104,6 +104,21 @@ function moveInJobs(event) {
   event.preventDefault();
 }
 
+// --- failed tasks ---
+
+function drawFailures(job) {
+  const known = state.tasks?.job === job.id ? state.tasks : null, body = byId('failures').querySelector('tbody');
+  byId('failures').hidden = !(known?.failed > 0);
+  if (byId('failures').hidden)
+    return;
+  arrange(body, known.failures.map((failure, i) => {
+    const row = body.children[i] ?? newRow(['', 'text', 'text command', 'text command']);
+    [group(failure.task), failure.end, failure.command, failure.error].forEach((text, cell) => setText(row.cells[cell], text));
+    return row;
+  }));
+  setText(byId('failures-more'), known.failed > known.failures.length ? `The last ${group(known.failures.length)} of ${group(known.failed)}; hdss log lists all.` : '');
+}
+
 // --- ranks ---
 
 const nodeBodies = new Map(), opened = new Map(), OPEN_MAX = 64;
@@ -135,7 +150,7 @@ function chunkText(chunk) {
   if (!chunk)
     return '';
   const range = chunk.count === 1 ? group(chunk.first) : `${group(chunk.first)} to ${group(chunk.first + chunk.count - 1)}, ${group(chunk.left)} left`;
-  return `${range}, for ${spanText(chunk.since_s)}`;
+  return `${chunk.command ?? range}, for ${spanText(chunk.since_s)}`;
 }
 
 function newShareRow(kind) {
