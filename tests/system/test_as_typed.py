@@ -499,7 +499,6 @@ hdss run --resume mandelbrot => accepted: with --output FILE => hdss run --outpu
 hdss run --trace t mandelbrot => a file name that ends in .csv => hdss run --trace t.csv mandelbrot width=8 height=8
 hdss run --report mandelbrot => the name of a file that ends in .json => hdss run --report r.json mandelbrot width=8 height=8
 hdss run --dca nodes mandelbrot => two-sided:exchanges=2, node => hdss run --dca node mandelbrot width=8 height=8
-hdss run python:mine => accepted: python:MODULE.FUNCTION => printf 'def f(first, count):\n    return [0] * count\n' > mine.py; hdss run --iterations 0:3 python:mine.f
 hdss run exec => accepted: tasks=FILE => hdss run --output o exec tasks=commands; cat o
 hdss run exec taks=commands => did you mean tasks => hdss run --output o exec tasks=commands; cat o
 hdss run exec command='echo {x}' table=table.csv => a name of its first line => hdss run --output o exec command='echo {a}' table=table.csv; cat o
