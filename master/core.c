@@ -256,6 +256,14 @@ static void master_receive(struct master *master, const struct event *event)
     }
 }
 
+static void master_receive_stolen(struct master *master, const struct event *event)
+{
+    struct error error;
+    const unsigned w = service_find(&master->service, event->from);
+    if (service_stolen(&master->service, w, event->now_ns, &event->stolen, master->actions, &error) < 0)
+        master_refuse(master, event->from, error.text);
+}
+
 void master_tell_counts(struct master *master)
 {
     const struct recovery_counts counts = service_take_counts(&master->service);
@@ -338,6 +346,7 @@ void master_step(struct master *master, const struct event *event, struct action
     actions->event = event;
     switch (event->type) {
     case EVENT_MESSAGE: master_receive(master, event); break;
+    case EVENT_STOLEN: master_receive_stolen(master, event); break;
     case EVENT_STORED:
         service_stored(&master->service, event, master->actions);
         if (event->lost)

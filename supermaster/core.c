@@ -628,6 +628,23 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     }
 }
 
+/* A worker without a master may have got what another has returned. */
+static void look_at_returned(struct supermaster *supermaster)
+{
+    supermaster_take_own_counts(supermaster);
+    if (!is_central(supermaster) && supermaster->service.line.count > 0)
+        supermaster_note_waiting(supermaster);
+}
+
+static void receive_stolen(struct supermaster *supermaster, const struct event *event)
+{
+    struct error error;
+    const unsigned w = service_find(&supermaster->service, event->from);
+    if (service_stolen(&supermaster->service, w, event->now_ns, &event->stolen, supermaster->step.actions, &error) < 0)
+        supermaster_refuse(supermaster, error.text);
+    look_at_returned(supermaster);
+}
+
 static void receive_from_worker(struct supermaster *supermaster, unsigned w, const struct event *event)
 {
     struct error error;
@@ -710,6 +727,7 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
             supermaster_end_if_hopeless(supermaster);
         break;
     case EVENT_MESSAGE: supermaster_receive(supermaster, event); break;
+    case EVENT_STOLEN: receive_stolen(supermaster, event); break;
     case EVENT_STORED:
         service_stored(&supermaster->service, event, supermaster->step.actions);
         if (supermaster_has_no_worker(supermaster))

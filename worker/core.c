@@ -636,6 +636,7 @@ void worker_step(struct worker *worker, const struct event *event, struct action
     case EVENT_TIMER: worker_expire(worker, event->now_ns, actions); break;
     case EVENT_BOUNDARY_READY: worker_note_boundary_ready(worker, &event->ready, actions); break;
     case EVENT_CUT: worker_tell_cut(worker, &event->cut, actions); break;
+    case EVENT_STOLEN: worker_note_stolen(worker, &event->stolen.range); break;
     case EVENT_DRY: run_dry(worker, event->now_ns, actions); break;
     case EVENT_LOAD: worker->load = event->load; break;
     case EVENT_ITERATIONS_FAILED: tell_failure(worker, event, actions); break;

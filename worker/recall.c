@@ -59,6 +59,22 @@ void worker_receive_recall(struct worker *worker, const struct recall *recall, s
         send_returned(worker, 0, actions);
 }
 
+static void shorten_running(struct worker *worker, uint64_t by)
+{
+    worker->running.count -= by;
+    assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
+           worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
+    if (worker->running.count == worker->running_before)
+        worker->running.chunk = 0; /* nothing of it is left at the master */
+}
+
+void worker_note_stolen(struct worker *worker, const struct range *range)
+{
+    assert(range->count > 0 && worker->running.first + worker->running.count == range->first + range->count &&
+           "the end of the running chunk is taken");
+    shorten_running(worker, range->count);
+}
+
 /* If the executor has chunks ahead, it cuts the newest one first. The running chunk may end at the same iteration if
  * that was recalled and assigned again. An interrupted probe has nothing to return. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
@@ -71,11 +87,7 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
     if (is_newest) {
         take_from_newest(worker, cut->count);
     } else if (cut->count > 0 && worker->running.first + worker->running.count == end) {
-        worker->running.count -= cut->count;
-        assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
-               worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
-        if (worker->running.count == worker->running_before)
-            worker->running.chunk = 0; /* nothing of it is left at the master */
+        shorten_running(worker, cut->count);
     } else
         assert((cut->count == 0 || worker->state == WORKER_LEAVING) && "the newest chunk is cut, or the running one");
     if (cut->count > 0)

@@ -311,6 +311,7 @@ static void computing_step(void *self, const struct event *event, struct actions
         step_server(computing, event);
         break;
     case EVENT_MESSAGE:
+    case EVENT_STOLEN: /* from other ranks */
     case EVENT_STORED:
     case EVENT_DRAIN:
     case EVENT_MORE:

@@ -114,6 +114,7 @@ void event_write_name(const void *event, char *text, size_t size)
         [EVENT_ITERATIONS_FAILED] = "ITERATIONS_FAILED",
         [EVENT_BOUNDARY_READY] = "BOUNDARY_READY",
         [EVENT_CUT] = "CUT",
+        [EVENT_STOLEN] = "STOLEN",
         [EVENT_DRY] = "DRY",
         [EVENT_FINISHED] = "FINISHED",
         [EVENT_TIMER] = "TIMER",

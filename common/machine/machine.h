@@ -47,6 +47,9 @@ enum event_type {
     EVENT_BOUNDARY_READY,
     /* result of CUT, before other events: `cut`, the end of a chunk, will not be computed; count 0: all has begun */
     EVENT_CUT,
+    /* result of STEAL, and of a SEND of RECALL to a worker of this node: `stolen` of rank `from`. For that worker,
+     * before any other event: the end of its running chunk is with others, who know of it */
+    EVENT_STOLEN,
     EVENT_DRY,       /* a thread of this worker is idle */
     EVENT_FINISHED,  /* the running chunk is finished: `chunk`, possibly empty */
     EVENT_TIMER,     /* the deadline has passed */
@@ -88,6 +91,14 @@ static inline uint64_t recall_share(uint64_t unbegun, unsigned holders, unsigned
     return (uint64_t)((all + workers - 1) / workers);
 }
 
+/* Iterations taken from the end of a running chunk, and its number. Count 0: nothing is left to take of it. Chunk 0:
+ * what the worker computes cannot be seen. */
+struct stolen {
+    struct range range;
+    uint32_t chunk;
+    bool is_answer; /* a RECALL was not sent for it */
+};
+
 /* Present state of a growing loop. */
 struct growth {
     uint64_t count;   /* iterations, never fewer than before */
@@ -116,6 +127,7 @@ struct event {
         struct chunk_event chunk;
         struct boundary_ready ready;
         struct range cut;
+        struct stolen stolen;
         uint16_t load; /* as in a REQUEST, at least LOAD_ONE */
         struct growth growth;
         bool now; /* DRAIN, LEAVING: without finishing running iterations */
@@ -138,6 +150,9 @@ enum action_type {
      * other processes. EVENT_CUT follows before any other event, and FINISHED of that chunk when none of it runs any
      * more, even if nothing is left of it */
     ACTION_CUT,
+    /* take what a worker of this node, rank `steal.to`, has not begun of its running chunk, for `steal.waiting`
+     * workers: EVENT_STOLEN follows. A SEND of RECALL does the same first, and is no message if something is taken */
+    ACTION_STEAL,
     ACTION_FORGET, /* give up all chunks except the oldest */
     ACTION_MARK,   /* report when the running chunk has done `run.mark` iterations */
     ACTION_STORE,  /* write store.data, valid during this step only */
@@ -183,6 +198,9 @@ struct action {
             unsigned waiting; /* idle workers; RECALL_ALL: begin nothing more */
             bool now;         /* do not finish what runs, a chunk or a probe */
         } cut;
+        struct {
+            unsigned to, waiting;
+        } steal;
         struct {
             struct part part;
             unsigned from;

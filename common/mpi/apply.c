@@ -190,6 +190,7 @@ void driver_apply(void *self, const struct action *action)
     case ACTION_RUN: apply_run(driver, action); break;
     case ACTION_CUT: apply_cut(driver, action); break;
     case ACTION_GROW: apply_growth(driver); break;
+    case ACTION_STEAL: driver_steal(driver, action->steal.to, action->steal.waiting, false); break;
     case ACTION_FORGET: executor_forget(executor); break;
     case ACTION_MARK: executor_set_mark(executor, action->run.mark); break;
     case ACTION_STORE: driver_store(driver, &action->store.part, action->store.data, action->store.bytes); break;

@@ -192,6 +192,7 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->reported, 0);
     atomic_store(&bell->fenced, 0);
     atomic_store(&bell->ran_count, 0);
+    atomic_store(&bell->span.word, 0);
 }
 
 /* Without a count while `first` changes, so that no range is read that never was. */
@@ -211,6 +212,11 @@ void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struc
         if (range.count > 0)
             tell(&range);
     }
+}
+
+struct span *doorbell_span(const struct doorbell *doorbell, unsigned rank)
+{
+    return doorbell_reaches(doorbell, rank) ? &doorbell->bells[doorbell->node_index[rank]].span : NULL;
 }
 
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank)

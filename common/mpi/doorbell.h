@@ -2,6 +2,7 @@
 /* Wakes sleeping ranks of the same node: see doorbell.c. */
 #pragma once
 
+#include "common/machine/span.h"
 #include "common/mpi/folder.h"
 #include "common/util/error.h"
 #include "common/util/ranges.h"
@@ -21,6 +22,7 @@ struct bell {
     /* The latest tasks that the rank has begun, for whoever reports the loss of the supermaster; 0: none. */
     _Atomic uint64_t ran_first, ran_count;
     char pad[32]; /* one cache line each */
+    struct span span;
 };
 
 /* Shared by the ranks of a node. */
@@ -77,6 +79,7 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank);
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range);
 /* Calls `tell` with the latest tasks of each rank of this node that has begun some. */
 void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range));
-
+/* The running chunk of a rank of this node; NULL: the rank is elsewhere. */
+struct span *doorbell_span(const struct doorbell *doorbell, unsigned rank);
 /* True for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

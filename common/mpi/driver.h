@@ -51,11 +51,23 @@ struct releases {
     size_t count, room;
 };
 
+/* What was taken from a worker. */
+struct theft {
+    unsigned rank;
+    struct stolen stolen;
+};
+
+/* In one step nothing is taken from more workers. */
+#define THEFTS_MAX 256
+
 /* What a step's actions leave to be done after it. */
 struct outcome {
     bool wants_probe;
     bool has_cut;
     struct range cut;
+    unsigned thefts; /* a ring; the first is at `first_theft` */
+    unsigned first_theft;
+    struct theft theft[THEFTS_MAX];
     bool has_grown; /* the loop was checked for growth */
     struct growth growth;
     struct error problem; /* the first one; empty: none */
@@ -184,6 +196,10 @@ void driver_send(void *context, unsigned to, const struct message *message);
 
 /* The same without holding anything back. */
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message);
+
+/* Takes iterations of a worker of this node, of which the machine hears after the step. False if nothing is taken; as
+ * the answer to a RECALL it only hears then of what the worker computes. */
+bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer);
 
 /* Releases what finished sends have borrowed and rings their receivers. Returns whether one had finished. */
 bool link_progress_sends(struct link *link);

@@ -60,9 +60,9 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* A message that arrived meanwhile precedes the event. */
-        if (link->now_ns - before_ns > LONG_TURN_NS && !link->runtime->exchanges)
-            link_receive(link, 1);
+        /* Messages that arrived meanwhile precede the event, unless it says what the running chunk is. */
+        if (link->now_ns - before_ns > LONG_TURN_NS && event.type != EVENT_STOLEN && !link->runtime->exchanges)
+            link_receive(link, MESSAGES_PER_TURN);
         driver_step(driver, &event);
         driver_deliver_stored(driver); /* of a rank that serves itself */
     }

@@ -14,6 +14,7 @@ struct error;
 struct executor;
 struct net;
 struct runtime;
+struct stolen;
 struct wait;
 struct wait_work;
 
@@ -47,6 +48,9 @@ struct runtime_ops {
     /* True if a send is complete and its request freed. */
     bool (*is_sent)(carrier_request *request);
     void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver */
+    /* Takes iterations of a worker of this node as span_steal() does. Returns 0 if it cannot be seen what the worker
+     * computes, -1 if there is nothing to take. NULL: there is no shared memory. */
+    int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
     /* Waiting: see wait.h. */
     int (*open_wait)(struct wait *wait, struct runtime *runtime); /* -1: out of memory */

@@ -181,6 +181,14 @@ static void real_ring(struct runtime *runtime, unsigned rank)
     doorbell_ring(&runtime->doorbell, rank);
 }
 
+static int real_steal(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen)
+{
+    struct span *span = doorbell_span(&runtime->doorbell, rank);
+    if (span == NULL)
+        return 0;
+    return span_steal(span, runtime->rank, waiting, stolen) ? 1 : -1;
+}
+
 /* True if messages may come from ranks without a doorbell: workers get them from masters, or with boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
@@ -279,6 +287,7 @@ const struct runtime_ops runtime_mpi_ops = {
     .find_message = real_find_message,
     .is_sent = real_is_sent,
     .ring = real_ring,
+    .steal = real_steal,
     .open_wait = real_open_wait,
     .close_wait = wait_fini,
     .begin_work = real_begin_work,

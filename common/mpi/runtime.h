@@ -107,6 +107,10 @@ const struct topology *runtime_group(struct runtime *runtime, unsigned grouping)
 struct event_base;
 struct event_base *runtime_base(struct runtime *runtime);
 
+/* The running chunk of this rank, where others of its node see it; until runtime_leave(). */
+struct span;
+struct span *runtime_span(struct runtime *runtime);
+
 unsigned runtime_rank(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
 

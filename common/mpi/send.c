@@ -148,6 +148,44 @@ void driver_send(void *context, unsigned to, const struct message *message)
         driver_send_now(context, to, message);
 }
 
+bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_answer)
+{
+    struct link *link = driver->link;
+    struct outcome *outcome = &driver->outcome;
+    struct theft theft = {.rank = to};
+    if (outcome->thefts == THEFTS_MAX)
+        return false;
+    const int result = link->ops->steal != NULL && runtime_has_rank(link->runtime, to)
+                           ? link->ops->steal(link->runtime, to, waiting, &theft.stolen)
+                           : 0;
+    if (result == 0 && is_answer)
+        return false;
+    theft.stolen.is_answer = is_answer && result > 0;
+    outcome->theft[(outcome->first_theft + outcome->thefts++) % THEFTS_MAX] = theft;
+    return result > 0;
+}
+
+/* What a message that is not of the usual way of a chunk needs before it is sent. False if it is not to be sent. */
+__attribute__((noinline, cold)) static bool prepare_send(struct driver *driver, unsigned to,
+                                                         const struct message **message, struct message *told)
+{
+    struct link *link = driver->link;
+    const struct effects *effects = driver->effects;
+    if ((*message)->type == MESSAGE_THREADS && effects->tell != NULL) {
+        *told = **message;
+        effects->tell(effects->context, &told->threads);
+        *message = told;
+    }
+    link->runtime->has_end |= (*message)->type == MESSAGE_END && !link->expects_jobs;
+    if ((*message)->type == MESSAGE_END && (*message)->end.degraded && runtime_has_rank(link->runtime, to)) {
+        link->runtime->degraded = true;
+        if (effects->parting != NULL)
+            effects->parting(effects->context);
+    }
+    return (*message)->type != MESSAGE_RECALL || (*message)->recall.waiting == RECALL_ALL ||
+           !driver_steal(driver, to, (*message)->recall.waiting, true);
+}
+
 void driver_send_now(struct driver *driver, unsigned to, const struct message *message)
 {
     struct link *link = driver->link;
@@ -158,18 +196,9 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         driver->outcome.sync_failed = false;
         return;
     }
-    if (message->type == MESSAGE_THREADS && effects->tell != NULL) {
-        told = *message;
-        effects->tell(effects->context, &told.threads);
-        message = &told;
-    }
     driver_delay(driver);
-    link->runtime->has_end |= message->type == MESSAGE_END && !link->expects_jobs;
-    if (message->type == MESSAGE_END && message->end.degraded && runtime_has_rank(link->runtime, to)) {
-        link->runtime->degraded = true;
-        if (effects->parting != NULL)
-            effects->parting(effects->context);
-    }
+    if (message->type > MESSAGE_ASSIGN && !prepare_send(driver, to, &message, &told))
+        return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
         if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters forward what they borrow */

@@ -486,6 +486,11 @@ static unsigned finalize_max_s(const struct runtime *runtime)
            (unsigned)(FINALIZE_RANK_S * near / runtime->node_cores);
 }
 
+struct span *runtime_span(struct runtime *runtime)
+{
+    return doorbell_span(&runtime->doorbell, runtime->rank);
+}
+
 struct event_base *runtime_base(struct runtime *runtime)
 {
     if (runtime->base == NULL)

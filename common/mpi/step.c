@@ -45,6 +45,12 @@ static bool take_left(struct driver *driver, struct left_event *left)
         left->event = (struct event){.type = EVENT_CUT, .cut = outcome->cut};
         return true;
     }
+    if (outcome->thefts > 0) {
+        const struct theft *theft = &outcome->theft[outcome->first_theft++ % THEFTS_MAX];
+        outcome->thefts--;
+        left->event = (struct event){.type = EVENT_STOLEN, .from = theft->rank, .stolen = theft->stolen};
+        return true;
+    }
     if (outcome->has_grown) {
         outcome->has_grown = false;
         left->event = (struct event){.type = EVENT_GROWN, .growth = outcome->growth};

@@ -109,8 +109,8 @@ static void check_recalls(const struct service *service)
         beginners += worker->present && !worker->gone && !worker->is_aside && worker->chunks_assigned == 0;
         assert((worker->recall < RECALL_SENT || (worker->present && !worker->gone)) &&
                "who is asked for work is served");
-        assert((worker->owed > 0) == (worker->recall >= RECALL_LATE) && worker->owed <= 1 + worker->recalled_all &&
-               "who was asked owes an answer, and one more where that is for everything");
+        assert((worker->owed > 0 || worker->recall < RECALL_LATE) && worker->owed <= 2 + worker->recalled_all &&
+               "who was asked owes an answer, one more where it was asked again, and one where that is for everything");
     }
     assert(open == service->recall.open && "as many RECALLs are open as are counted");
     assert(beginners == service->count.beginners && "beginners are those who were assigned no chunk yet");
@@ -126,7 +126,7 @@ static void check_recalls(const struct service *service)
 static bool is_idle_with_room(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
-    return worker->asks > 0 && worker->holds == 0 && !worker->is_aside && worker->recall < RECALL_LATE &&
+    return worker->asks > 0 && worker->holds == 0 && !worker->is_aside && worker->owed == 0 &&
            grant_numbered(service, w, chunk_number_after(worker->chunks_assigned))->chunk == 0;
 }
 

@@ -85,7 +85,7 @@ static struct holding holding_of(const struct service *service, unsigned w)
 static bool service_is_free(const struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
-    return worker->holds == 0 && worker->recall < RECALL_LATE &&
+    return worker->holds == 0 && worker->owed == 0 &&
            (worker->slots < GRANTS_MAX || grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk == 0);
 }
 

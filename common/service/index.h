@@ -21,7 +21,7 @@ struct holding {
     double began_ns;
     /* Times at which a worker was last heard, the earliest of the group; NEVER if there is no such worker. */
     uint64_t answer_ns;     /* of workers that owe an answer to a RECALL */
-    uint64_t unrevoked_ns;  /* of those among them whose asks ahead still stand */
+    uint64_t unrevoked_ns;  /* of those among them from which STEAL was not tried */
     uint64_t heard_ns;      /* of workers that hold chunks and are not askable */
     uint64_t asked_ns;      /* of those among them that were asked and are late */
     uint64_t lease_ns;      /* earliest end of a lease of a worker that is not askable; NEVER: there is none */

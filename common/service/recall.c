@@ -207,8 +207,8 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         REASON(service->reasons, "recalls work of rank %u: %u wait and nothing is left", service->ranks[w], waiting);
         service_note_change(service, w);
         service->workers[w].recall = RECALL_SENT;
-        service->workers[w].is_revoked = !revokes(service);
-        service->workers[w].owed = 1;
+        service->workers[w].is_revoked = run_spec_has_threads(service->spec);
+        service->workers[w].owed++;
         service->workers[w].heard_ns = now_ns;
         service->recall.open++;
         service->lease.due_ns = 0; /* its chunk may become overdue from now on */
@@ -245,22 +245,25 @@ static void keep_recalled(struct service *service, const struct range *range)
     service->recall.ranges[service->recall.count++] = *range;
 }
 
-/* Takes the chunks that it requested ahead from a worker that has not answered for a moment. The worker is in the
- * middle of an iteration and answers before it begins another chunk, so none of these has begun, except one that its
- * helper may have. Their results are dropped if they arrive. */
-static void revoke_ahead(struct service *service, unsigned w)
+/* Takes the chunks behind the running one, if there is one, from a worker that is in the middle of an iteration. It
+ * answers before it begins another chunk, so none of these has begun, except one that its helper may have. Their
+ * results are dropped if they arrive. */
+static void revoke_behind(struct service *service, unsigned w, const struct grant *running)
 {
     struct served *worker = &service->workers[w];
-    const struct grant *running = service_running_grant(worker);
+    const uint32_t age = running != NULL ? worker->chunks_assigned - running->chunk : 0;
     service_note_change(service, w);
-    for (uint32_t i = 0; i < worker->slots; i++) {
+    worker->is_revoked = true;
+    for (uint32_t i = 0; i < worker->slots && running != NULL; i++) {
         struct grant *grant = &worker->grants[i];
-        if (grant->chunk == 0 || grant == running || grant->received > 0 || grant->copy_owner != OWNER_SELF)
+        if (grant->chunk == 0 || worker->chunks_assigned - grant->chunk >= age || grant->received > 0 ||
+            grant->copy_owner != OWNER_SELF)
             continue;
         const struct range range = {grant->first, grant->count};
         REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is taken from rank %u, which has not begun it",
                range.first, range.first + range.count, service->ranks[w]);
         grant->copy_owner = OWNER_OTHER;
+        service->lease.has_copied = true;
         keep_recalled(service, &range);
     }
 }
@@ -321,41 +324,47 @@ void service_release_copies(struct service *service, uint64_t now_ns)
     recall->copies_due_ns = recall->copies_count > 0 ? recall->copies[0].due_ns : NEVER;
 }
 
-static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns)
+static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     if (!worker->is_revoked && worker->heard_ns + SILENCE_MIN_NS <= now_ns) {
-        revoke_ahead(service, w);
-        worker->is_revoked = true;
+        /* it may have begun a long iteration just before the RECALL came */
+        const unsigned waiting = service_idle(service) + service->recall.waiting_elsewhere;
+        service_note_change(service, w);
+        worker->is_revoked = service->recall.awaits_stolen = true;
+        actions_add(actions, &(struct action){.type = ACTION_STEAL, .steal = {service->ranks[w], waiting}});
     }
     if (service_answer_due_ns(service, worker->heard_ns) <= now_ns)
         service_give_up_recall(service, w);
 }
 
 /* Checks the workers below node `i` of the index whose answer has been outstanding for a moment. */
-static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns)
+static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns, struct actions *actions)
 {
     const struct holding *holding = &service->line.index.tree[i];
     const bool is_unrevoked = holding->unrevoked_ns != NEVER && holding->unrevoked_ns + SILENCE_MIN_NS <= now_ns;
     if (!is_unrevoked && service_answer_due_ns(service, holding->answer_ns) > now_ns)
         return;
     if (i >= service->line.index.leaves) {
-        look_at_answer(service, i - service->line.index.leaves, now_ns);
+        look_at_answer(service, i - service->line.index.leaves, now_ns, actions);
         return;
     }
-    look_at_answers(service, 2 * i, now_ns);
-    look_at_answers(service, 2 * i + 1, now_ns);
+    look_at_answers(service, 2 * i, now_ns, actions);
+    look_at_answers(service, 2 * i + 1, now_ns, actions);
 }
 
-void service_give_up_late_recalls(struct service *service, uint64_t now_ns)
+void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->recall.open == 0 || service->recall.due_ns > now_ns || service->state != SERVICE_SERVING ||
         !service_index_begin(service))
         return;
     service_index_update(service);
-    look_at_answers(service, 1, now_ns);
+    look_at_answers(service, 1, now_ns, actions);
     service_index_update(service);
-    service->recall.due_ns = service_answer_due_ns(service, service->line.index.tree[1].answer_ns);
+    const struct holding *all = &service->line.index.tree[1];
+    service->recall.due_ns = service_answer_due_ns(service, all->answer_ns);
+    if (all->unrevoked_ns != NEVER && all->unrevoked_ns + SILENCE_MIN_NS < service->recall.due_ns)
+        service->recall.due_ns = all->unrevoked_ns + SILENCE_MIN_NS;
 }
 
 /* True if the worker holds iterations not begun whose results would be dropped; one of its oldest has begun. */
@@ -442,6 +451,37 @@ static void shorten_grant(struct service *service, struct served *worker, struct
     service->count.busy -= worker->holds == 0;
 }
 
+/* Takes back what a worker gives up of a chunk. True if idle workers may have it. */
+static bool take_back(struct service *service, unsigned w, struct grant *grant, const struct range *range,
+                      struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    if (grant->copy_owner == OWNER_VERIFY) {
+        worker->shuns_verifications = true;
+        service_abandon_verification(service, w, grant, false);
+    }
+    shorten_grant(service, worker, grant, range->count, actions);
+    if (grant->copy_owner != OWNER_SELF || service->state != SERVICE_SERVING)
+        return false;
+    keep_recalled(service, range);
+    return true;
+}
+
+/* The worker has answered a RECALL, or its answer is not needed. */
+static void note_answer(struct service *service, unsigned w, bool brought, enum recall_state state,
+                        struct actions *actions)
+{
+    struct served *worker = &service->workers[w];
+    service->recall.fruitful += brought;
+    service->recall.open -= worker->recall >= RECALL_SENT;
+    service->lease.due_ns = 0; /* the running iteration may be long */
+    service->recall.assigned_at_futile = NEVER;
+    worker->recall = state;
+    worker->recalled_all &= worker->owed > 0;
+    if (worker->owed == 0 && worker->recall == RECALL_POSSIBLE)
+        service_stop_loser(service, w, actions);
+}
+
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error)
 {
@@ -459,29 +499,69 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
         struct grant *grant = grant_that_ends_with(worker, &range);
         if (grant == NULL || service->dependent)
             return error_set(error, "returns iterations that it was not assigned");
-        if (grant->copy_owner == OWNER_VERIFY) {
-            worker->shuns_verifications = true;
-            service_abandon_verification(service, w, grant, false);
-        }
-        shorten_grant(service, worker, grant, range.count, actions);
+        brought |= take_back(service, w, grant, &range, actions);
         is_cut |= grant->chunk != 0;
-        if (grant->copy_owner != OWNER_SELF || service->state != SERVICE_SERVING)
-            continue;
-        keep_recalled(service, &range);
-        brought = true;
     }
     if (worker->owed == 0)
         return 0;
-    service->recall.fruitful += brought;
-    service->recall.open -= worker->recall >= RECALL_SENT;
-    service->lease.due_ns = 0; /* the running iteration may be long */
-    service->recall.assigned_at_futile = NEVER;
+    const bool has_begun_all = message->record_count == 0 || (worker->recalled_all && is_cut && !has_threads);
     worker->owed--;
-    bool has_begun_all = message->record_count == 0 || (worker->recalled_all && is_cut && !has_threads);
-    worker->recall = worker->owed > 0 ? RECALL_LATE : has_begun_all ? RECALL_FUTILE : RECALL_POSSIBLE;
-    worker->recalled_all &= worker->owed > 0;
-    if (worker->recall == RECALL_POSSIBLE)
-        service_stop_loser(service, w, actions);
+    note_answer(service, w, brought,
+                worker->owed > 0 ? RECALL_LATE
+                : has_begun_all  ? RECALL_FUTILE
+                                 : RECALL_POSSIBLE,
+                actions);
+    return 0;
+}
+
+/* The grant of a running chunk; NULL if it is over, or not the one from whose end `stolen` was taken. */
+static struct grant *grant_of_stolen(struct served *worker, const struct stolen *stolen)
+{
+    struct grant *grant = grant_slot(worker, stolen->chunk);
+    const uint64_t end = stolen->range.first + stolen->range.count;
+    if (stolen->chunk == 0 || grant->chunk != stolen->chunk || grant->computed)
+        return NULL;
+    const bool is_its_end = grant->first + grant->count == end && grant->first + grant->received < stolen->range.first;
+    return stolen->range.count == 0 || is_its_end ? grant : NULL;
+}
+
+/* The worker has begun all of its running chunk. If that is not known its oldest chunk is taken for the running one. */
+static void take_behind(struct service *service, unsigned w, const struct grant *running, struct actions *actions)
+{
+    if (revokes(service))
+        revoke_behind(service, w, running != NULL ? running : service_running_grant(&service->workers[w]));
+    if (running == NULL)
+        return;
+    service_give_up_recall(service, w); /* it brings nothing that is not here by now */
+    service_stop_loser(service, w, actions);
+}
+
+int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
+                   struct actions *actions, struct error *error)
+{
+    struct served *worker = &service->workers[w];
+    const struct range *range = &stolen->range;
+    if (worker->gone)
+        return 0; /* all that it had is with others */
+    struct grant *grant = grant_of_stolen(worker, stolen);
+    if (grant == NULL && range->count > 0)
+        return error_set(error, "lets others take iterations that it was not assigned");
+    if (worker->owed == 0 || (grant == NULL && stolen->chunk > 0))
+        return 0; /* it has answered, or the chunk is over */
+    service->traced_ns = now_ns;
+    service->line.index.speaker = w;
+    service_note_change(service, w);
+    worker->owed -= stolen->is_answer;
+    if (range->count > 0) {
+        REASON(service->reasons, "[%" PRIu64 ", %" PRIu64 ") is taken from rank %u, which is in an iteration",
+               range->first, range->first + range->count, service->ranks[w]);
+        if (revokes(service))
+            revoke_behind(service, w, grant);
+        note_answer(service, w, take_back(service, w, grant, range, actions), RECALL_POSSIBLE, actions);
+    } else
+        take_behind(service, w, grant, actions);
+    service_serve(service, now_ns, actions);
+    service->news |= service_has_vain_recall(service) ? SERVICE_RETURNED : 0;
     return 0;
 }
 

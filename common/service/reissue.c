@@ -123,7 +123,7 @@ static bool another_is_idle(const struct service *service, unsigned w)
 {
     for (unsigned v = 0; v < service->worker_count; v++) {
         const struct served *other = &service->workers[v];
-        if (v != w && other->asks > 0 && other->holds == 0 && !other->is_aside && other->recall < RECALL_LATE)
+        if (v != w && other->asks > 0 && other->holds == 0 && !other->is_aside && other->owed == 0)
             return true;
     }
     return false;
@@ -420,7 +420,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     if (service_deadline(service) > now_ns)
         return;
     service->elsewhere_due_ns = NEVER;
-    service_give_up_late_recalls(service, now_ns);
+    service_give_up_late_recalls(service, now_ns, actions);
     service_verify_expire(service, now_ns);
     service->lease.due_ns = 0; /* a waiting worker may have had no slot at the last look */
     if (service->state == SERVICE_ENDING)

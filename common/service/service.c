@@ -645,7 +645,7 @@ static bool has_slot(struct service *service, unsigned w)
     struct served *worker = &service->workers[w];
     bool is_closed = (worker->answers > 0 && worker->answer.isolated) ||
                      (service->count.beginners > 0 && worker->holds > 0 && service_recalls(service)) ||
-                     worker->recall >= RECALL_LATE || (service->poisons.count > 0 && holds_suspects(service, worker));
+                     worker->owed > 0 || (service->poisons.count > 0 && holds_suspects(service, worker));
     if (grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0 && !widen(service, worker))
         return false;
     return !is_closed;
@@ -866,13 +866,17 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         return;
     }
     if (service_recalls(service)) {
-        service_give_up_late_recalls(service, now_ns);
+        service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
             service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
         service_recall(service, now_ns, actions);
     }
-    serve_copies(service, now_ns, actions);
+    if (!service->recall.awaits_stolen)
+        serve_copies(service, now_ns, actions);
+    else
+        service->lease.due_ns = now_ns; /* after what comes of it */
+    service->recall.awaits_stolen = false;
     if (service_recalls(service) && service->recall.copies_due_ns < service->elsewhere_due_ns)
         service->elsewhere_due_ns = service->recall.copies_due_ns;
     send_answers(service, actions);

@@ -117,12 +117,12 @@ struct served {
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* RETURNEDs still to come; two if the second RECALL is for everything */
+    uint8_t owed; /* RETURNEDs still to come: see service_check() */
     bool recalled_all;
     bool shuns_verifications; /* it has returned a verification, and gets no other while it holds chunks */
     bool is_aside;            /* it gets no more chunks and is not in the queue: see service_put_aside() */
     bool is_wrong;            /* two other workers agree that its results are wrong; the owner is not told yet */
-    bool is_revoked;          /* it owes an answer, and its chunks requested ahead were taken from it */
+    bool is_revoked;          /* it owes an answer, and STEAL was tried */
     bool is_stale;            /* it is in `index.stale` */
     uint16_t load;            /* load of its core from its REQUEST; 0: unknown */
     uint16_t load_told;       /* kept by the owner */
@@ -253,6 +253,7 @@ struct service_recall {
     size_t copies_count, copies_capacity;
     uint64_t copies_due_ns;     /* when a part of a copy may be recalled next; NEVER: there is no copy */
     unsigned waiting_elsewhere; /* idle workers of other services for which work is recalled here too */
+    bool awaits_stolen;         /* a STEAL of this step may bring what a copy would repeat */
     uint64_t fruitful;          /* RECALLs that brought work back */
     uint64_t iterations;        /* iterations recalled and handed out here */
 };
@@ -368,6 +369,10 @@ void service_note_growth(struct service *service, bool may_grow);
  * service_serve(). */
 int service_message(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                     struct actions *actions, struct error *error);
+
+/* Handles EVENT_STOLEN of worker `w`, to which a RECALL was sent in the step before. -1: it had no such chunk. */
+int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
+                   struct actions *actions, struct error *error);
 
 /* Handles EVENT_STORED: the part is stored; or its sender was lost before all of it arrived, and it is requeued (the
  * owner calls service_serve() afterwards); or the disk failed, and it is never committed. */

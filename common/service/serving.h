@@ -105,7 +105,7 @@ void service_hold_for_copy(const struct service *service, unsigned w, struct hol
 /* Gives up waiting for the RETURNED of worker `w`. */
 void service_give_up_recall(struct service *service, unsigned w);
 /* Gives up waiting for late answers and sets the time of the next check. */
-void service_give_up_late_recalls(struct service *service, uint64_t now_ns);
+void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions);
 /* Makes worker `w` give up what it has not begun, if its results no longer count or it is put aside. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
 /* Cancels the RECALL of worker `w`, which is gone. */

@@ -416,7 +416,7 @@ static bool is_awaited(const struct grant *grant)
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
-    if (worker->asks > 0 && worker->holds == 0 && worker->recall < RECALL_LATE)
+    if (worker->asks > 0 && worker->holds == 0 && worker->owed == 0)
         return NEVER;
     if (worker->chunks_assigned == 0) /* it may still be probing */
         return service->first_assign_ns + LEASE_UNKNOWN_NS;

@@ -230,6 +230,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .iteration_ns = service->iteration_ns,
         .in_order = true,
         .cuts_at_once = is_isolated,
+        .steals = true,
         .order_seed = simulation->at_hand.order,
         .speeds = simulation->worker_speeds,
         .rank_speeds = simulation->rank_speeds,

@@ -129,6 +129,65 @@ START_TEST(the_rest_of_a_running_chunk_is_cut)
 }
 END_TEST
 
+static double first_of_a_second(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 0 ? 1e9 : MS;
+}
+
+/* The first worker has all of the loop and is in a long iteration. On its node the others take the rest at once,
+ * without an answer; elsewhere it waits. Three chunks are each worker's before the long iteration is over. */
+START_TEST(a_silent_worker_is_not_waited_for)
+{
+    struct virtual_result result;
+    for (unsigned masters = 0; masters <= 1; masters++) {
+        struct virtual_config config = with_long_iterations(masters, 4, "css:chunk=1000", 1000);
+        config.cost_ns = first_of_a_second;
+        config.steals = true;
+        ck_assert_double_lt(run(config, 0, &result), 1010);
+        assert_said(", which is in an iteration");
+        ck_assert_uint_eq(result.executed, 1000); /* none is computed twice */
+        config.steals = false;
+        ck_assert_double_gt(run(config, 0, &result), 1200);
+        assert_not_said("is taken from rank 1, which is in");
+    }
+}
+END_TEST
+
+/* Nothing is taken from a worker of another node: it answers. */
+START_TEST(no_memory_is_shared_between_nodes)
+{
+    struct virtual_result result;
+    struct virtual_config config = with_long_iterations(0, 2, "css:chunk=1000", 1000);
+    const unsigned nodes[] = {0, 1, 0};
+    config.cost_ns = first_of_a_second;
+    config.steals = true;
+    config.rank_node = nodes;
+    run(config, 0, &result);
+    assert_not_said("is taken from rank 1, which is in");
+}
+END_TEST
+
+static double third_of_a_second(void *context, uint64_t iteration)
+{
+    (void)context;
+    return iteration == 2 ? 1e9 : 0;
+}
+
+/* What waits behind the chunk that runs is given to others at once, and what runs is not, though the completions of the
+ * chunks before it have not been sent. */
+START_TEST(what_runs_is_known_where_completions_are_held_back)
+{
+    struct virtual_result result;
+    struct virtual_config config = with_long_iterations(0, 3, "css:chunk=1", 64);
+    config.cost_ns = third_of_a_second;
+    config.spec.ask_ahead = ASK_AHEAD_FIXED;
+    config.spec.ask_ahead_chunks = 10;
+    config.steals = true;
+    ck_assert_double_lt(run(config, 0, &result), 1010);
+}
+END_TEST
+
 static double first_of_100_s(void *context, uint64_t iteration)
 {
     (void)context;
@@ -779,6 +838,9 @@ int main(void)
     tcase_set_timeout(all, 60);
     tcase_add_test(all, what_was_asked_ahead_comes_back);
     tcase_add_test(all, the_rest_of_a_running_chunk_is_cut);
+    tcase_add_test(all, a_silent_worker_is_not_waited_for);
+    tcase_add_test(all, no_memory_is_shared_between_nodes);
+    tcase_add_test(all, what_runs_is_known_where_completions_are_held_back);
     tcase_add_test(all, copies_can_be_switched_off);
     tcase_add_test(all, work_goes_from_master_to_master);
     tcase_add_test(all, each_time_step_is_shared);

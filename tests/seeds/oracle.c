@@ -267,6 +267,13 @@ static struct load load_of(const struct virtual_config *config)
     return load;
 }
 
+/* True if no worker has to answer a RECALL. */
+static bool steals_from_all(const struct virtual_config *config)
+{
+    return config->steals && config->nodes <= 1 && config->rank_node == NULL && config->pod_count == 0 &&
+           !config->spec.masters_compute && !config->begins_ahead && !run_spec_has_threads(&config->spec);
+}
+
 /* With recall no worker is idle while an iteration that has not begun waits for longer than the messages take, so that
  * all of them are busy until the last iteration begins [Graham]. In each time step but the first, the losers of copies
  * first end the iteration that they compute in vain, which takes no more from the work of all than the longest
@@ -277,8 +284,8 @@ static const char *check_bound(const struct virtual_config *config, const struct
     const struct supermaster *supermaster = result->supermaster;
     bool is_known = config->cost_ns != NULL && config->speeds != NULL;
     if (!is_known || config->spec.recall != RUN_RECALL_ON || config->spec.verify > 0 ||
-        !is_undisturbed(config, result) || !config->cuts_at_once || supermaster->cut.first_ns == NEVER ||
-        supermaster->last_commit_ns == NEVER)
+        !is_undisturbed(config, result) || !(config->cuts_at_once || steals_from_all(config)) ||
+        supermaster->cut.first_ns == NEVER || supermaster->last_commit_ns == NEVER)
         return NULL;
     const struct load load = load_of(config);
     uint64_t steps =

@@ -986,8 +986,29 @@ static void add_places(struct scenario *scenario)
     config->spec.weighting = random_between(&random, 0, 1) ? SCHED_WEIGHTING_POWER : SCHED_WEIGHTING_NONE;
 }
 
+/* --- what generator 24 adds: a server takes what has not begun from workers of its node --- */
+
+static unsigned generator_of_steals(uint64_t seed)
+{
+    static const unsigned others[] = {GENERATOR_DEATHS,  GENERATOR_DEATHS,  GENERATOR_MASTERS,   GENERATOR_GROWTH,
+                                      GENERATOR_CANCELS, GENERATOR_PODS,    GENERATOR_COMPUTING, GENERATOR_EMPTY,
+                                      GENERATOR_PLACES,  GENERATOR_RESULTS, GENERATOR_LOSSES,    GENERATOR_WAITS};
+    return others[seed % (sizeof others / sizeof *others)];
+}
+
+static void add_steals(struct scenario *scenario)
+{
+    if (!scenario->steals)
+        return;
+    scenario->config.steals = true;
+    scenario->config.cuts_at_once = false;
+}
+
 void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
 {
+    const bool steals = generator == GENERATOR_STEALS;
+    if (steals)
+        generator = generator_of_steals(seed);
     const bool has_places = generator == GENERATOR_PLACES;
     if (has_places)
         generator = generator_of_places(seed);
@@ -1015,6 +1036,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
                                   .masters_compute = masters_compute,
                                   .when_empty = when_empty,
                                   .has_places = has_places,
+                                  .steals = steals,
                                   .sends_results = sends_results};
     make_scenario(scenario, generator, seed);
     add_cancel(scenario);
@@ -1024,6 +1046,7 @@ void scenario_make(struct scenario *scenario, unsigned generator, uint64_t seed)
     add_refill(scenario);
     add_results(scenario);
     add_places(scenario);
+    add_steals(scenario);
 }
 
 static void resume_scenario(struct scenario *scenario)
@@ -1093,4 +1116,5 @@ void scenario_resume(struct scenario *scenario)
     add_refill(scenario);
     add_results(scenario);
     add_places(scenario);
+    add_steals(scenario);
 }

@@ -80,7 +80,8 @@ enum {
     GENERATOR_RESULTS = 20,
     GENERATOR_COMPUTING = 21,
     GENERATOR_EMPTY = 22,
-    GENERATOR_PLACES = 23
+    GENERATOR_PLACES = 23,
+    GENERATOR_STEALS = 24
 };
 
 /* POISON kills who computes it; the kernel fails ALWAYS, or at HALF of the workers. */
@@ -127,6 +128,7 @@ struct scenario {
     bool masters_compute; /* what generator 21 adds; likewise */
     bool when_empty;      /* what generator 22 adds; likewise */
     bool has_places;      /* what generator 23 adds; likewise */
+    bool steals;          /* what generator 24 adds; likewise */
     struct virtual_pod pods[PODS_MAX];
     unsigned runs; /* before this one */
 };

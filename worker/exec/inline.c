@@ -4,6 +4,7 @@
 #include "worker/exec/inline.h"
 
 #include "common/machine/machine.h"
+#include "common/machine/span.h"
 #include "common/os/clock.h"
 #include "common/util/digest.h"
 #include "common/util/kept.h"
@@ -148,6 +149,29 @@ uint64_t exec_call_size(const struct exec *exec, uint64_t most)
     return in_time < 1 ? 1 : in_time < (double)most ? (uint64_t)in_time : most;
 }
 
+/* Takes in that others may have shortened the chunk. */
+static void take_in_end(struct exec *exec, uint64_t end)
+{
+    const uint64_t count = exec->chunk.count;
+    if (end < count)
+        exec_cut(exec, end);
+    exec->chunk.stolen += count - exec->chunk.count;
+}
+
+/* Begins `count` iterations in a call of the kernel, while others may take those behind them. Returns how many are
+ * left. */
+__attribute__((noinline)) static uint64_t claim(struct exec *exec, uint64_t count)
+{
+    struct exec_chunk *chunk = &exec->chunk;
+    const uint64_t begun = chunk->done + count;
+    if (chunk->is_shared)
+        take_in_end(exec, span_claim(exec->config.span, begun));
+    else
+        chunk->is_shared =
+            span_open(exec->config.span, *exec->config.server, *exec->config.chunk, chunk->first, chunk->count, begun);
+    return exec_least(count, chunk->count - chunk->done);
+}
+
 /* Computes for one turn, call by call, until its time is over, or the kernel fails or waits. */
 static void compute_turn(struct exec *exec)
 {
@@ -162,6 +186,9 @@ static void compute_turn(struct exec *exec)
         exec_end_piece(exec); /* a failed iteration may have been its last */
     while (result == 0 && chunk->done < end && (double)(chunk->compute_ns - before_ns) < turn_ns(exec)) {
         uint64_t count = exec_call_size(exec, end - chunk->done);
+        if (exec->config.span != NULL && (chunk->is_shared || chunk->done + count < chunk->count) &&
+            (count = claim(exec, count)) == 0)
+            break;
         result = exec_run_timed(exec, count, to, chunk->done > begun);
         if (result < 0) { /* several iterations are run again one by one */
             chunk->failed = count == 1;
@@ -174,6 +201,10 @@ static void compute_turn(struct exec *exec)
             if (exec->config.spread)
                 exec_end_piece(exec);
         }
+    }
+    if (chunk->is_shared) {
+        chunk->is_shared = false;
+        take_in_end(exec, span_close(exec->config.span));
     }
     const uint64_t iterations = chunk->done - begun;
     if (iterations == 0)
@@ -282,6 +313,8 @@ static void begin_chunk(struct exec *exec, uint64_t first, uint64_t count, uint6
     assert(!chunk->running && "chunks are computed one after another");
     if (exec->config.helper == NULL && !exec_is_in_step(exec, first))
         exec_enter_step(exec, first); /* not in the chunk's time; executor_advance() tells if it fails */
+    if (exec->config.span != NULL)
+        span_note_chunk(exec->config.span, *exec->config.chunk);
     chunk->running = true;
     chunk->first = first;
     chunk->count = count;
@@ -388,6 +421,14 @@ static struct range inline_cut(struct executor *executor, unsigned waiting)
     return (struct range){chunk->first + chunk->count, count - chunk->count};
 }
 
+static void tell_stolen(struct exec *exec, struct event *event)
+{
+    struct exec_chunk *chunk = &exec->chunk;
+    const struct range range = {chunk->first + chunk->count, chunk->stolen};
+    chunk->stolen = 0;
+    *event = (struct event){.type = EVENT_STOLEN, .stolen.range = range};
+}
+
 static enum turn advance_exec(struct exec *exec, struct event *event)
 {
     const struct exec_chunk *chunk = &exec->chunk;
@@ -399,8 +440,12 @@ static enum turn advance_exec(struct exec *exec, struct event *event)
     if (exec->config.helper != NULL) {
         if ((computes || exec->remote.posted) && !exec_remote_turn(exec))
             return inline_tell_mark(exec, event) ? TURN_EVENT : TURN_BLOCKED;
-    } else if (computes) {
+    } else if (computes && exec_room(exec) > 0) { /* a full buffer leaves first, if STOLEN was told before it */
         (exec->isolated.wanted ? exec_compute_in_child : compute_turn)(exec);
+        if (chunk->stolen > 0) {
+            tell_stolen(exec, event);
+            return TURN_EVENT;
+        }
     }
     if (exec->step.is_stuck) {
         if (exec->step.stuck_told)

@@ -61,9 +61,12 @@ struct exec_config {
     bool unprobed;                     /* run nothing only to be timed */
     unsigned probe_least;              /* probe at least so many of them, however long they take */
     bool spread;                       /* time chunks in pieces, so that they show how iterations differ */
-    bool short_runs;                   /* the time of each single short chunk is not needed */
-    uint64_t turn_ns;                  /* length of a turn; 0: TURN_NS */
-    uint64_t turn_iterations;          /* and its iterations at most; 0: any number */
+    struct span *span;        /* where others take iterations that have not begun; borrowed; NULL: the rank is asked */
+    const unsigned *server;   /* with a span: the rank that may take them, */
+    const uint32_t *chunk;    /* and the number by which it knows the running chunk */
+    bool short_runs;          /* the time of each single short chunk is not needed */
+    uint64_t turn_ns;         /* length of a turn; 0: TURN_NS */
+    uint64_t turn_iterations; /* and its iterations at most; 0: any number */
     /* for time steps that build upon one another */
     uint64_t step_iterations; /* iterations of a step; 0: steps do not build upon one another */
     /* Reads the records of iterations that are done, whoever computed them. -1 with one line. */
@@ -121,6 +124,8 @@ struct exec_chunk {
     uint64_t sliced;   /* iterations that left with a slice, or failed */
     uint64_t is_reset; /* iteration before which iterations are run one by one */
     uint64_t digest;   /* digest of iterations not sliced; with variable output, of those digested at their making */
+    bool is_shared;    /* the span is open */
+    uint64_t stolen;   /* iterations taken from its end, of which the machine is not told yet */
     uint64_t began_ns; /* when the chunk's first iteration began */
     uint64_t wait_began_ns;
     uint64_t compute_ns;

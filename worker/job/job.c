@@ -124,6 +124,23 @@ static void note_sharing(void *context)
         runtime_note_sharing(job->runtime, &job->executor->figures);
 }
 
+/* Lets other ranks of the node take iterations that this one has not begun while it is in the kernel. */
+static void share_chunks(struct worker_job *job)
+{
+    if (job->failure != NULL || job->executor != &job->exec.executor || job->is_isolated || job->is_beside ||
+        job->is_of_set || job->setup.job.spec.recall != RUN_RECALL_ON || job->setup.kernel->descriptor != NULL)
+        return;
+    job->exec.config.server = &job->worker.config.master;
+    job->exec.config.chunk = &job->worker.running.chunk;
+    job->exec.config.span = runtime_span(job->runtime);
+}
+
+static void begin_with_all(void *context)
+{
+    note_sharing(context);
+    share_chunks(context);
+}
+
 static void tell_processor_time(void *context, struct threads *threads)
 {
     struct worker_job *job = context;
@@ -288,7 +305,7 @@ static void init_effects(struct worker_job *job)
         .notes_ran = job->failure == NULL && job->setup.loop.are_tasks && !job->is_of_set,
         .tell_ran = status_tell_ran,
         .meter = job_uses_acp(job) ? &job->meter : NULL,
-        .begun = note_sharing,
+        .begun = begin_with_all,
         .tell = tell_processor_time,
     };
 }

@@ -4,6 +4,7 @@
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
+#include "common/util/grow.h"
 #include "common/util/random.h"
 #include "deploy/simulate/virtual/heap.h"
 #include "deploy/simulate/virtual/inside.h"
@@ -142,6 +143,26 @@ static double cutting_ns(const struct virtual_config *config, unsigned calculati
                     assignments * config->spec.assignment_ns);
 }
 
+/* Takes iterations of a rank without its help. False if nothing is taken. */
+static bool cluster_steal(struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned waiting, bool is_answer)
+{
+    struct virtual_step *step = &cluster->step;
+    struct theft theft = {.rank = to};
+    const bool is_seen = cluster->nodes[from].node == cluster->nodes[to].node &&
+                         cluster->workers[cluster->nodes[to].worker].config.master == from &&
+                         work_steal(cluster, to, waiting, &theft.stolen);
+    if (!is_seen && is_answer)
+        return false;
+    theft.stolen.is_answer = is_answer && theft.stolen.range.count > 0;
+    struct theft *thefts = grow(step->thefts, step->theft_count, &step->theft_room, sizeof *thefts);
+    cluster->out_of_memory |= thefts == NULL;
+    if (thefts != NULL) {
+        step->thefts = thefts;
+        thefts[step->theft_count++] = theft;
+    }
+    return theft.stolen.range.count > 0;
+}
+
 void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const struct action *action)
 {
     const unsigned to = action->send.to;
@@ -158,6 +179,9 @@ void cluster_send_message(struct virtual_cluster *cluster, unsigned from, const 
         return;
     }
     if (faults_has_dropped(cluster, from, to))
+        return;
+    if (message->type == MESSAGE_RECALL && message->recall.waiting != RECALL_ALL &&
+        cluster_steal(cluster, from, to, message->recall.waiting, true))
         return;
     unsigned char bytes[MESSAGE_MAX];
     size_t size = message_encode(message, FIRST_JOB, bytes);
@@ -216,6 +240,7 @@ static void cluster_apply(struct virtual_cluster *cluster, unsigned rank, const 
         cluster->step.cut = action->cut.now ? work_end(cluster, rank) : work_cut(cluster, rank, action->cut.waiting);
         cluster->step.has_cut = true;
         break;
+    case ACTION_STEAL: cluster_steal(cluster, rank, action->steal.to, action->steal.waiting, false); break;
     case ACTION_GROW: cluster->step.has_grown = true; break;
     case ACTION_FORGET:
         node->next.run.count = 0;
@@ -299,6 +324,32 @@ static void cluster_tell_cut(struct virtual_cluster *cluster, unsigned rank)
         cluster_step(cluster, rank, &event, NULL);
 }
 
+/* Tells the rank of what it took from others in its step. More may be taken meanwhile. */
+__attribute__((noinline, cold)) static void cluster_tell_thefts(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct virtual_step *step = &cluster->step;
+    const struct node *node = &cluster->nodes[rank];
+    if (step->thefts_told > 0)
+        return; /* a caller does it */
+    while (step->thefts_told < step->theft_count && !node->gone && !node->killed) {
+        const struct theft *theft = &step->thefts[step->thefts_told++];
+        const struct event event = {
+            .type = EVENT_STOLEN, .now_ns = cluster->now_ns, .from = theft->rank, .stolen = theft->stolen};
+        cluster_step(cluster, rank, &event, NULL);
+    }
+    step->theft_count = step->thefts_told = 0;
+}
+
+/* Tells a worker that its running chunk has become shorter, before any other event. False if that was its last. */
+__attribute__((noinline, cold)) static bool cluster_tell_stolen(struct virtual_cluster *cluster, unsigned rank)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct event event = {.type = EVENT_STOLEN, .now_ns = cluster->now_ns, .stolen.range = node->stolen};
+    node->stolen.count = 0;
+    cluster_step(cluster, rank, &event, NULL);
+    return !node->gone && !node->killed;
+}
+
 /* The same for GROW. Rare, and kept out of other steps for speed. */
 __attribute__((noinline, cold)) static void cluster_tell_growth(struct virtual_cluster *cluster, unsigned rank)
 {
@@ -315,6 +366,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     const char *before = cluster->config.trace != NULL ? node->machine.state(node->machine.self) : NULL;
     struct actions *actions = &cluster->step.actions;
     assert(!node->gone && "nothing happens to who is gone");
+    if (__builtin_expect(node->stolen.count > 0, 0) && !cluster_tell_stolen(cluster, rank))
+        return;
     print_event(cluster, rank, event);
     actions_clear(actions);
     cluster->step.cutting_ns = cluster->step.sending_ns = 0;
@@ -345,6 +398,8 @@ void cluster_step(struct virtual_cluster *cluster, unsigned rank, const struct e
     cluster->out_of_memory |= actions->out_of_memory;
     cluster->result.events++;
     cluster_tell_cut(cluster, rank);
+    if (__builtin_expect(cluster->step.theft_count > 0, 0))
+        cluster_tell_thefts(cluster, rank);
     if (cluster->step.has_grown)
         cluster_tell_growth(cluster, rank);
     cluster_lose_dropped(cluster, rank);

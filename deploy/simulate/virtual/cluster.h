@@ -140,7 +140,8 @@ struct virtual_config {
     bool in_order;       /* shorter messages do not overtake longer ones */
     /* a worker may begin a chunk while another runs, as with a helper; not for dependent loops and shared ranks */
     bool begins_ahead;
-    bool cuts_at_once;         /* RECALL takes effect within an iteration, as with threads, instead of at its end */
+    bool cuts_at_once; /* RECALL takes effect within an iteration, as with threads, instead of at its end */
+    bool steals; /* otherwise: a RECALL to a rank of the same node takes what has not begun at once, without the rank */
     const double *speeds;      /* [workers] 1 = nominal; NULL: all 1; borrowed for the run */
     const double *rank_speeds; /* [ranks] for other work than computing; NULL: all 1; borrowed */
     double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */

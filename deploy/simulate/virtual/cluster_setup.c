@@ -264,6 +264,7 @@ void virtual_free(struct virtual_cluster *cluster)
         free(cluster->nodes[i].computing);
     }
     actions_fini(&cluster->step.actions);
+    free(cluster->step.thefts);
     dependent_fini(cluster);
     threads_fini(cluster);
     topology_fini(&cluster->topology);

@@ -72,6 +72,7 @@ struct node {
     double slow_factor;
     unsigned worker; /* index, for a worker */
     struct running running;
+    struct range stolen;       /* end of the running chunk that was taken, of which the machine is not told yet */
     struct action next;        /* RUN of the next chunk, which begins after the running one; count 0: none */
     uint64_t probe_ends_ns;    /* 0: has not probed */
     struct pipeline *pipeline; /* in cluster->pipelines; NULL: independent iterations */
@@ -89,6 +90,12 @@ struct node {
     unsigned dropped;   /* rank dropped in this step, or NO_RANK */
 };
 
+/* Iterations that were taken from a chunk of `rank`. */
+struct theft {
+    unsigned rank;
+    struct stolen stolen;
+};
+
 struct virtual_step {
     unsigned rank;
     struct actions actions;
@@ -97,6 +104,9 @@ struct virtual_step {
     bool has_cut;      /* an EVENT_CUT with `cut` follows */
     struct range cut;
     bool has_grown; /* an EVENT_GROWN follows, for the supermaster */
+    /* [theft_count] for each of which an EVENT_STOLEN follows, or has just been handled (`thefts_told`); owned */
+    struct theft *thefts;
+    size_t theft_count, thefts_told, theft_room;
 };
 
 struct virtual_cluster {
@@ -191,6 +201,9 @@ uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
 void work_delay(struct virtual_cluster *cluster, unsigned rank, uint64_t served_ns);
 /* Gives up the share by recall_share() of the next chunk, or else of the running one, and returns it. */
 struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
+/* Takes a share of what has not begun of the rank's chunk for `waiting` workers, possibly nothing, as a rank of the
+ * same node does without its help. False if the rank's chunk cannot be seen. */
+bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting, struct stolen *stolen);
 /* Ends the computation, including a probe: gives up and returns all of the running chunk that is not done. */
 struct range work_end(struct virtual_cluster *cluster, unsigned rank);
 void work_schedule_loads(struct virtual_cluster *cluster);

@@ -149,6 +149,10 @@ void trace_event(const struct event *event, char *text, size_t size)
     case EVENT_CUT:
         snprintf(text, size, "cut [%" PRIu64 ", %" PRIu64 ")", event->cut.first, event->cut.first + event->cut.count);
         break;
+    case EVENT_STOLEN:
+        snprintf(text, size, "stolen [%" PRIu64 ", %" PRIu64 ")", event->stolen.range.first,
+                 event->stolen.range.first + event->stolen.range.count);
+        break;
     case EVENT_DRY: snprintf(text, size, "dry"); break;
     case EVENT_BOUNDARY_READY:
         snprintf(text, size, "boundary ready %" PRIu64 " bytes=%" PRIu64, event->ready.boundary_at, event->ready.bytes);
@@ -195,6 +199,9 @@ void trace_action(const struct action *action, char *text, size_t size)
             snprintf(text, size, "cut off all that has not begun");
         else
             snprintf(text, size, "cut for %" PRIu32 " that wait", action->cut.waiting);
+        break;
+    case ACTION_STEAL:
+        snprintf(text, size, "steal from %u for %u that wait", action->steal.to, action->steal.waiting);
         break;
     case ACTION_FORGET: snprintf(text, size, "forget"); break;
     case ACTION_GROW: snprintf(text, size, "look whether it has grown"); break;

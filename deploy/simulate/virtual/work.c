@@ -222,6 +222,23 @@ struct range work_cut(struct virtual_cluster *cluster, unsigned rank, unsigned w
     return cut;
 }
 
+bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting, struct stolen *stolen)
+{
+    struct node *node = &cluster->nodes[rank];
+    const struct running *running = &node->running;
+    const bool computes = running->is_on && running->started_ns <= cluster->now_ns &&
+                          running->ends_ns > cluster->now_ns && !running->is_put_off && !running->isolated;
+    if (!cluster->config.steals || cluster->config.cuts_at_once || is_dependent(cluster) || node->team != NULL ||
+        node->computing != NULL || !computes || node->next.run.count > 0 ||
+        cluster->workers[node->worker].running.chunk == 0)
+        return false;
+    *stolen = (struct stolen){.range = work_cut(cluster, rank, waiting),
+                              .chunk = cluster->workers[node->worker].running.chunk};
+    if (stolen->range.count > 0)
+        node->stolen = (struct range){stolen->range.first, node->stolen.count + stolen->range.count};
+    return true;
+}
+
 /* Time for a killed process to end. */
 #define END_NS 1000u
 

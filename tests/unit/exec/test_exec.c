@@ -4,6 +4,7 @@
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
 #include "common/machine/probe.h"
+#include "common/machine/span.h"
 #include "common/machine/spread.h"
 #include "common/util/digest.h"
 #include "common/util/random.h"
@@ -34,6 +35,7 @@ static struct {
     uint64_t longest; /* iterations in one call */
     double cost_ns;
     double (*cost_of)(uint64_t iteration); /* instead of cost_ns */
+    void (*meanwhile)(void);               /* what others do during a call; NULL: nothing */
     struct {
         uint64_t first;
         double ns; /* of the thread's own time */
@@ -71,6 +73,8 @@ static int run(void *instance, uint64_t first, uint64_t count, void *records, ch
         kernel.probed[kernel.probes++] = first;
     }
     kernel.calls++;
+    if (kernel.meanwhile != NULL)
+        kernel.meanwhile();
     kernel.longest = count > kernel.longest ? count : kernel.longest;
     if (kernel.fail_at >= first && kernel.fail_at < first + count) {
         snprintf(error, HDSS_ERROR_MAX, "cannot do %llu", (unsigned long long)kernel.fail_at);
@@ -437,6 +441,86 @@ START_TEST(a_chunk_is_cut_behind_what_has_begun)
     executor_begin(&exec.executor, 5, 1, 0, false);
     check_cut(RECALL_ALL, 0, 0);
     check_finish(5, 1);
+    executor_fini(&exec.executor);
+}
+END_TEST
+
+/* --- iterations that another rank takes during a call --- */
+
+static struct {
+    struct span span;
+    struct random random;
+    unsigned server;
+    uint32_t chunk;
+    uint64_t end, count; /* end of the chunk, and iterations taken of it */
+} theft;
+
+static void steal_some(void)
+{
+    struct stolen stolen;
+    const unsigned waiting = (unsigned)random_between(&theft.random, 0, 3);
+    if (waiting == 0 || !span_steal(&theft.span, theft.server, waiting, &stolen))
+        return;
+    ck_assert_uint_eq(stolen.chunk, theft.chunk);
+    ck_assert_uint_eq(stolen.range.first + stolen.range.count, theft.end);
+    theft.end = stolen.range.first;
+    theft.count += stolen.range.count;
+}
+
+/* Each iteration is computed, failed, cut off or taken, and once; the machine hears of it before any other event of the
+ * turn. */
+START_TEST(whatever_is_taken_the_rest_is_whole)
+{
+    uint64_t taken = 0;
+    memset(&theft, 0, sizeof theft);
+    random_init(&theft.random, 1 + (uint64_t)_i);
+    open_exec(_i % 2 > 0, 1);
+    exec.config.spread = _i / 2 % 2 > 0;
+    exec.config.span = &theft.span;
+    exec.config.server = &theft.server;
+    exec.config.chunk = &theft.chunk;
+    for (uint64_t first = 0, count; first < 1000; first += count) {
+        uint64_t done = 0, told = 0, cut = 0, failures = 0, digest = 0;
+        struct event event = {0};
+        count = random_between(&theft.random, 1, 90);
+        theft.chunk++;
+        theft.end = first + count;
+        theft.count = 0;
+        kernel.next = UINT64_MAX;
+        kernel.meanwhile = steal_some;
+        kernel.fail_at =
+            random_between(&theft.random, 0, 2) ? UINT64_MAX : first + random_between(&theft.random, 0, count - 1);
+        exec.iteration_ns = random_between(&theft.random, 0, 1) ? exec.iteration_ns : 100000;
+        executor_begin(&exec.executor, first, count, random_between(&theft.random, 0, count), false);
+        while (event.type != EVENT_FINISHED) {
+            if (random_between(&theft.random, 0, 9) == 0) {
+                const struct range range = executor_cut(&exec.executor, (unsigned)random_between(&theft.random, 0, 2));
+                cut += range.count;
+                theft.end -= range.count;
+            }
+            const enum turn turn = executor_advance(&exec.executor, &event);
+            executor_check(&exec.executor);
+            ck_assert(theft.count == told || (turn == TURN_EVENT && event.type == EVENT_STOLEN));
+            if (turn != TURN_EVENT || event.type == EVENT_MARK)
+                continue;
+            if (event.type == EVENT_STOLEN) {
+                told += event.stolen.range.count;
+                ck_assert_uint_eq(event.stolen.range.first, theft.end);
+                ck_assert_uint_eq(told, theft.count);
+                continue;
+            }
+            done += event.chunk.count;
+            failures += event.type == EVENT_ITERATIONS_FAILED;
+            digest += event.type == EVENT_ITERATIONS_FAILED ? 0 : event.chunk.digest;
+            if (event.type != EVENT_ITERATIONS_FAILED && event.chunk.data != NULL)
+                executor_sent(&exec.executor, event.chunk.data);
+        }
+        ck_assert_uint_eq(done + told + cut, count);
+        ck_assert_uint_eq(failures, kernel.fail_at < first + done);
+        ck_assert_uint_eq(digest, digest_of(first, done) - (failures > 0 ? digest_of(kernel.fail_at, 1) : 0));
+        taken += told;
+    }
+    ck_assert_uint_gt(taken, 0);
     executor_fini(&exec.executor);
 }
 END_TEST
@@ -1063,6 +1147,7 @@ int main(void)
     tcase_add_test(all, a_chunk_is_cut_where_its_slices_have_left);
     tcase_add_test(all, an_iteration_that_failed_is_not_cut_off);
     tcase_add_loop_test(all, whatever_is_cut_the_rest_is_whole, 0, 16);
+    tcase_add_loop_test(all, whatever_is_taken_the_rest_is_whole, 0, 16);
     tcase_add_test(all, what_a_child_runs_is_not_cut_off);
     tcase_add_test(all, what_a_child_takes_long_for_is_no_part);
     tcase_add_test(all, an_iteration_that_waits_has_begun);
