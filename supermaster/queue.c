@@ -258,6 +258,21 @@ struct queue_job *queue_next(struct queue *queue)
     return has_to_wait(queue, job) ? NULL : job;
 }
 
+enum queue_hold queue_hold(struct queue *queue, const struct queue_job *job, uint32_t *other)
+{
+    if (queue->mode == QUEUE_STOPPED)
+        return QUEUE_IS_STOPPED;
+    const struct queue_job *alone = queue->alone != NULL ? queue->alone : first_ready(queue);
+    if (alone != NULL && alone != job && (alone == queue->alone || has_to_wait(queue, alone))) {
+        *other = alone->id;
+        return QUEUE_OTHER_ALONE;
+    }
+    if (has_to_wait(queue, job))
+        return QUEUE_MUST_ALONE;
+    const bool is_full = queue->running - queue->running_open >= queue->at_once;
+    return is_full && !is_incomplete(job) ? QUEUE_IS_FULL : QUEUE_IN_TURN;
+}
+
 void queue_keep_alone(struct queue_job *job)
 {
     assert(job->state == QUEUE_WAITING);

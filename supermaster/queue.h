@@ -127,6 +127,18 @@ struct queue_job *queue_find(const struct queue *queue, uint32_t id);
 /* The job to begin now, or NULL. It stays the next one until queue_begun(), queue_cancel() or queue_keep_alone(). */
 struct queue_job *queue_next(struct queue *queue);
 
+/* Why a waiting job does not begin, if it waits for no job of its `after`. */
+enum queue_hold {
+    QUEUE_IN_TURN,     /* others begin first */
+    QUEUE_IS_STOPPED,  /* it is for the next set */
+    QUEUE_OTHER_ALONE, /* `other` runs alone, or must run alone and begins first */
+    QUEUE_MUST_ALONE,  /* it must run alone, and others are running */
+    QUEUE_IS_FULL,     /* as many jobs are running as may */
+};
+
+/* Sets `other` for QUEUE_OTHER_ALONE. */
+enum queue_hold queue_hold(struct queue *queue, const struct queue_job *job, uint32_t *other);
+
 /* Marks the next job as one that runs alone; queue_next() then tells whether it begins now all the same. */
 void queue_keep_alone(struct queue_job *job);
 

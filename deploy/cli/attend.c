@@ -132,7 +132,8 @@ static void show_line(struct attendance *at)
     if (at->terminal.mode != TERMINAL_IN_PLACE || at->is_over)
         return;
     if (strcmp(now->state, "waiting") == 0 && now->elapsed_s <= 0) {
-        snprintf(line, sizeof line, "%s/%" PRIu64 " waits", at->attended->set, at->attended->job);
+        snprintf(line, sizeof line, "%s/%" PRIu64 " waits%s%.40s", at->attended->set, at->attended->job,
+                 now->waits_for[0] != '\0' ? " for " : "", now->waits_for);
         terminal_show(&at->terminal, line);
         return;
     }
@@ -298,7 +299,8 @@ static int attend_until_over(struct attendance *at)
 
 int attend_job(struct control_client *client, const struct attended *attended, json_t **last, bool *asked)
 {
-    struct attendance at = {.attended = attended, .waits = client, .now = {.state = "waiting", .kernel = ""}};
+    struct attendance at = {
+        .attended = attended, .waits = client, .now = {.state = "waiting", .kernel = "", .waits_for = ""}};
     control_client_init(&at.asks, client->path);
     terminal_init(&at.terminal, attended->as);
     if (attended->silent || !attend_shows_progress(attended->as))

@@ -14,6 +14,19 @@ static struct queue_job *find_queued(const struct set *set, uint64_t id)
     return id <= UINT32_MAX ? queue_find(&set->queue, (uint32_t)id) : NULL;
 }
 
+static const char *turn_waits_for(struct set *set, const struct queue_job *queued)
+{
+    uint32_t other;
+    switch (queue_hold(&set->queue, queued, &other)) {
+    case QUEUE_IN_TURN: return "its turn";
+    case QUEUE_IS_STOPPED: return "the next set";
+    case QUEUE_MUST_ALONE: return "all others to end";
+    case QUEUE_IS_FULL: snprintf(set->waits_for, sizeof set->waits_for, "one of %u places", set->queue.at_once); break;
+    case QUEUE_OTHER_ALONE: snprintf(set->waits_for, sizeof set->waits_for, "job %" PRIu32 ", alone", other); break;
+    }
+    return set->waits_for;
+}
+
 /* What keeps a job from its beginning. */
 static const char *beginning_waits_for(struct set *set, const struct queue_job *queued)
 {
@@ -27,7 +40,7 @@ static const char *beginning_waits_for(struct set *set, const struct queue_job *
         snprintf(set->waits_for, sizeof set->waits_for, "job %" PRIu32, other->id);
         return set->waits_for;
     }
-    return "its turn";
+    return turn_waits_for(set, queued);
 }
 
 /* Reports a job that does not run: its words, and its progress if it is over. */

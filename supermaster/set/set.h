@@ -60,7 +60,7 @@ struct set {
     unsigned addition_count;
     struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
     unsigned failures_next;                         /* the place of the next one */
-    char waits_for[24];                             /* of the job that is told of */
+    char waits_for[32];                             /* of the job that is told of */
     uint64_t idle_since_ns;
     uint64_t completed_next_ns; /* when to try again to complete open jobs */
     uint64_t journal_next_ns;   /* when to try again to write the journal */

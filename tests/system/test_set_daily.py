@@ -237,7 +237,7 @@ def test_what_a_job_waits_for_is_its_state():
         well(['submit', '--name', 'open', '--open', 'exec', 'command=echo {}'])
         wait_until(lambda: job('open')['waits_for'] == 'rows', 'the beginning of the open one')
         table = well(['jobs'])
-        for name, state in (('low', 'waits: priority'), ('high', 'running'), ('late', 'waits: job 1'), ('fourth', 'waits: its turn'), ('open', 'waits: rows')):
+        for name, state in (('low', 'waits: priority'), ('high', 'running'), ('late', 'waits: job 1'), ('fourth', 'waits: one of 3 places'), ('open', 'waits: rows')):
             assert any(name in line and f' {state} ' in line for line in table.splitlines()), (name, table)
         assert well(['show', 'low']).startswith('main/1: synthetic, waits: priority\n') and 'waits: priority' in well(['top', '--once'])
         well(['cancel', 'high'])

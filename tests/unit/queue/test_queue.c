@@ -417,6 +417,35 @@ START_TEST(no_open_job_comes_before_one_that_runs_alone)
 }
 END_TEST
 
+static enum queue_hold hold(uint32_t id, uint32_t *other)
+{
+    *other = 0;
+    return queue_hold(&queue, queue_find(&queue, id), other);
+}
+
+START_TEST(a_waiting_job_says_why)
+{
+    uint32_t other;
+    queue.at_once = 1;
+    submit(0);
+    submit(0);
+    ck_assert_int_eq(hold(2, &other), QUEUE_IN_TURN);
+    begin(1);
+    ck_assert_int_eq(hold(2, &other), QUEUE_IS_FULL);
+    queue_keep_alone(queue_find(&queue, 2));
+    submit(0);
+    ck_assert_int_eq(hold(2, &other), QUEUE_MUST_ALONE);
+    ck_assert_int_eq(hold(3, &other), QUEUE_OTHER_ALONE);
+    ck_assert_uint_eq(other, 2);
+    over(1, EXIT_STATUS_DONE);
+    begin(2);
+    ck_assert_int_eq(hold(3, &other), QUEUE_OTHER_ALONE);
+    ck_assert_uint_eq(other, 2);
+    queue.mode = QUEUE_STOPPED;
+    ck_assert_int_eq(hold(3, &other), QUEUE_IS_STOPPED);
+}
+END_TEST
+
 START_TEST(a_job_that_would_run_alone_is_cancelled)
 {
     submit(0);
@@ -488,6 +517,7 @@ int main(void)
     tcase_add_test(tcase, who_is_forgotten_is_told);
     tcase_add_test(tcase, a_job_runs_alone);
     tcase_add_test(tcase, no_open_job_comes_before_one_that_runs_alone);
+    tcase_add_test(tcase, a_waiting_job_says_why);
     tcase_add_test(tcase, a_job_that_would_run_alone_is_cancelled);
     tcase_add_test(tcase, a_job_is_put_back);
     tcase_add_test(tcase, a_job_that_ran_alone_goes_on);
