@@ -6,7 +6,7 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tu
 
 from hdss._command import Refusal
 from hdss._study_check import Engine, topology_options
-from hdss._study_plan import AXES, HALF_OF_MFSC, NO_PLATFORM, SIMULATE, Axis, Study, dealt, is_dca, split, topology, value_text, whole
+from hdss._study_plan import AXES, HALF_OF_MFSC, NO_PLATFORM, SIMULATE, Axis, Study, dealt, is_dca, real, split, topology, value_text, whole
 
 DONE, FAILED, TIMEOUT = 'done', 'failed', 'timeout'  # what became of a run
 _M64 = (1 << 64) - 1
@@ -261,6 +261,7 @@ class Matrix:
 # --- reports as columns ---
 
 WORKERS_COLUMN, WORKERS_MAX = 'worker_stats.compute_s', 64  # seconds of the workers in the order of their ranks; a run with more of them has no column
+IDEAL_COLUMN = 'ideal_s'  # W/P, see _ideal_s()
 STEPS_COLUMN, STEPS_MAX = 'steps.elapsed_s', 1000           # the same of the time steps
 _NAME_MAX, _DEPTH_MAX = 200, 4
 
@@ -271,9 +272,29 @@ def flatten(row: Dict[str, str], report: Any, keeps_steps: bool) -> None:
     if not isinstance(report, dict) or not _is_number(report.get('elapsed_s')):
         raise Refusal('the report has no elapsed_s')
     _flatten(row, '', report, 0)
+    ideal_s = _ideal_s(report, row.get('load', ''))
+    if ideal_s is not None:
+        row[IDEAL_COLUMN] = f'{ideal_s:.6g}'
     _add_list(row, WORKERS_COLUMN, report.get('worker_stats'), 'compute_s', WORKERS_MAX)
     if keeps_steps:
         _add_list(row, STEPS_COLUMN, report.get('steps'), 'elapsed_s', STEPS_MAX)
+
+
+def _ideal_s(report: Dict[str, Any], loads: str) -> Optional[float]:
+    """W/P, the loop time if no worker ever waited: the work that was done, in seconds of a worker of power 1, over the power of all workers. A worker
+    with `load` processes on its core has that part of its power. None where the report does not say it."""
+    stats, efficiency = report.get('worker_stats'), report.get('efficiency')
+    if not isinstance(stats, list) or not stats or not _is_number(efficiency):
+        return None
+    if not all(isinstance(worker, dict) and _is_number(worker.get('power')) and _is_number(worker.get('compute_s')) for worker in stats):
+        return None
+    load = [real(number) or 0 for number in dealt(loads)]  # none: 0
+    powers = [worker['power'] / (1 + load[i % len(load)]) for i, worker in enumerate(stats)]
+    computed = [worker['compute_s'] for worker in stats]
+    if sum(computed) <= 0 or sum(powers) <= 0:
+        return None
+    mean_power_of_work = sum(c * power for c, power in zip(computed, powers)) / sum(computed)
+    return float(report['elapsed_s'] * efficiency * mean_power_of_work / (sum(powers) / len(powers)))
 
 
 def _is_number(value: Any) -> bool:

@@ -323,12 +323,11 @@ class Drawing:
                       transform=transform, label=f'{name}: failed' if name else 'failed')
 
     def _draw_ideal(self, axis: Any) -> None:
-        """The line of loops that lose nothing: one worker's time over the workers, as many times as quick as there are workers, each of which computes all the
-        time. Bars have marks instead."""
-        figure, summary = self.figure, self.figures.summary
+        """The line of loops that lose nothing: W/P, as many times as quick as there are workers, each of which computes all the time. Bars have marks
+        instead."""
+        figure = self.figure
         along = (figure.x, figure.y, figure.group)
         threads = 0 if 'threads' in along else max(real(self.figures.matrix.value(figure.panel, 'threads')) or 0, 1)
-        serial_s = summary.serial_time(self.figures.matrix.at(figure.panel, 'kernel'))
         if self.has_bars:
             return
         first, last = self.numbers[0], self.numbers[-1]
@@ -338,21 +337,22 @@ class Drawing:
             ideal = [1.0 for _ in places]
         elif figure.x == 'workers' and threads and figure.measure == 'speedup':
             ideal = [threads * place for place in places]
-        elif figure.x == 'workers' and threads and figure.measure == 'time' and 'kernel' not in along and serial_s > 0:
-            ideal = [serial_s / threads / place for place in places]
+        elif figure.x == 'workers' and figure.measure == 'time' and 'kernel' not in along:
+            least = [min((ideal for ideal in (self._cell(x, y).ideal_s for y in range(self.lines)) if ideal is not None), default=math.nan)
+                     for x in range(self.columns)]
+            places, ideal = self.numbers, least
         if ideal:
-            axis.plot(places, ideal, color='#a0a0a0', linewidth=1.5, label='ideal')
+            axis.plot(places, ideal, color='#a0a0a0', linewidth=1.5, label='ideal: W/P' if figure.measure == 'time' else 'ideal')
 
     def _draw_ideal_marks(self, axis: Any) -> None:
-        """Bars of loop times: the time that each cell would take if its own computing were spread evenly."""
+        """Bars of loop times: W/P."""
         if not self.has_bars or self.figure.measure != 'time':
             return
-        label: Optional[str] = 'ideal: computing alone'
+        label: Optional[str] = 'ideal: W/P'
         for y in range(self.lines):
             for x in range(self.columns):
-                values = self._cell(x, y).values
-                if values['time'].count and values['efficiency'].count:
-                    time, place = values['time'].median * values['efficiency'].median, self._place(x, y)
+                time, place = self._cell(x, y).ideal_s, self._place(x, y)
+                if time is not None:
                     axis.plot([place - 0.4 / self.lines, place + 0.4 / self.lines], [time, time], color='#000000', linewidth=2, linestyle=(0, (1, 1)),
                               label=label)
                     label = None

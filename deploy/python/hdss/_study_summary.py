@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import math
 import re
+import statistics
 from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence
 
-from hdss._study_matrix import DONE, STEPS_COLUMN, Matrix, Run, Table, seconds_of
+from hdss._study_matrix import DONE, IDEAL_COLUMN, STEPS_COLUMN, Matrix, Run, Table, seconds_of
 from hdss._study_numbers import CONFIDENCE, Interval, Quartiles, correct_holm, mann_whitney, mann_whitney_least, median_interval, quartiles, saving_interval
 from hdss._study_plan import AXES, MEASURE, UNTIL_LEAST, Study, real
 
@@ -53,6 +54,7 @@ class Cell:
         self.done = self.failed = 0
         self.status = self.reason = ''  # of the last failure
         self.values: Dict[str, Value] = {}
+        self.ideal_s: Optional[float] = None  # W/P, the median of its runs
         self.difference: Optional[Difference] = None  # None: there is nothing to compare with
 
 
@@ -89,6 +91,8 @@ class Summary:
         for name in dict.fromkeys(['time', 'efficiency', *study.measured]):
             figures = [figure for figure in (_figure(row, name) for row in done) if figure is not None]
             cell.values[name] = Value(figures, not self.matrix.repeats(index) and (name in study.measured or name == 'time'))
+        ideals = [ideal for ideal in (real(row.get(IDEAL_COLUMN, '')) for row in done) if ideal is not None]
+        cell.ideal_s = statistics.median(ideals) if ideals else None
         self.done += cell.done
         self.failed += cell.failed
         if not cell.values['time'].is_settled(study):

@@ -194,6 +194,16 @@ def test_rows_are_found_again():
     assert matrix.read({**matrix.write(runs[0]), 'workers': '3'}) is None and matrix.read({}) is None
 
 
+def test_ideal_time():
+    """W/P: worker 2 has half the power, and half of that, as a process shares its core."""
+    row = {'load': '0,1'}
+    flatten(row, {'elapsed_s': 3, 'efficiency': 0.5, 'worker_stats': [{'compute_s': 2, 'power': 2}, {'compute_s': 1, 'power': 1}]}, False)
+    assert row['ideal_s'] == '1.8', row  # (2 x 2 + 1 x 0.5) / (2 + 0.5)
+    row = {'load': 'none'}
+    flatten(row, {'elapsed_s': 3, 'efficiency': 0.5, 'worker_stats': [{'compute_s': 2}]}, False)
+    assert 'ideal_s' not in row, row
+
+
 def test_a_reports_scalars_become_columns():
     row = {'workers': '3'}
     flatten(row, json.loads('{"hdss": "1", "workers": 4, "elapsed_s": 0.125, "imbalance": {"cov": 2}, "worker_stats": [{"rank": 1}], '
