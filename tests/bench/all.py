@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'set', 'shares', 'pods', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks', 'first']
+SCRIPTS = ['floor', 'chunk', 'rates', 'wire', 'memory', 'soak', 'collect', 'journal', 'start', 'run', 'set', 'shares', 'pods', 'waiting', 'topologies', 'dca', 'library', 'kernels_loops', 'exec', 'ranks', 'first', 'baselines']
 PROGRAMS = {'kernels': 'tests/kernels/bench-kernels', 'papers': 'tests/kernels/bench-papers', 'sched': 'tests/bench/sched', 'flat': 'tests/bench/dca-draws', 'free': 'tests/bench/bench-free', 'stream': 'tests/bench/bench-stream'}
 NEEDED = {'SUPERMASTER': 'deploy/supermaster', 'MASTER': 'deploy/master', 'WORKER': 'deploy/worker', 'HDSS': 'deploy/hdss',
           'SERIAL': 'tests/bench/serial', 'BARE_MPI': 'tests/bench/bare_mpi', 'SPAWN_FLOOR': 'tests/bench/spawn-floor', 'BARE_DRAW': 'tests/bench/bare_draw',
