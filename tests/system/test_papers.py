@@ -61,7 +61,8 @@ class Cells:
     """The cells of a study that has been run."""
 
     def __init__(self, study):
-        shutil.copy(os.path.join(ROOT, f'deploy/examples/papers/{study}.study'), '.')
+        folder = next(folder for folder in ('papers', 'studies') if os.path.exists(os.path.join(ROOT, f'deploy/examples/{folder}/{study}.study')))
+        shutil.copy(os.path.join(ROOT, f'deploy/examples/{folder}/{study}.study'), '.')
         result = finish(start([HDSS, 'study', f'{study}.study']), 800)
         assert result.status == 0, str(result)
         with open(f'{study}-cells.json', encoding='utf-8') as file:
@@ -291,6 +292,35 @@ def half_of_mfsc(command):
     return str(json.loads(result.out)[0]['count'] // 2)
 
 
+FAILURES = ('none', *(','.join(f'{node}@1.5' for node in range(1, 1 + count)) for count in (1, 8, 15)))
+NEAR, APART = 'cluster:nodes=17,cores=1', 'two-sites:nodes=17,cores=1'
+
+
+def by_failures(copies):
+    return lambda cells: text(cells.along('fail_nodes', FAILURES, kernel=f'--copies {copies}', technique='ss', platform=NEAR, slowdown='1'))
+
+
+def perturbed(technique):
+    """Without any, with a slower core, with messages that take longer, with both."""
+    return lambda cells: text(cells.at(kernel='--copies on', technique=technique, platform=platform, slowdown=slowdown, fail_nodes='none')
+                              for platform, slowdown in ((NEAR, '1'), (NEAR, '4,15*1'), (APART, '1'), (APART, '4,15*1')))
+
+
+def metg(technique, masters, kernel):
+    """Where efficiency crosses one half, in microseconds, by straight lines over the logarithm of the mean; of tasks of equal and of different length."""
+    def of_costs(cells, form):
+        grains = (0.1, 0.3, 1, 3, 10, 30)
+        found = [cells.at('efficiency', kernel=kernel, technique=technique, masters=masters, costs=form.format(grain)) for grain in grains]
+        if found[0] >= 0.5:
+            return 'below 0.1'
+        after = next((i for i, efficiency in enumerate(found) if efficiency >= 0.5), None)
+        if after is None:
+            return 'above 30'
+        part = (0.5 - found[after - 1]) / (found[after] - found[after - 1])
+        return f'{grains[after - 1] * (grains[after] / grains[after - 1])**part:.2g}'
+    return lambda cells: '; '.join(of_costs(cells, form) for form in ('constant:mean={}', 'uniform:mean={},cov=0.577'))
+
+
 LARGE_STEINBERG, LARGE_HYDRO = serial('floyd-steinberg width=15000 height=15000'), serial('hydro l=10000 k=10000')
 
 # Rows whose command is another one of hdss: its figures are made by it.
@@ -384,6 +414,11 @@ OURS = {
         'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'), 'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps,
     },
     'mohammed-large': {'L28': of_pair('gss', 'fac2'), 'L29': best_pair(), 'L34': levels()},
+    'rdlb': {'B1': by_failures('off'), 'B2': by_failures('on'), 'B3': perturbed('ss'), 'B4': perturbed('gss')},
+    'metg': {
+        'B5': metg('ss', '0', 'iterations=64000'), 'B6': metg('ss', '4', 'iterations=64000'), 'B7': metg('dfss', '0', 'iterations=64000'),
+        'B8': metg('ss', '0', 'steps=250'), 'B9': metg('ss', '4', 'steps=250'), 'B10': metg('dfss', '0', 'steps=250'),
+    },
     'ciorba-points': {'S63': points('floyd'), 'S64': points('hydro')},
 }
 
@@ -506,6 +541,11 @@ def test_mohammed():
 
 def test_ciorba():
     for study in ('ciorba-mandelbrot', 'ciorba-synchronized', 'ciorba-points'):
+        check_study(study)
+
+
+def test_beyond_the_papers():
+    for study in ('rdlb', 'metg'):
         check_study(study)
 
 
