@@ -19,7 +19,8 @@ NEEDED = {'SUPERMASTER': 'deploy/supermaster', 'MASTER': 'deploy/master', 'WORKE
           'SERIAL': 'tests/bench/serial', 'BARE_MPI': 'tests/bench/bare_mpi', 'SPAWN_FLOOR': 'tests/bench/spawn-floor', 'BARE_DRAW': 'tests/bench/bare_draw',
           'LIBRARY_DRAW': 'tests/bench/library-draw', 'LEDGER_MEMORY': 'tests/bench/ledger-memory',
           'TIMED': 'tests/bench/timed.so', 'COUNT_CALLS': 'tests/bench/count-calls.so', 'PATIENT_SLEEP': 'tests/bench/patient-sleep.so',
-          'OPENMP_LOOP': 'tests/bench/openmp-loop'}
+          'BASELINE_COUNTER': 'tests/bench/baseline-counter', 'BASELINE_STEALING': 'tests/bench/baseline-stealing',
+          'BASELINE_LIBRARY': 'tests/bench/baseline-library', 'OPENMP_LOOP': 'tests/bench/openmp-loop'}
 
 
 def parse():
