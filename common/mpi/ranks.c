@@ -39,9 +39,7 @@ unsigned runtime_cores(const struct runtime *runtime)
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads)
 {
     const struct topology *topology = &runtime->topology;
-    unsigned own = topology->worker_node[topology_worker(topology, runtime->rank)], workers = 0;
-    for (unsigned w = 0; w < topology->workers; w++)
-        workers += topology->worker_node[w] == own;
+    const unsigned workers = topology_beside(topology, topology_worker(topology, runtime->rank));
     bool shared = (uint64_t)workers * threads->count > runtime->node_cores;
     threads->cores = shared ? runtime->node_cores : 0;
     threads->workers = shared ? workers : 0;
