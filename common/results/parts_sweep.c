@@ -7,6 +7,7 @@
 
 #include "common/results/parts_read.h"
 #include "common/util/grow.h"
+#include "common/util/heap.h"
 
 #include <stdlib.h>
 
@@ -65,29 +66,23 @@ static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
     return whole;
 }
 
-/* Moves the entry at `i` down a heap whose largest is at 0. */
-static void sift(struct entry *entries, size_t i, size_t count)
+static bool is_after(const void *item, const void *other, const void *context)
 {
-    const struct entry moved = entries[i];
-    for (size_t child; (child = 2 * i + 1) < count; i = child) {
-        child += child + 1 < count && entries[child + 1].first > entries[child].first;
-        if (entries[child].first <= moved.first)
-            break;
-        entries[i] = entries[child];
-    }
-    entries[i] = moved;
+    (void)context;
+    return ((const struct entry *)item)->first > ((const struct entry *)other)->first;
 }
 
 /* In place, which qsort() is not: it would take as much memory again. */
 static void sort_by_first(struct entry *entries, size_t count)
 {
+    static const struct heap_kind largest_first = {sizeof(struct entry), 2, is_after};
     for (size_t i = count / 2; i > 0; i--)
-        sift(entries, i - 1, count);
+        heap_sift_down(&largest_first, NULL, entries, count, i - 1);
     for (size_t end = count; end > 1; end--) {
         const struct entry largest = entries[0];
         entries[0] = entries[end - 1];
         entries[end - 1] = largest;
-        sift(entries, 0, end - 1);
+        heap_sift_down(&largest_first, NULL, entries, end - 1, 0);
     }
 }
 
