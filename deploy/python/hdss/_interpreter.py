@@ -12,7 +12,8 @@ is_of_worker = False  # True in a process that runs the calls of an executor
 
 
 def _own_library() -> List[str]:
-    return [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
+    library = _library_of(sysconfig.get_paths())
+    return [path for path in sys.path if path.rstrip('/') in library]
 
 
 def _library_of(paths: Dict[str, str]) -> List[str]:
@@ -58,7 +59,7 @@ def refusal(client: Dict[str, Any]) -> Optional[str]:
 
 def describe_client() -> Dict[str, Any]:
     """What workers have to know of this process, to be as it is."""
-    library = [path for path in sys.path if path.rstrip('/') in _library_of(sysconfig.get_paths())]
+    library = _own_library()
     at = min((sys.path.index(path) for path in library), default=0)
     return {'version': VERSION, 'path': [os.path.abspath(path) if path else os.getcwd() for path in sys.path], 'library': library, 'library_at': at,
             'executable': sys.executable, 'argv': sys.argv[:1], 'prefixes': [sys.prefix, sys.exec_prefix]}
