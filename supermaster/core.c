@@ -628,10 +628,9 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     }
 }
 
-/* A worker without a master may have got what another has returned. */
-static void look_at_returned(struct supermaster *supermaster)
+/* Workers without a master may wait for what masters have. */
+static void look_at_own_line(struct supermaster *supermaster)
 {
-    supermaster_take_own_counts(supermaster);
     if (!is_central(supermaster) && supermaster->service.line.count > 0)
         supermaster_note_waiting(supermaster);
 }
@@ -642,7 +641,8 @@ static void receive_stolen(struct supermaster *supermaster, const struct event *
     const unsigned w = service_find(&supermaster->service, event->from);
     if (service_stolen(&supermaster->service, w, event->now_ns, &event->stolen, supermaster->step.actions, &error) < 0)
         supermaster_refuse(supermaster, error.text);
-    look_at_returned(supermaster);
+    supermaster_take_own_counts(supermaster);
+    look_at_own_line(supermaster);
 }
 
 static void receive_from_worker(struct supermaster *supermaster, unsigned w, const struct event *event)
@@ -660,8 +660,7 @@ static void receive_from_worker(struct supermaster *supermaster, unsigned w, con
             supermaster_refuse(supermaster, error.text);
         if (event->message->type == MESSAGE_RETURNED)
             supermaster_take_own_counts(supermaster);
-        if (!is_central(supermaster) && supermaster->service.line.count > 0)
-            supermaster_note_waiting(supermaster);
+        look_at_own_line(supermaster);
         break;
     default: supermaster_receive_common(supermaster, event->message);
     }
