@@ -64,7 +64,7 @@ struct run_spec {
 };
 
 #define RUN_TECHNIQUE         "dfss" /* default of --technique */
-#define RUN_TECHNIQUE_SINGLE  "ss"   /* default if iterations wait or have effects */
+#define RUN_TECHNIQUE_SINGLE  "ss"   /* default if iterations wait for each other or have side effects */
 #define RUN_TECHNIQUE_AUTO    "auto" /* the technique with the shortest predicted time */
 #define RUN_THREAD_TECHNIQUE  "fac2" /* default of --thread-technique */
 #define RUN_REFILL_CHUNKS_MAX 64

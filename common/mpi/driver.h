@@ -233,7 +233,7 @@ void announce_end_to(struct link *link, unsigned to);
 /* Supermaster of a set: ends a finished job for a worker that lost its master just then and asks to be served. */
 void announcements_end_late(struct link *link, unsigned to, uint32_t job);
 
-/* The first job that is announced to a rank since it has returned; 0: it has not. */
+/* If the rank has returned: the first job that was announced to it after that. Otherwise 0. */
 uint32_t link_returned_since(const struct link *link, unsigned rank);
 
 /* True if the job takes in pods, and workers that have returned. */

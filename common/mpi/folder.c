@@ -173,7 +173,7 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* True for a folder of this user with one of the modes that it gives. `is_used`: it has had a socket, or is old. */
+/* True if the folder belongs to this user and has a mode that HDSS sets. `is_used`: it has held a socket, or is old. */
 static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;

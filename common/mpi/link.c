@@ -199,7 +199,8 @@ static bool has_last_sends(const struct link *link, const struct net_user *user,
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True if announced data have not arrived, even if not needed: their sender cannot end before they are received. */
+/* True while announced data are still to be received. Data that are not needed count, too, because their sender cannot
+ * end before. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);

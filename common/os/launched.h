@@ -26,7 +26,7 @@ bool launched_line_has_none(const char *line, size_t size);
 /* launched_line_has_none() of the parent process. */
 bool launched_with_none(void);
 
-/* Launches of their own may join this one: its nodes are not all that there are. */
+/* Notes that pods (separate launches) may join this launch later, so that its nodes are not all of the run's. */
 void launched_note_joinable(void);
 bool launched_is_joinable(void);
 

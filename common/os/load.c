@@ -125,7 +125,8 @@ bool load_meter_look(struct load_meter *meter, uint64_t now_ns)
         if (now_ns < meter->due_ns)
             return false;
         load_begin(meter);
-        return load_conclude(meter, LOAD_LEAST_NS); /* combines the previous stretches */
+        return load_conclude(
+            meter, LOAD_LEAST_NS); /* a new load from the periods measured so far, if they are long enough together */
     }
     if (now_ns < meter->began_ns + LOAD_PERIOD_NS)
         return false;

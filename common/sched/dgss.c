@@ -4,7 +4,7 @@
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
 
-/* K = floor(ceil(R/V) V_j), [H] Algorithm 3 (which calls V A). */
+/* K = floor(ceil(R/V) V_j), [H] Algorithm 3, where V is named A. */
 static uint64_t dgss_next(struct sched *sched, unsigned worker)
 {
     struct twofold remaining = twofold_of_integer(sched->remaining);

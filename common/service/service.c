@@ -401,7 +401,8 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
             return -1;
     }
     if (lacked_slot && !lacks_slot(worker))
-        service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
+        service->elsewhere_due_ns =
+            now_ns; /* due at once, but in a later step: the ASSIGNs of this one point into `more` */
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
     return 0;
@@ -869,7 +870,8 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_give_up_late_recalls(service, now_ns, actions);
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
-            service->elsewhere_due_ns = now_ns; /* not in this step, whose ASSIGNs borrow `more` */
+            service->elsewhere_due_ns =
+                now_ns; /* due at once, but in a later step: the ASSIGNs of this one point into `more` */
         service_recall(service, now_ns, actions);
     }
     if (!service->recall.awaits_stolen)

@@ -48,8 +48,8 @@ enum stream_event_type {
     STREAM_MESSAGE, /* from a welcomed peer */
     STREAM_DATA,    /* at the listening end: data of a preceding message */
     STREAM_LEFT,    /* a peer has left in order: no further messages in either direction */
-    /* a peer has not returned within the grace time, violated the protocol, or left before the answer: no further
-     * messages in either direction. Not after streams_part() */
+    /* a peer is lost: it stayed away beyond the grace time, or violated the protocol, or left before the answer. No
+     * further messages in either direction. Never comes after streams_part() */
     STREAM_LOST,
 };
 

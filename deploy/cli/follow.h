@@ -60,7 +60,7 @@ struct follow_task {
     struct {
         void *bytes; /* mapped; NULL: none */
         uint64_t length;
-    } spilled[2];        /* output before that in the parts */
+    } spilled[2];        /* by stream: the beginning of its output, from a spill file; the parts have the rest */
     bool spilled_is_put; /* for the present stream */
     struct follow_place place;
     uint64_t iteration;

@@ -33,7 +33,7 @@ int halt_parse(struct halt *halt, const char *text, struct error *error);
  * never decreases. */
 enum halt_state halt_look(struct halt *halt, uint64_t done, uint64_t failed, uint64_t all);
 
-/* Exit status of a run that was stopped in this way. */
+/* Exit status of a run that --halt has stopped. */
 enum exit_status halt_status(const struct halt *halt);
 
 const char *halt_text(const struct halt *halt, char text[HALT_TEXT_MAX]);

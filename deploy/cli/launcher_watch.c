@@ -183,7 +183,9 @@ static bool launcher_watch_is_through(const struct launcher_watch *watch, int64_
 static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t now_ms)
 {
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
-    bool hurries = watch->ended && watch->remote; /* the end of remote ranks is not visible */
+    bool hurries =
+        watch->ended &&
+        watch->remote; /* remote ranks cannot be counted, so a change of the count does not extend the wait */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->counted_ms = now_ms;

@@ -13,7 +13,7 @@
 
 struct live_file {
     unsigned rank, number;
-    uint64_t at; /* end of the last head found */
+    uint64_t at; /* offset after the last fragment found */
     uint64_t task, began_ms;
 };
 

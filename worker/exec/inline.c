@@ -392,7 +392,7 @@ void exec_cut(struct exec *exec, uint64_t kept)
         return;
     chunk->count = kept;
     chunk->is_reset = exec_least(chunk->is_reset, kept);
-    if (chunk->mark >= kept) /* FINISHED tells as much */
+    if (chunk->mark >= kept) /* the chunk ends at or before its mark: FINISHED replaces EVENT_MARK */
         chunk->mark = 0;
     if (exec->config.spread && exec->config.helper == NULL) {
         exec->pieces.end = exec_least(exec->pieces.end, kept);

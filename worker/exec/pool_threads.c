@@ -157,9 +157,9 @@ static inline bool is_called(const struct thread_pool *pool, unsigned thread)
     return ring_is_halted(&pool->ring) || (thread == 0 && thread_pool_has_work(pool));
 }
 
-/* Draws and runs while each draw is a single piece of the thread's part, until the next reading of the clock. The path
- * of short chunks: counters stay in registers, because a draw waits for all earlier stores. Other draws are left to
- * run_piece(). */
+/* The path of short chunks: draws one piece after another and computes it, until the clock is read next, or a draw is
+ * not a single piece of the thread's part, which run_piece() then handles. Counters stay in registers, because a draw
+ * waits for all earlier stores. */
 static void run_short_draws(struct thread_pool *pool, unsigned thread)
 {
     struct pool_thread *pool_thread = &pool->pool_thread[thread];

@@ -200,12 +200,13 @@ struct virtual_point {
 };
 
 struct virtual_result {
-    int status;            /* of the supermaster; -1: hung, -2: killed */
-    uint64_t end_ns;       /* end of the last rank */
-    uint64_t events;       /* handled */
-    uint64_t executed;     /* iterations */
-    uint64_t too_early;    /* chunks begun before earlier time steps or iterations they wait for were done */
-    uint64_t misled;       /* impossible actions on boundary data; chunks that are too small */
+    int status;         /* of the supermaster; -1: hung, -2: killed */
+    uint64_t end_ns;    /* end of the last rank */
+    uint64_t events;    /* handled */
+    uint64_t executed;  /* iterations */
+    uint64_t too_early; /* chunks that began although an earlier time step, or an iteration that they depend on, was not
+                           done */
+    uint64_t misled;    /* impossible actions on boundary data; chunks that are too small */
     uint64_t handed_over;  /* boundary data sent, in bytes */
     uint64_t reused;       /* chunks whose boundary data stayed on the worker */
     uint64_t stored_twice; /* iterations with repeatedly written records */

@@ -179,7 +179,7 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* Number of the run or set and of this node in it, which all workers that share resources compute alike. */
+/* Hash that identifies the run or set and this node: the same in all workers that share the node's resources. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
