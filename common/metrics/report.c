@@ -142,7 +142,7 @@ void report_compute(struct report *report)
     stats_init(&busy);
     for (unsigned i = 0; i < report->workers; i++) {
         stats_add(&compute, report->worker_stats[i].compute_s);
-        if (report->worker_stats[i].is_of_pod && report->worker_stats[i].has_left)
+        if (report->worker_stats[i].has_left)
             continue;
         stats_add(&finish, report->worker_stats[i].finish_s);
         stats_add(&busy, report_computing_s(&report->worker_stats[i]));

@@ -172,6 +172,19 @@ START_TEST(those_who_have_joined_count_while_they_were_there)
 }
 END_TEST
 
+START_TEST(a_lost_worker_is_not_taken_to_have_finished_at_once)
+{
+    struct report_worker rows[4];
+    struct report report = sample_report(&spec);
+    memcpy(rows, sample_workers, sizeof sample_workers);
+    rows[3] = (struct report_worker){.rank = rows[3].rank, .has_left = true};
+    report.worker_stats = rows;
+    report_compute(&report);
+    ck_assert_double_eq_tol(report.imbalance.max_over_mean, 10 / (26. / 3), 1e-12); /* of 10, 8, 8 */
+    ck_assert_double_eq_tol(report.busy.max_over_mean, 9 / (22. / 3), 1e-12);       /* of 9, 7, 6 */
+}
+END_TEST
+
 START_TEST(those_who_have_joined_are_told)
 {
     struct report_worker rows[4];
@@ -454,6 +467,7 @@ int main(void)
     tcase_add_test(tests, figures_of_merit_follow_from_their_definitions);
     tcase_add_test(tests, one_worker_that_does_it_all_is_100_percent);
     tcase_add_test(tests, those_who_have_joined_count_while_they_were_there);
+    tcase_add_test(tests, a_lost_worker_is_not_taken_to_have_finished_at_once);
     tcase_add_test(tests, those_who_have_joined_are_told);
     tcase_add_test(tests, late_workers_are_told_where_there_are_any);
     tcase_add_test(tests, nodes_that_were_put_aside_are_listed);

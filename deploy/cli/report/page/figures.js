@@ -83,10 +83,10 @@ function addChunk(figures, trace, i) {
   return latest(worker.finish_s, chunks.stored[i]);
 }
 
-// The spread of the finishing times, the tail, and the figures of merit. Lost workers have no part in tail and overhead: they had not finished.
+// The spread of the finishing times, the tail, and the figures of merit, of the workers that were not lost: lost ones did not finish.
 function addSpread(figures) {
   const {workers, elapsed_s} = figures, stayed = workers.filter(worker => !worker.isLost), finished = stayed.filter(worker => worker.finish_s > 0);
-  const finish = spreadOf(workers.map(worker => worker.finish_s)), busy = spreadOf(workers.map(worker => worker.compute_s)), idle = worker => Math.max(0, elapsed_s - worker.finish_s);
+  const finish = spreadOf(stayed.map(worker => worker.finish_s)), busy = spreadOf(stayed.map(worker => worker.compute_s)), idle = worker => Math.max(0, elapsed_s - worker.finish_s);
   Object.assign(figures, {max_over_mean: finish.maxOverMean, cov: finish.cov, percent: finish.percent, busy_percent: busy.percent, busy_cov: busy.cov});
   figures.tail_s = finished.length > 0 ? Math.max(0, elapsed_s - finished.reduce((least, worker) => Math.min(least, worker.finish_s), Infinity)) : NaN;
   figures.tail_idle = figures.cost_s > 0 ? sum(finished.map(idle)) / figures.cost_s : NaN;
