@@ -134,9 +134,10 @@ static void list_session(void *context, const char *path, const char *name)
         list_set(listing, path, name);
 }
 
-int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, struct error *error)
+int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, json_t *sets,
+                     struct error *error)
 {
-    struct listing listing = {.list = list, .listed = listed};
+    struct listing listing = {.list = list, .listed = listed, .sets = sets};
     const enum ask_end end = list_set(&listing, set->path, set->name);
     if (end == ASK_GONE)
         return sets_refuse_lost(set->name, error);

@@ -21,5 +21,6 @@ enum listed {
  * If `sets` is not NULL, appends an object for each set: its own answer and its job counts. -1 if memory runs out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
 
-/* Adds the jobs of one set. */
-int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, struct error *error);
+/* The same of one set. */
+int control_list_set(struct job_list *list, enum listed listed, const struct set_place *set, json_t *sets,
+                     struct error *error);

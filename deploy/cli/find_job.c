@@ -79,7 +79,7 @@ static int find_by_name(struct job_list *found, const struct set_place *set, con
     struct job_list all = {0};
     const struct job_view *meant = NULL;
     unsigned alive = 0;
-    int result = control_list_set(&all, LISTED_ALL, set, error);
+    int result = control_list_set(&all, LISTED_ALL, set, NULL, error);
     for (size_t i = 0; result == 0 && i < all.count; i++) {
         const struct job_view *view = &all.items[i];
         if (strcmp(view->name, name) != 0 || (alive > 0 && view->status >= 0))
@@ -141,7 +141,7 @@ int find_all_jobs(struct job_list *found, const char *set, struct error *error)
     struct set_place place;
     if (sets_find(set, &place, error) < 0)
         return -1;
-    return control_list_set(found, LISTED_ALIVE, &place, error);
+    return control_list_set(found, LISTED_ALIVE, &place, NULL, error);
 }
 
 int find_only_job(struct job_list *found, const char *set, struct error *error)

@@ -53,6 +53,8 @@ struct jobs_request {
 static const struct option_row jobs_rows[] = {
     {"all", 'a', NULL, NULL, "jobs of sets that are over, too, as far as their set still knows them",
      TAKES_FLAG(struct jobs_request, all)},
+    {"set", 0, "SET", NULL, "only the jobs of this set (default: those of all sets, and runs)",
+     TAKES_WORD(struct jobs_request, set), .least = 1},
     FORMAT_ROW,
     {NULL},
 };
@@ -89,7 +91,7 @@ static const struct option_row output_rows[] = {
     "fits one run alone. Without ID the only job that goes on is meant."
 
 static const struct options jobs_options = {
-    .usage = "hdss jobs [--all] [--format text|json]",
+    .usage = "hdss jobs [--all] [--set SET] [--format text|json]",
     .about = "Lists your runs and the jobs of your sets on this machine: how far they are, how fast, when the end is "
              "expected.",
     .sections = {{"Options", jobs_rows}, {"Help", options_common}},
@@ -234,18 +236,31 @@ static void print_sets(json_t *sets, struct text *text)
     }
 }
 
+static int list_jobs(struct job_list *list, const struct jobs_request *request, json_t *sets, struct error *error)
+{
+    const enum listed listed = request->all ? LISTED_ALL : LISTED_ALIVE;
+    struct set_place place;
+    if (request->set == NULL)
+        return control_list_jobs(list, listed, sets) < 0 ? error_set(error, "out of memory") : 0;
+    return sets_find(request->set, &place, error) < 0 ? -1 : control_list_set(list, listed, &place, sets, error);
+}
+
 int command_jobs(int argc, char **argv)
 {
     static const char program[] = "hdss jobs";
     struct jobs_request request = {0};
     struct job_list list = {0};
     struct text text;
+    struct error error;
     int status = jobs_parse(program, &jobs_options, false, argc, argv, &request);
     if (status >= 0)
         return status;
     json_t *sets = json_array();
-    if (control_list_jobs(&list, request.all ? LISTED_ALL : LISTED_ALIVE, sets) < 0)
-        return jobs_fail(program, "out of memory", EXIT_STATUS_FAILED);
+    if (list_jobs(&list, &request, sets, &error) < 0) {
+        json_decref(sets);
+        job_list_fini(&list);
+        return jobs_fail(program, error.text, request.set != NULL ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED);
+    }
     text_init(&text);
     if (request.format == FORMAT_JSON) {
         json_t *array = json_array();

@@ -112,6 +112,8 @@ def test_names_stand_for_ids():
         well(['submit', '--name', 'fit', *long])
         refused(['cancel', 'fit'], "2 jobs of the set main that are not over have the name 'fit'; `hdss jobs` has their IDs")
         assert 'main/1 ' in well(['jobs', '-a']) and 'main/1 ' not in well(['jobs'])
+        assert well(['jobs', '--set', 'main']) == well(['jobs']) and 'main/1 ' in well(['jobs', '-a', '--set', 'main'])
+        refused(['jobs', '--set', 'nosuch'], "'nosuch' is no set of yours on this machine; `hdss jobs` shows those that are up")
         waiter = start([HDSS, 'wait', '--all'])
         assert well(['cancel', '-a']).count('main/') == 3
         assert finish(waiter).status == 4 and [job(number)['state'] for number in '3456'] == ['done', *3 * ['cancelled']]
