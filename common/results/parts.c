@@ -233,6 +233,21 @@ int parts_create(const char *path, const struct hdss_loop *loop, int *lock, stru
     return result;
 }
 
+/* At least `run`, and the highest run that has a part: a damaged number must not be given twice. */
+static uint32_t latest_run(const char *path, uint32_t run)
+{
+    char folder[PATH_MAX];
+    struct part_file *files;
+    size_t count;
+    if (parts_list(parts_folder_of(path, folder), &files, &count) == 0)
+        for (size_t i = 0; i < count; i++) {
+            const unsigned long part = strtoul(files[i].name, NULL, 10);
+            run = part > run && part < UINT32_MAX ? (uint32_t)part : run;
+        }
+    free(files);
+    return run;
+}
+
 static int find_run(const char *path, const struct hdss_loop *loop, bool goes_on, int *lock, struct error *error)
 {
     uint32_t run;
@@ -241,7 +256,7 @@ static int find_run(const char *path, const struct hdss_loop *loop, bool goes_on
         return -1;
     int result = parts_read_run(path, loop->streams, &run, error);
     if (result == 0 && goes_on)
-        result = parts_write_run(path, loop->streams, run + 1, error);
+        result = parts_write_run(path, loop->streams, latest_run(path, run) + 1, error);
     if (result == 0 && goes_on)
         result = parts_keep(path, lock, error);
     parts_unlock(earlier);
