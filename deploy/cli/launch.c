@@ -312,6 +312,14 @@ static void say_no_rank(const struct child *child)
         launch_tell(child, "the launcher has not begun a rank for too long: it is ended");
 }
 
+/* A stopped launcher neither passes a request to stop on nor the last output of the ranks. */
+static void wake_launcher(const struct child *child)
+{
+    if (!child->ended && (child->watch.ended || child->course.asked > 0) &&
+        child->world->state(child->world, child->launcher.pid) == PROCESS_STOPPED)
+        send_signal(child, child->launcher.pid, SIGCONT);
+}
+
 static void look_after(struct child *child)
 {
     launcher_watch_take(&child->watch, child->now_ms);
@@ -320,12 +328,10 @@ static void look_after(struct child *child)
         end_stopped(child);
     }
     say_drain(child);
+    wake_launcher(child);
     /* before the run has begun ranks wait in MPI for a lost one */
     if (child->ended || !(child->how->survives || child->watch.ended || !child->watch.begun))
         return;
-    /* a stopped launcher may hold back output of the ranks */
-    if (child->watch.ended && child->world->state(child->world, child->launcher.pid) == PROCESS_STOPPED)
-        send_signal(child, child->launcher.pid, SIGCONT);
     if (child->watch.ended && !child->how->remote) /* the ranks only have to leave */
         ranks_rouse(child->world, child->launcher.pid, child->how->rank_depth);
     if (child->course.end_ms != 0 ||

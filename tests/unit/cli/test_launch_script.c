@@ -248,6 +248,23 @@ START_TEST(the_first_signal_drains)
 }
 END_TEST
 
+/* Stopped before or after it is asked. */
+START_TEST(a_stopped_launcher_passes_the_request_on)
+{
+    struct scene scene;
+    set_scene(&scene, 3);
+    scene.script.habits.work = -1;
+    scene.script.habits.forward = 50;
+    strike(&scene, _i == 0 ? 200 : 320, BY_LAUNCHER, SIGSTOP);
+    press(&scene, 300, SIGINT);
+    ck_assert_int_eq(play(&scene), EXIT_STATUS_DRAINED);
+    ck_assert_uint_ge(sent(&scene, BY_LAUNCHER, SIGCONT), 1);
+    ck_assert_uint_eq(sent(&scene, BY_LAUNCHER, SIGKILL), 0);
+    ck_assert_int_lt(scene.took_ms, 3000);
+    free(scene.text);
+}
+END_TEST
+
 START_TEST(the_second_ends_the_ranks_and_the_third_the_launcher)
 {
     struct scene scene;
@@ -979,6 +996,7 @@ int main(void)
     tcase_add_test(all, a_cut_without_a_journal_is_a_failure);
     tcase_add_test(all, a_launcher_that_has_said_why_is_believed);
     tcase_add_loop_test(all, the_first_signal_drains, 0, COUNT(asking));
+    tcase_add_loop_test(all, a_stopped_launcher_passes_the_request_on, 0, 2);
     tcase_add_loop_test(all, the_second_ends_the_ranks_and_the_third_the_launcher, 0, 2);
     tcase_add_test(all, where_nothing_is_worth_keeping_the_first_ends_the_ranks);
     tcase_add_loop_test(all, a_drain_waits_until_all_ranks_catch_it, 0, 2);
