@@ -120,6 +120,34 @@ def test_a_launcher_that_is_killed_before_its_set_is_up(python):
     os.remove('killed')
 
 
+STOPPED_EARLY = """
+import hdss._sets
+hdss._sets.STOPPED_S = 0.5
+hdss.Set(1).session()
+"""
+
+STOPPED_LATE = """
+import os, signal
+import hdss._sets
+hdss._sets.STOPPED_S = 0.5
+with hdss.Set(1) as own:
+    own.session()
+    os.kill(own._process.pid, signal.SIGSTOP)
+raise SystemExit('the set has ended')
+"""
+
+
+@with_python
+def test_a_launcher_that_is_stopped_is_not_waited_for(python):
+    here = os.getcwd()
+    with open('stopped', 'w', encoding='ascii') as file:
+        file.write('#!/bin/sh\nkill -STOP $$\n')
+    os.chmod('stopped', 0o755)
+    check(python, STOPPED_EARLY, f'hdss.SetLost: no set could be started: {here}/stopped up had been stopped for 0.5 seconds, and was ended',
+          HDSS=f'{here}/stopped')
+    check(python, STOPPED_LATE, 'the set has ended')
+
+
 @with_python
 def test_no_cloudpickle(python):
     check(python, NO_CLOUDPICKLE, 'ModuleNotFoundError: ... has no cloudpickle, by which functions are sent; install it: pip install cloudpickle, or apt install '

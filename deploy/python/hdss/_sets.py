@@ -11,6 +11,7 @@ import os
 import select
 import sys
 import threading
+import time
 from typing import Any, Dict, IO, List, Optional, TYPE_CHECKING, Union
 
 from hdss import _control, _given, _interpreter
@@ -25,8 +26,10 @@ LOCK = 'lock'
 SHARED_MEMORY = '/dev/shm'
 WARM = 'HDSS_PYTHON_WARM'  # variable by which the workers of a set start interpreters before there is a job: the folder of the package
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-# Pause between two checks whether the launcher of a set has ended before the set was up.
+# Pause between two checks whether the launcher of a set has ended before the set was up, or has been stopped.
 LOOK_MS = 500
+# A launcher that has been stopped for so long is killed if this process waits for it, as other processes of a set are.
+STOPPED_S = 10.0
 _numbers = itertools.count(1)
 
 
@@ -132,6 +135,40 @@ def checked_workers(given: Any) -> Optional[int]:
     return workers
 
 
+def _is_stopped(pid: int) -> bool:
+    try:
+        with open(f'/proc/{pid}/stat', 'rb') as file:
+            return file.read().rpartition(b')')[2].split()[:1] == [b'T']
+    except OSError:
+        return False
+
+
+class _Patience:
+    """Waiting for a launcher. A signal or a task may stop it, and nobody else would let it go on."""
+
+    def __init__(self, process: 'subprocess.Popen[str]') -> None:
+        self._process, self._since, self.is_over = process, 0.0, False
+
+    def look(self) -> None:
+        """Kills the process if it has been stopped for STOPPED_S; to be called every LOOK_MS."""
+        now = time.monotonic()
+        if self._since == 0.0 or not _is_stopped(self._process.pid):
+            self._since = now
+        elif now - self._since > STOPPED_S:
+            self.is_over = True
+            self._process.kill()
+
+    def wait(self) -> None:
+        """Until the process has ended."""
+        import subprocess
+        while True:
+            try:
+                self._process.wait(LOOK_MS / 1000)
+                return
+            except subprocess.TimeoutExpired:
+                self.look()
+
+
 class Set:
     """A set of daemons that takes jobs.
 
@@ -216,8 +253,12 @@ class Set:
         output = select.poll()  # select() knows no descriptors above 1023
         output.register(process.stdout, select.POLLIN)
         ready: List[Any] = []
+        patience = _Patience(process)
         while not ready and process.poll() is None:  # its end counts: ranks of a launcher that was killed may keep the output open
             ready = output.poll(LOOK_MS)
+            patience.look()
+        if patience.is_over:
+            raise SetLost(f'no set could be started: {self._program} up had been stopped for {STOPPED_S:g} seconds, and was ended')
         try:
             session: Dict[str, Any] = json.loads(process.stdout.readline() if ready else '')
         except ValueError:
@@ -272,7 +313,7 @@ class Set:
         for file in (process.stdin, process.stdout):
             if file is not None:
                 file.close()
-        process.wait()
+        _Patience(process).wait()
         self._folder.remove()
 
     def __enter__(self) -> 'Set':
