@@ -1,17 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* The control socket of a set: jobs that are submitted, alone and many at once, cancelled, listed and waited for, what
  * they wrote, and the end of the set. */
+#include "common/control/bearer.h"
 #include "common/control/control.h"
 #include "common/control/socket.h"
 #include "common/control/submission_json.h"
 #include "common/os/clock.h"
+#include "common/util/random.h"
 #include "tests/lib/scratch.h"
 #include "tests/lib/suite.h"
 #include "tests/unit/control/client.h"
 
+#include <arpa/inet.h>
 #include <errno.h>
 #include <event2/event.h>
 #include <fcntl.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -189,11 +193,20 @@ static void look(void)
     event_base_loop(base, EVLOOP_NONBLOCK);
 }
 
+static int connect_in_turn(void)
+{
+    int client;
+    while ((client = control_connect(path)) < 0) {
+        ck_assert_int_eq(errno, EAGAIN);
+        look();
+    }
+    return client;
+}
+
 static int begin(const char *line, const char *body)
 {
     char head[400];
-    const int client = control_connect(path);
-    ck_assert_int_ge(client, 0);
+    const int client = connect_in_turn();
     snprintf(head, sizeof head, "%s HTTP/1.1\r\nConnection: close\r\nContent-Length: %zu\r\n\r\n", line, strlen(body));
     ck_assert_int_eq(send(client, head, strlen(head), MSG_NOSIGNAL), (ssize_t)strlen(head));
     for (size_t sent = 0; sent < strlen(body);) {
@@ -577,16 +590,6 @@ static void have_descriptors(rlim_t count)
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
 }
 
-static int connect_in_turn(void)
-{
-    int client;
-    while ((client = control_connect(path)) < 0) {
-        ck_assert_int_eq(errno, EAGAIN);
-        look();
-    }
-    return client;
-}
-
 /* Processor time of a look, as others have the machine meanwhile. */
 static uint64_t time_of_look(void)
 {
@@ -648,6 +651,223 @@ START_TEST(clients_of_every_kind_are_borne)
 }
 END_TEST
 
+/* --- clients of which nothing may cost the set --- */
+
+#define RAGGED_CLIENTS 40
+#define RAGGED_STEPS   4000
+#define RAGGED_SEEDS   6
+#define ATTACHED       "{\"words\":[\"k\"],\"folder\":\"/\",\"attached\":true}"
+#define JOBS_OF_THREE  "[" JOB "," ATTACHED ",{\"words\":[\"nonsense\"],\"folder\":\"/\"}]"
+
+/* Whole requests: a line, and what comes after the host and the token. */
+static const struct {
+    const char *line, *rest;
+} requests[] = {
+    {"GET /v1 HTTP/1.1", "\r\n"},
+    {"GET /v1 HTTP/1.0", "\r\n"},
+    {"GET /v1/events HTTP/1.1", "\r\n"},
+    {"GET /v1/events HTTP/1.0", "\r\n"},
+    {"GET /v1/jobs HTTP/1.1", "\r\n"},
+    {"GET /v1/jobs/1?wait=1 HTTP/1.1", "\r\n"},
+    {"GET /v1/jobs/1/failures?wait=1&from=3 HTTP/1.1", "\r\n"},
+    {"GET /v1/jobs/1/output HTTP/1.1", "\r\n"},
+    {"GET /v1/jobs/1/output?from=999&stream=err HTTP/1.1", "\r\n"},
+    {"GET /v1/jobs/1/ranks?limit=2 HTTP/1.1", "\r\n"},
+    {"GET /metrics HTTP/1.1", "\r\n"},
+    {"HEAD /v1/jobs/1 HTTP/1.1", "\r\n"},
+    {"HEAD /v1/events HTTP/1.1", "\r\n"},
+    {"OPTIONS * HTTP/1.1", "\r\n"},
+    {"TRACE / HTTP/1.1", "\r\n"},
+    {"CONNECT a:1 HTTP/1.1", "\r\n"},
+    {"BREW /v1 HTTP/1.1", "\r\n"},
+    {"PATCH /v1/jobs/1 HTTP/1.1", "Content-Length: 0\r\n\r\n"},
+    {"DELETE /v1/jobs/1?finish=1 HTTP/1.1", "\r\n"},
+    {"DELETE /v1/jobs/2 HTTP/1.1", "Content-Length: 3\r\n\r\nabc"},
+    {"POST /v1/jobs HTTP/1.1", "Content-Length: 28\r\n\r\n" JOB},
+    {"POST /v1/jobs HTTP/1.1", "Content-Length: 44\r\n\r\n" ATTACHED},
+    {"POST /v1/jobs HTTP/1.1", "Transfer-Encoding: chunked\r\n\r\n1c\r\n" JOB "\r\n0\r\n\r\n"},
+    {"POST /v1/jobs HTTP/1.1", "Expect: 100-continue\r\nContent-Length: 111\r\n\r\n" JOBS_OF_THREE},
+    {"POST /v1/jobs/1/items HTTP/1.1", "Content-Length: 14\r\n\r\n{\"rows\":[\"a\"]}"},
+    {"POST /v1/end HTTP/1.1", "Content-Length: 0\r\n\r\n"},
+};
+
+/* Pieces of which something may become in some order. */
+static const char *const scraps[] = {
+    "GET ",
+    "GET /v1",
+    "POST /v1/jobs HTTP/1.1\r\n",
+    "GET http://[::1/v1 HTTP/1.1\r\n",
+    "GET http://u@h:99999/v1 HTTP/1.1\r\n",
+    "GET //%00 HTTP/1.1\r\n",
+    "GET /v1/jobs/?=&&wait=%ff HTTP/1.1\r\n",
+    "GET /v1 HTTP/9.9\r\n",
+    " HTTP/1.1\r\n",
+    "Host:\r\n",
+    "Host: [\r\n",
+    ": \r\n",
+    "no colon\r\n",
+    " folded: line\r\n",
+    "\r\n",
+    "\n",
+    "\r\n\r\n",
+    "Content-Length: -1\r\n",
+    "Content-Length: 99999999999999999999\r\n",
+    "Content-Length: 2000000\r\n\r\n",
+    "Content-Length: 7\r\nContent-Length: 5\r\n\r\n[1,2]",
+    "Content-Length: 0\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "0\r\n\r\n",
+    "7fffffffffffffff\r\n",
+    "-1\r\n",
+    "zz\r\n",
+    "5\r\n[1,2]\r\n",
+    "0\r\nTrailer: x\r\n\r\n",
+    "Expect: 100-continue\r\n",
+    "Expect: what\r\n",
+    "Connection: close\r\n",
+    "Connection: Upgrade\r\nUpgrade: h2c\r\n",
+    "Accept: application/openmetrics-text\r\n",
+    "\xff\xfe\x80",
+    "\x16\x03\x01\x02",
+};
+
+static struct {
+    int fds[RAGGED_CLIENTS]; /* -1: none */
+    struct random random;
+    char token[BEARER_LENGTH + 1];
+    in_port_t port;
+} ragged;
+
+static size_t draw(size_t count)
+{
+    return (size_t)random_between(&ragged.random, 0, count - 1);
+}
+
+/* A second server of the same set, which has a port as well. */
+static void listen_at_a_port(struct address *address, struct control_source *with_port)
+{
+    char token_path[CONTROL_PATH_MAX + 8];
+    control_free(control, 0);
+    ck_assert_int_eq(address_parse(address, "0", &error), 0);
+    *with_port = source;
+    with_port->http = address;
+    control = control_new(base, "1.2.3", with_port);
+    ck_assert_msg(control != NULL, "%s", error.text);
+    snprintf(token_path, sizeof token_path, "%.*s.token", (int)(strlen(path) - strlen(".sock")), path);
+    FILE *file = fopen(token_path, "r");
+    ck_assert(file != NULL && fgets(ragged.token, sizeof ragged.token, file) != NULL && fclose(file) == 0);
+    const char *told = strstr(ask("GET /v1", ""), "\"http\":\"http://127.0.0.1:");
+    ck_assert_ptr_nonnull(told);
+    ragged.port = htons((uint16_t)strtoul(told + strlen("\"http\":\"http://127.0.0.1:"), NULL, 10));
+}
+
+/* At the port or the socket; one in eight takes hardly anything. -1: not now. */
+static int connect_somehow(void)
+{
+    const struct sockaddr_in there = {
+        .sin_family = AF_INET, .sin_port = ragged.port, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    const int small = 1;
+    if (draw(2) == 0)
+        return control_connect(path);
+    const int client = socket(AF_INET, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (draw(8) == 0)
+        setsockopt(client, SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    if (connect(client, (const struct sockaddr *)&there, sizeof there) < 0 && errno != EINPROGRESS) {
+        close(client);
+        return -1;
+    }
+    return client;
+}
+
+static void send_somehow(int client)
+{
+    char text[600];
+    const size_t chosen = draw(sizeof requests / sizeof *requests);
+    if (draw(3) > 0)
+        snprintf(text, sizeof text, "%s\r\nHost: localhost\r\nAuthorization: Bearer %s\r\n%s", requests[chosen].line,
+                 ragged.token, requests[chosen].rest);
+    else
+        snprintf(text, sizeof text, "%s", scraps[draw(sizeof scraps / sizeof *scraps)]);
+    const size_t length = strlen(text);
+    send(client, text, draw(4) == 0 ? draw(length + 1) : length, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* A header that is far too long, or a body of zeros. */
+static void send_much(int client)
+{
+    static char much[16384];
+    memset(much, draw(2) == 0 ? 'x' : '\0', sizeof much);
+    send(client, much, sizeof much, MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+/* In order, or by a reset. */
+static void end_somehow(int *client)
+{
+    const struct linger none = {1, 0};
+    if (draw(2) == 0)
+        setsockopt(*client, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+    close(*client);
+    *client = -1;
+}
+
+static void act(int *client)
+{
+    char bytes[4096];
+    const size_t what = draw(100);
+    if (*client < 0)
+        *client = connect_somehow();
+    else if (what < 60)
+        send_somehow(*client);
+    else if (what < 64)
+        send_much(*client);
+    else if (what < 84)
+        recv(*client, bytes, draw(sizeof bytes) + 1, MSG_DONTWAIT);
+    else if (what < 90)
+        shutdown(*client, draw(4) == 0 ? SHUT_RDWR : SHUT_WR);
+    else
+        end_somehow(client);
+}
+
+/* The jobs, and a file that is read as a client takes it. */
+static void change_the_set(void)
+{
+    static char zeros[65536];
+    const uint64_t job = 1 + draw(5);
+    set.states[job] = (enum control_state)draw(CONTROL_CANCELLED + 1);
+    set.failures = draw(5);
+    set.newest = set.newest > 1000 ? draw(3) : set.newest;
+    const int file = open("out", O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    ck_assert(file >= 0 && (draw(3) > 0 ? ftruncate(file, (off_t)draw(3 * sizeof zeros))
+                                        : pwrite(file, zeros, sizeof zeros, 0)) >= 0);
+    close(file);
+}
+
+START_TEST(no_client_costs_the_set)
+{
+    struct address address;
+    struct control_source with_port;
+    random_init(&ragged.random, (uint64_t)_i);
+    listen_at_a_port(&address, &with_port);
+    for (int *client = ragged.fds; client < ragged.fds + RAGGED_CLIENTS; client++)
+        *client = -1;
+    for (unsigned step = 0; step < RAGGED_STEPS; step++) {
+        act(&ragged.fds[draw(RAGGED_CLIENTS)]);
+        if (draw(20) == 0)
+            change_the_set();
+        if (draw(3) > 0)
+            look();
+    }
+    check_has(ask("GET /v1", ""), "200", "\"kind\":\"set\"");
+    for (int *client = ragged.fds; client < ragged.fds + RAGGED_CLIENTS; client++)
+        if (*client >= 0 && draw(2) == 0) /* others are there at the end */
+            close(*client);
+    control_free(control, 0);
+    control = NULL;
+    for (int *client = ragged.fds; client < ragged.fds + RAGGED_CLIENTS; client++)
+        if (*client >= 0)
+            close(*client);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("set");
@@ -669,6 +889,7 @@ int main(void)
     tcase_add_test(tcase, the_set_is_told_to_end);
     tcase_add_test(tcase, a_name_is_taken_once);
     tcase_add_test(tcase, clients_of_every_kind_are_borne);
+    tcase_add_loop_test(tcase, no_client_costs_the_set, 0, RAGGED_SEEDS);
     tcase_set_timeout(tcase, 60);
     suite_add_tcase(suite, tcase);
     tcase_add_test(reading, a_submission_has_all_fields);
