@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: MIT
 """Man pages and --help agree. A page describes the options that --help of its program or commands shows, and no others; where --help lists words for a
 value, so does the page. A synopsis without `option ...` has them all. Each command has one page, in whose NAME it is, and hdss.1 refers to each page. An
-option that any page mentions is one of some program. hdss-techniques.7 lists the techniques that `hdss techniques` lists.
+option that any page mentions is one of some program. hdss-techniques.7 lists the techniques that `hdss techniques` lists, and the README says how many.
 
     manuals.py PROGRAM MANUAL                 a daemon
     manuals.py --commands HDSS MANUAL...      the commands of hdss and their pages, the first of which is hdss.1
     manuals.py --mentions ROOT PROGRAM...     all pages
-    manuals.py --techniques HDSS MANUAL
+    manuals.py --techniques HDSS MANUAL README
     manuals.py --self-test
 """
 import os
@@ -149,9 +149,17 @@ def compare_techniques(shown, written):
     return complaints or ([] if shown == written else [f"the manual has another order: {' '.join(name for name, _ in written)}"])
 
 
-def check_techniques(program, manual):
+def compare_count(count, text):
+    """Complaints unless the text says once how many techniques there are."""
+    said = re.findall(r"\b(\d+) scheduling techniques\b", text)
+    return [] if said == [str(count)] else [f"{count} are listed; the README says: {', '.join(said) or 'nothing'}"]
+
+
+def check_techniques(program, manual, readme):
     shown = listed_techniques(help_of([program, "techniques"]))
-    return compare_techniques(shown, MDOC_ROW.findall(source.read(manual))) if shown else ["no technique is listed"]
+    if not shown:
+        return ["no technique is listed"]
+    return compare_techniques(shown, MDOC_ROW.findall(source.read(manual))) + compare_count(len(shown), source.read(readme))
 
 
 LIST = "name        title        C W L\nss          self         x - -\nfac2 (fss)  by two, too  - x x\n\nC: some  x - - words.\n"
@@ -169,6 +177,8 @@ CASES = [
     ("a technique too few and one too many", len(compare_techniques(BOTH, [BOTH[0], ("c", "C")])), 2),
     ("another title", len(compare_techniques(BOTH, [BOTH[0], ("fac2 (fss)", "by two")])), 2),
     ("another order", len(compare_techniques(BOTH, BOTH[::-1])), 1),
+    ("their number", compare_count(2, "There are 2 scheduling techniques."), []),
+    ("another number, and none", len(compare_count(2, "There are 25 scheduling techniques.") + compare_count(2, "techniques")), 2),
     ("commands", listed_commands("Usage: x\n\nCommands:\n  run   K ...  run\n  up  a set\n\n  -h\n"), ["run", "up"]),
     ("commands of the SYNOPSIS", synopses(PAGE), [("run", {"all"}), ("down", None)]),
     ("options of --help", shown_options(HELP), {"workers": set(), "carrier": {"auto", "local"}, "resume": set(), "shell": set()}),
@@ -196,11 +206,11 @@ def self_test():
 def main(words):
     if words == ["--self-test"]:
         return self_test()
-    checks = {"--techniques": check_techniques, "--mentions": check_mentions, "--commands": check_commands}
-    if len(words) < 2 or (words[0] in checks and len(words) < 3):
+    checks = {"--mentions": check_mentions, "--commands": check_commands}
+    if not words or len(words) < {"--techniques": 4}.get(words[0], 3 if words[0] in checks else 2):
         sys.exit(__doc__)
     if words[0] == "--techniques":
-        return tap.run([(os.path.basename(words[2]), lambda: check_techniques(words[1], words[2]))])
+        return tap.run([(os.path.basename(words[2]), lambda: check_techniques(*words[1:]))])
     if words[0] in checks:
         return tap.run([(words[0].strip("-"), lambda: checks[words[0]](words[1], words[2:]))])
     return tap.run([(" ".join(os.path.basename(word) for word in words), lambda: check(words[0], words[1]))])
