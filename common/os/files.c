@@ -328,6 +328,13 @@ int file_open_locked(const char *path, int flags)
     return -1;
 }
 
+void file_hold_standard(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)!open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
 void file_close_from(int first)
 {
     struct rlimit limit;

@@ -65,6 +65,10 @@ bool file_is_at(int fd, const char *path);
  * descriptor, or -1 with errno: EWOULDBLOCK if another process holds the lock, EINVAL for other kinds of files. */
 int file_open_locked(const char *path, int flags);
 
+/* Opens something for each standard stream that is closed: else the next file would get its number, and what is printed
+ * would go there. Reads and writes fail as those of a closed one. For the beginning of a program. */
+void file_hold_standard(void);
+
 /* Closes all descriptors from `first` on, also without close_range() (kernel 5.9). Async-signal-safe. */
 void file_close_from(int first);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The program hdss: finds and runs the command. */
+#include "common/os/files.h"
 #include "common/os/objects.h"
 #include "common/util/error.h"
 #include "deploy/cli/colour.h"
@@ -89,6 +90,7 @@ static int end_output(int status)
 int main(int argc, char **argv)
 {
     struct error error;
+    file_hold_standard();
     objects_tell_faults();
     if (argc < 2)
         error_set(&error, "no command is given; `hdss --help` shows what there is");

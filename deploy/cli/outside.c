@@ -6,7 +6,6 @@
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,9 +16,6 @@ void outside_exec(char *const *argv)
     char name[64], folder[PATH_MAX], path[PATH_MAX], own[PATH_MAX];
     struct error error;
     snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
-    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
-        if (fcntl(fd, F_GETFD) < 0) /* closed, so another file would get this number */
-            (void)!open("/dev/null", O_RDONLY);
     if (program_folder(folder, &error) < 0 || program_find(folder, name, path, &error) < 0)
         return;
     if (realpath("/proc/self/exe", own) != NULL) /* the Python program runs this one by that path */

@@ -456,7 +456,7 @@ static int start_set(struct up_request *request, struct error *error)
 {
     char name[SET_NAME_MAX], state[PATH_MAX];
     json_t *session;
-    if (request->until_eof && fcntl(STDIN_FILENO, F_GETFD) < 0) { /* closed, so another file would get this number */
+    if (request->until_eof && (fcntl(STDIN_FILENO, F_GETFL) & O_ACCMODE) == O_WRONLY) { /* file_hold_standard() */
         error_set(error, "--until-eof: standard input is closed; accepted: one that ends, as a pipe does");
         return EXIT_STATUS_USAGE;
     }

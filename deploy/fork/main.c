@@ -11,6 +11,7 @@
  * After the end of the first rank the others have LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
+#include "common/os/files.h"
 #include "common/os/modules.h"
 #include "common/util/error.h"
 #include "common/util/number.h"
@@ -427,6 +428,7 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
 int main(int argc, char **argv)
 {
     struct context *contexts = calloc((size_t)argc, sizeof *contexts);
+    file_hold_standard();
     if (contexts == NULL) {
         fputs("hdss-fork: out of memory\n", stderr);
         return EXIT_STATUS_FAILED;

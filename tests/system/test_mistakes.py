@@ -154,8 +154,8 @@ def test_pages_and_versions():
 # prints to files and standard error alone.
 PRINTS = {
     'run': '--dry-run -j1 synthetic', 'exec': '--dry-run echo ::: 1', 'up': '--dry-run --name other', 'join': '--dry-run', 'alloc': '', 'pods': '',
-    'submit': '--open --output b.txt exec command=echo', 'add': '2 a', 'jobs': '--all', 'top': '--once', 'page': 'main', 'show': '1', 'wait': '1', 'output': '1',
-    'cancel': '2', 'simulate': 'synthetic iterations=9', 'study': '--dry-run a.study', 'kernels': '', 'techniques': '',
+    'submit': '--open --output {open}.txt exec command=echo', 'add': '{open} a', 'jobs': '--all', 'top': '--once', 'page': 'main', 'show': '{done}',
+    'wait': '{done}', 'output': '{done}', 'cancel': '{open}', 'simulate': 'synthetic iterations=9', 'study': '--dry-run a.study', 'kernels': '', 'techniques': '',
     'chunks': 'gss --iterations 9 --workers 2', 'log': 'exec.log', 'report': None, 'explain': '--iteration 3 a.csv',
     'drain': '--wait', 'down': '',
 }
@@ -177,7 +177,16 @@ def test_commands_in_python_bear_any_streams():
     assert not os.path.exists('o.html')
 
 
+def set_with_a_job():
+    """The number of its job, which is done."""
+    up('--listen', '127.0.0.1:0')
+    number = well(['submit', 'synthetic', 'iterations=1']).strip().split('/')[1]
+    well(['wait', number])
+    return int(number)
+
+
 def test_no_command_calls_printed_what_is_not():
+    """On a disk that is full, and where standard output is closed: what is printed goes into no other file."""
     here()
     commands = re.findall('^  ([a-z]+) ', run([HDSS, '--help']).out, re.MULTILINE)
     assert sorted(commands) == sorted(PRINTS), commands
@@ -185,16 +194,16 @@ def test_no_command_calls_printed_what_is_not():
     well(['run', '-qj1', '--trace', 'a.csv', 'synthetic', 'iterations=9'])
     with open('a.study', 'w') as file:
         file.write('kernel = synthetic iterations=9\ntechnique = ss\nworkers = 1\n')
-    up('--listen', '127.0.0.1:0')
-    well(['submit', '--wait', 'synthetic', 'iterations=1'])
+    done = set_with_a_job()
     try:
-        for name, words in PRINTS.items():
-            if words is None:
-                continue  # nothing is printed
-            if name == 'down':
-                up()
-            result = run(['sh', '-c', f'{HDSS} {name} {words} > /dev/full'])
-            assert result.status == 1 and len(result.err) == 1 and 'cannot write: ' in result.err[0], (name, result)
+        for output in ('> /dev/full', '>&-'):
+            for name, words in PRINTS.items():
+                if words is None:
+                    continue  # nothing is printed
+                result = run(['sh', '-c', f'{HDSS} {name} {words.format(done=done, open=done + 1)} {output}'])
+                assert result.status == 1 and len(result.err) == 1 and 'cannot write: ' in result.err[0], (name, output, result)
+                if name in ('drain', 'down'):
+                    done = set_with_a_job()
     finally:
         run([HDSS, 'down'])
 
