@@ -162,7 +162,7 @@ static int64_t ask_slurm(void)
     char *argv[] = {program, brief, format, job, NULL};
     uint64_t seconds;
     snprintf(job, sizeof job, "--jobs=%.40s", variable("SLURM_JOB_ID"));
-    capture(argv, text, sizeof text);
+    capture(argv, text, sizeof text, CAPTURE_MS);
     text[strcspn(text, BLANKS)] = '\0';
     return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* also -1 for UNLIMITED */
 }

@@ -4,6 +4,10 @@
 
 #include <stddef.h>
 
-/* Runs `argv` (ends with NULL), waits for it, and stores the first `size` - 1 bytes of its standard output in `text`;
- * empty if it cannot be run. It gets no standard input, and its standard error is dropped. */
-void capture(char *const *argv, char *text, size_t size);
+/* Time for programs that have little to say. */
+#define CAPTURE_MS 10000
+
+/* Runs `argv` (a program and at least one word, ended by NULL), waits for it, and stores the first `size` - 1 bytes of
+ * its standard output in `text`; empty if it cannot be run. After the limit it is killed with its process group, which
+ * is said, and the text is empty. It gets no standard input, and its standard error is dropped. */
+void capture(char *const *argv, char *text, size_t size, int limit_ms);

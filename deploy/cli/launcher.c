@@ -82,7 +82,7 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
         return false;
     bool kept = version_cache_find(path, text);
     if (!kept)
-        capture(argv, text, sizeof text);
+        capture(argv, text, sizeof text, CAPTURE_MS);
     launcher_parse_version(text, launcher);
     if (!kept && launcher->family != MPI_FAMILY_UNKNOWN)
         version_cache_keep(path, text);

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: MIT */
 /* Which launcher is taken, with scripts in the place of launchers on a PATH of their own. */
 #include "common/util/error.h"
+#include "deploy/cli/capture.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/launcher.h"
 #include "deploy/cli/held_folder.h"
 #include "deploy/cli/version_cache.h"
 #include "tests/lib/suite.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct {
@@ -166,6 +169,22 @@ START_TEST(a_script_that_says_nothing_is_trusted)
     ck_assert_int_eq(launcher_choose(NULL, &launcher, &error), -1);
     ck_assert_ptr_nonnull(strstr(error.text, "mpirun is not on PATH"));
     remove_folder();
+}
+END_TEST
+
+/* Before or after its text, with a process that keeps its output open, or with more to say than is wanted. */
+START_TEST(a_program_that_does_not_end_is_not_waited_for)
+{
+    static const struct {
+        const char *script, *text;
+    } cases[] = {{"sleep 1000", ""},          {"echo one; sleep 1000", ""}, {"exec >&-; sleep 1000", ""},
+                 {"sleep 1000 & exit 0", ""}, {"echo one", "one\n"},        {"echo eight of many; yes", "eight o"}};
+    char shell[] = "sh", option[] = "-c", script[80], text[8];
+    char *argv[] = {shell, option, script, NULL};
+    snprintf(script, sizeof script, "%s", cases[_i].script);
+    capture(argv, text, sizeof text, cases[_i].text[0] == '\0' ? 300 : CAPTURE_MS);
+    ck_assert_str_eq(text, cases[_i].text);
+    ck_assert(waitpid(-1, NULL, WNOHANG) < 0 && errno == ECHILD);
 }
 END_TEST
 
@@ -373,6 +392,7 @@ int main(void)
     Suite *suite = suite_create("cli-launcher");
     TCase *all = tcase_create("all");
     tcase_add_loop_test(all, a_launcher_is_known_by_what_it_prints, 0, sizeof versions / sizeof *versions);
+    tcase_add_loop_test(all, a_program_that_does_not_end_is_not_waited_for, 0, 6);
     tcase_add_test(all, the_first_program_with_a_carrier_is_taken);
     tcase_add_test(all, a_launcher_without_a_carrier_is_refused_by_name);
     tcase_add_test(all, without_any_carrier_there_is_no_launcher);
