@@ -69,11 +69,18 @@ static void name_prefix(char *prefix, size_t size, const char *name)
     snprintf(prefix, size, "%s.%u.%s.", name, geteuid(), boot);
 }
 
-int held_folder_make(struct held_folder *folder, const char *base, const char *name)
+void held_folder_sweep(const char *base, const char *name)
 {
     char prefix[64];
     name_prefix(prefix, sizeof prefix, name);
     held_folder_forget(base, prefix, "");
+}
+
+int held_folder_make(struct held_folder *folder, const char *base, const char *name)
+{
+    char prefix[64];
+    name_prefix(prefix, sizeof prefix, name);
+    held_folder_sweep(base, name);
     for (int tries = 0; tries < TRIES; tries++) {
         const int length = snprintf(folder->path, sizeof folder->path, "%s/%sXXXXXX", base, prefix);
         errno = ENAMETOOLONG;

@@ -22,6 +22,9 @@ struct held_folder {
  * file system without locks other runs do not remove it. */
 int held_folder_make(struct held_folder *folder, const char *base, const char *name);
 
+/* Removes the folders without a lock that held_folder_make() has made in `base` with this name. */
+void held_folder_sweep(const char *base, const char *name);
+
 /* Removes the folders in `base` whose names begin with `prefix` and that no process has locked. `lock` is what a
  * process locks: a file of the folder, "/NAME", or the folder itself, "". */
 void held_folder_forget(const char *base, const char *prefix, const char *lock);

@@ -620,11 +620,19 @@ static int check_set(const struct launch_plan *launch_plan, struct error *error)
                "up` on the first host");
 }
 
+/* Removes the private folders of killed programs. */
+static void remove_litter(void)
+{
+    const char *temporary = getenv("TMPDIR");
+    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
+    held_folder_sweep(temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp", "hdss-exec"); /* of exec.c */
+}
+
 /* Runs the line while files shared with other runs are protected. */
 static int run_kept(struct launch_plan *launch_plan, const struct dialect *dialect, struct argv *line,
                     struct launch *how)
 {
-    held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
+    remove_litter();
     if (dialect->keep != NULL)
         dialect->keep(launch_plan);
     const int status = launch_plan->serves ? run_line(launch_plan, line, how) : run_logged(launch_plan, line, how);

@@ -179,6 +179,22 @@ def test_what_was_printed_does_not_stay():
         assert not os.listdir('tmp'), os.listdir('tmp')
 
 
+def test_the_folder_of_a_killed_command_is_removed_by_any_run():
+    os.mkdir('tmp')
+    place = {'TMPDIR': os.path.abspath('tmp')}
+    script('until', b'until [ -e go ]; do sleep 0.05; done')
+    with subprocess.Popen([HDSS, 'exec', '-j', '1', './until', ':::', '1'], env={**environment(), **place}) as killed:
+        wait_until(lambda: glob.glob('tmp/hdss-exec*/*.journal'), 'tasks that run')
+        hdss('run', '--workers', '1', 'synthetic', 'iterations=1', status=0, **place)
+        assert glob.glob('tmp/hdss-exec*'), 'removed while it was used'
+        killed.kill()
+
+    def runs_and_looks():
+        hdss('run', '--workers', '1', 'synthetic', 'iterations=1', status=0, **place)
+        return not os.listdir('tmp')
+    wait_until(runs_and_looks, 'the end of its ranks, which hold the folder')
+
+
 def test_memory_of_killed_python_programs_is_removed():
     base = '/dev/shm'
     if not os.access(base, os.W_OK):
