@@ -567,6 +567,7 @@ void supermaster_fini(struct supermaster *supermaster)
     supermaster_steps_fini(supermaster);
     supermaster_waits_fini(supermaster);
     supermaster_nodes_fini(supermaster);
+    ranges_fini(&supermaster->done_failed);
     boundary_list_fini(&supermaster->boundaries);
     free(supermaster->speeds.levels);
     free(supermaster->speeds.measured.mean_s);

@@ -469,6 +469,8 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
             supermaster_forget_deaths(supermaster, done->first, done->count);
         if (result == LEDGER_GIVEN_BACK)
             supermaster_claim_what_was_free(supermaster);
+        if (done->has_failed && ranges_add(&supermaster->done_failed, done->first, done->count, NULL) < 0)
+            supermaster_fail_for_memory(supermaster, "what failed");
         if (supermaster->waits.open != NULL)
             supermaster_note_ended(supermaster, done->first, done->count, done->has_failed);
         break;

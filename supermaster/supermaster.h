@@ -382,7 +382,8 @@ struct supermaster {
     struct joins joins;
     struct points points;
     struct failures failures;
-    struct given_up given_up; /* given-up part of `ledger.failed`, with reasons */
+    struct given_up given_up;  /* given-up part of `ledger.failed`, with reasons */
+    struct ranges done_failed; /* done by this run, and reported as failed by the kernel */
     struct verifications verifications;
     struct nodes nodes;
 };

@@ -223,14 +223,14 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
 }
 
 /* Makes the final files and syncs them if required. If the run is done all results must exist. With --join no the parts
- * remain for other programs, which may have removed some: they are only searched for failures. */
+ * remain for other programs, which may have removed some: only what failed is read. */
 static int root_convert(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
     const struct range whole = {setup->first, status == EXIT_STATUS_DONE ? setup->count : 0};
-    const struct range none = {setup->first, 0};
+    const struct ranges *among = root->resume.resumed ? NULL : root->done_failed_now;
     if (!setup->job.joins)
-        return results_review(setup->job.output, &setup->loop, &none, &root->failed, &root->reasons, &root->error);
+        return results_review(setup->job.output, &setup->loop, among, &root->failed, &root->reasons, &root->error);
     if (results_convert(setup->job.output, &setup->loop, &whole, &root->failed, &root->reasons, &root->error) < 0)
         return -1;
     bool sync = setup->job.durability == JOB_DURABILITY_NODE && root->resume.path[0] != '\0';

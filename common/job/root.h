@@ -27,6 +27,8 @@ struct root {
     int output_lock; /* locks the output against other runs; -1: none */
     struct resume resume;
     bool grows;
+    /* At the end: done by this run, but failed. Borrowed; NULL: only the output tells. */
+    const struct ranges *done_failed_now;
     struct precedence precedence; /* owned; empty if no iterations wait */
     struct ranges done_failed;    /* failed iterations of earlier runs, if some iterations wait; owned */
     struct ranges failed;         /* at the end: done but failed; owned */

@@ -53,9 +53,10 @@ void parts_remove(const char *path);
 typedef int parts_taker(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                         struct error *error);
 
-/* Passes all parts to `take`. `by_heads`: also entries whose blocks are invalid, with block NULL. */
-int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, parts_taker *take, void *context,
-                struct error *error);
+/* Passes all parts to `take`, or only entries that overlap `among`, unless that is NULL. `by_heads`: also entries whose
+ * blocks are invalid, with block NULL. */
+int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ranges *among, bool by_heads,
+                parts_taker *take, void *context, struct error *error);
 
 /* "RUN-RANK" with NUL. */
 #define PART_NAME_MAX 24
@@ -70,8 +71,8 @@ int parts_list(const char *folder, struct part_file **files, size_t *count);
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct reasons *reasons, struct error *error);
 
-/* Checks the parts like parts_join(), without writing. */
-int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+/* Corresponds to results_review() in results.h. */
+int parts_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                  struct reasons *reasons, struct error *error);
 
 /* Corresponds to results_take_back() in results.h. */

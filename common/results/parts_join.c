@@ -107,9 +107,10 @@ static void note_reasons(const struct join *join, const struct block *block, uin
     }
 }
 
-static int note_failed(const struct join *join, uint64_t first, const struct block *block, uint32_t from,
-                       uint32_t count, struct error *error)
+static int note_failed(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
+                       struct error *error)
 {
+    const struct join *join = context;
     uint32_t failed = 0;
     for (uint32_t i = 0; i < count; i++) {
         if (!block_failed(block, from + i))
@@ -132,27 +133,14 @@ static int refuse_gap(const struct join *join, struct error *error)
                      join->next);
 }
 
-/* Checks for gaps before these iterations, and collects failed ones. */
-static int review(struct join *join, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                  struct error *error)
-{
-    if (first > join->next && join->next < join->whole.first + join->whole.count)
-        return refuse_gap(join, error);
-    join->next = first + count > join->next ? first + count : join->next;
-    return note_failed(join, first, block, from, count, error);
-}
-
-static int parts_review_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
-                             struct error *error)
-{
-    return review(context, first, block, from, count, error);
-}
-
 static int parts_join_take(void *context, uint64_t first, const struct block *block, uint32_t from, uint32_t count,
                            struct error *error)
 {
     struct join *join = context;
-    if (review(join, first, block, from, count, error) < 0)
+    if (first > join->next && join->next < join->whole.first + join->whole.count)
+        return refuse_gap(join, error);
+    join->next = first + count > join->next ? first + count : join->next;
+    if (note_failed(join, first, block, from, count, error) < 0)
         return -1;
     for (unsigned s = 0; s < block->streams; s++) {
         const unsigned char *bytes = block->stream[s] + sum_lengths(block, s, 0, from);
@@ -191,31 +179,12 @@ static int parts_join_end(struct join *join, int result, struct error *error)
     return result;
 }
 
-/* Processes all parts and checks for a gap at the end. */
-static int sweep_all(struct join *join, parts_taker *take, struct error *error)
-{
-    if (parts_sweep(join->path, join->loop, false, take, join, error) < 0)
-        return -1;
-    return join->next < join->whole.first + join->whole.count ? refuse_gap(join, error) : 0;
-}
-
-static struct join make_join(const char *path, const struct hdss_loop *loop, const struct range *whole,
-                             struct ranges *failed, struct reasons *reasons)
-{
-    return (struct join){.path = path,
-                         .loop = loop,
-                         .whole = *whole,
-                         .next = whole->first,
-                         .failed = failed,
-                         .reasons = reasons,
-                         .log = find_log(loop)};
-}
-
-int parts_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+int parts_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                  struct reasons *reasons, struct error *error)
 {
-    struct join join = make_join(path, loop, whole, failed, reasons);
-    return sweep_all(&join, parts_review_take, error);
+    struct join join = {.loop = loop, .failed = failed, .reasons = reasons, .log = find_log(loop)};
+    return among != NULL && ranges_total(among) == 0 ? 0
+                                                     : parts_sweep(path, loop, among, false, note_failed, &join, error);
 }
 
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
@@ -225,11 +194,19 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
     int result = 0;
     if (join == NULL)
         return error_set(error, "%.200s: out of memory", path);
-    *join = make_join(path, loop, whole, failed, reasons);
+    *join = (struct join){.path = path,
+                          .loop = loop,
+                          .whole = *whole,
+                          .next = whole->first,
+                          .failed = failed,
+                          .reasons = reasons,
+                          .log = find_log(loop)};
     for (unsigned s = 0; result == 0 && s < loop->streams; s++)
         result = open_stream(join, s, error);
     if (result == 0)
-        result = sweep_all(join, parts_join_take, error);
+        result = parts_sweep(path, loop, NULL, false, parts_join_take, join, error);
+    if (result == 0 && join->next < whole->first + whole->count)
+        result = refuse_gap(join, error);
     result = parts_join_end(join, result, error);
     free(join);
     return result;

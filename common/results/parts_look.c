@@ -52,8 +52,9 @@ int parts_look(const char *path, const struct hdss_loop *loop, const struct rang
                struct ranges *found, uint64_t *digest, struct error *error)
 {
     struct look look = {.loop = loop, .done = done, .wanted = wanted, .found = found};
-    int result =
-        !parts_begun(path) ? 0 : parts_sweep(path, loop, wanted == PARTS_WITH_HEAD, parts_look_take, &look, error);
+    int result = !parts_begun(path)
+                     ? 0
+                     : parts_sweep(path, loop, NULL, wanted == PARTS_WITH_HEAD, parts_look_take, &look, error);
     *digest = look.digest;
     return result;
 }

@@ -24,6 +24,8 @@ struct piece {
 
 struct sweep {
     const struct hdss_loop *loop;
+    const struct ranges *among; /* NULL: all */
+    struct ranges *there;       /* only the iterations are wanted, and no entries; NULL: entries */
     struct parts_reader reader;
     struct entry *entries; /* owned */
     size_t count, capacity;
@@ -49,6 +51,12 @@ static int add_entry(struct sweep *sweep, const struct entry *entry)
     return 0;
 }
 
+static int note_head(struct sweep *sweep, const struct part_head *head, uint64_t at, uint32_t file)
+{
+    const struct entry entry = {head->first, at, (uint32_t)head->count, file, head->run};
+    return sweep->there != NULL ? ranges_add(sweep->there, head->first, head->count, NULL) : add_entry(sweep, &entry);
+}
+
 /* Reads heads up to the first incomplete entry; ignores entries beyond the loop. */
 static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
 {
@@ -57,9 +65,9 @@ static int read_heads(struct sweep *sweep, uint32_t file, struct error *error)
     int whole = parts_reader_size(&sweep->reader, file, &size, error) < 0 ? -1 : 1;
     while (whole > 0) {
         whole = parts_reader_head(&sweep->reader, file, at, size, &head, error);
-        bool counts = whole > 0 && head.first + head.count <= sweep->loop->iterations && head.count <= UINT32_MAX;
-        const struct entry entry = {head.first, at, (uint32_t)head.count, file, head.run};
-        if (counts && add_entry(sweep, &entry) < 0)
+        bool counts = whole > 0 && head.first + head.count <= sweep->loop->iterations && head.count <= UINT32_MAX &&
+                      (sweep->among == NULL || ranges_overlap(sweep->among, head.first, head.count));
+        if (counts && note_head(sweep, &head, at, file) < 0)
             return parts_sweep_no_memory(error);
         at = part_end(at, &head);
     }
@@ -223,10 +231,10 @@ static void parts_sweep_end(struct sweep *sweep)
     free(sweep->pieces);
 }
 
-int parts_sweep(const char *path, const struct hdss_loop *loop, bool by_heads, parts_taker *take, void *context,
-                struct error *error)
+int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ranges *among, bool by_heads,
+                parts_taker *take, void *context, struct error *error)
 {
-    struct sweep sweep = {.loop = loop, .by_heads = by_heads, .take = take, .context = context};
+    struct sweep sweep = {.loop = loop, .among = among, .by_heads = by_heads, .take = take, .context = context};
     parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
     for (size_t i = 0, size; result == 0 && i < sweep.count; i += size) {
@@ -247,16 +255,13 @@ static bool covers_all(const struct ranges *there, const struct ranges *wanted)
 
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error)
 {
-    struct sweep sweep = {.loop = loop};
     struct ranges there;
+    struct sweep sweep = {.loop = loop, .there = &there};
     if (!parts_begun(path))
         return RESULTS_ABSENT;
     ranges_init(&there);
     parts_reader_init(&sweep.reader, path, loop->streams);
     int result = read_all_heads(&sweep, error);
-    for (size_t i = 0; result == 0 && i < sweep.count; i++)
-        if (ranges_add(&there, sweep.entries[i].first, sweep.entries[i].count, NULL) < 0)
-            result = parts_sweep_no_memory(error);
     if (result == 0)
         result = covers_all(&there, done) ? RESULTS_COMPLETE : RESULTS_LACKS;
     ranges_fini(&there);

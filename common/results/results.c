@@ -89,10 +89,10 @@ int results_convert(const char *path, const struct hdss_loop *loop, const struct
                                      : records_convert(path, loop, error);
 }
 
-int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+int results_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                    struct reasons *reasons, struct error *error)
 {
-    return parts_review(path, loop, whole, failed, reasons, error);
+    return parts_review(path, loop, among, failed, reasons, error);
 }
 
 void results_remove(const char *path, const struct hdss_loop *loop)

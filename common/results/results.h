@@ -100,8 +100,9 @@ int results_close(struct results_sink *sink, struct error *error);
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                     struct reasons *reasons, struct error *error);
 
-/* Variable output only: the same check and result, without final files. */
-int results_review(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
+/* Variable output only: the same `failed` and `reasons`, without check and final files. Reads only what has iterations
+ * of `among`; NULL: all. */
+int results_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                    struct reasons *reasons, struct error *error);
 
 /* Syncs the final files and their names to the disk. */

@@ -757,6 +757,7 @@ int led_job_end(struct led_job *led, int status)
     print_failure(led);
     if (supermaster->losses.of_launch > 0)
         runtime_note_loss(led->runtime);
+    led->root.done_failed_now = &supermaster->done_failed;
     status = root_finish_output(&led->root, status);
     return supermaster_print_outcome(led, supermaster_is_in_doubt(supermaster) ? EXIT_STATUS_FAILED : status);
 }

@@ -111,7 +111,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (bytes[2] & 1)
         correct(copy, size - HEAD_BYTES);
     write_file(file, copy, size - HEAD_BYTES);
-    REQUIRE(parts_sweep(output, &loop, false, take, &seen, &error) == 0);
+    REQUIRE(parts_sweep(output, &loop, NULL, false, take, &seen, &error) == 0);
     follow(output, loop.streams, &seen);
     free(copy);
     parts_remove(output);
