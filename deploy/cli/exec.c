@@ -66,9 +66,9 @@ struct exec_run {
     int out;                 /* descriptor for what tasks print */
     bool follows;            /* what tasks print goes through us */
     struct follow follow;
-    struct argv texts;        /* what tags and names of files are made of */
-    struct tasks tags, files; /* to put arguments in there */
-    struct error error;       /* what has gone wrong beside the launch */
+    struct tasks rows; /* for tags and names of files */
+    bool reads_rows;
+    struct error error; /* what has gone wrong beside the launch */
 };
 
 /* Files of this process, for the handler of a signal that comes before the launch. */
@@ -444,42 +444,28 @@ static int show_commands(const struct exec_run *run, struct error *error)
 
 /* --- what tasks print --- */
 
-/* A text of the user's in which something is put in for each task, such as a tag: as one word of a command. */
-static int begin_text(struct exec_run *run, struct tasks *tasks, const char *text, struct error *error)
+/* Opens the list for what tags and names of files take from it. */
+static int begin_rows(struct exec_run *run, struct error *error)
 {
-    struct text quoted;
-    text_init(&quoted);
-    text_add_quoted(&quoted, text);
-    char *command = text_take(&quoted);
-    argv_add(&run->texts, command != NULL ? command : "");
-    free(command);
-    if (command == NULL || run->texts.failed)
-        return error_set(error, "out of memory for a text");
     const struct tasks_source source = {.tasks = "",
-                                        .command = run->texts.items[run->texts.count - 1],
+                                        .command = "",
                                         .table = "",
                                         .list = own.list,
                                         .folder = "",
                                         .count = TASKS_COUNT_UNKNOWN,
                                         .follows = !run->is_complete};
-    if (tasks_open(tasks, &source, error) == 0)
-        return 0;
-    *tasks = (struct tasks){0};
-    return -1;
-}
-
-static void end_text(struct tasks *tasks)
-{
-    if (tasks->source.command != NULL)
-        tasks_close(tasks);
+    run->reads_rows = tasks_open(&run->rows, &source, error) == 0;
+    return run->reads_rows ? 0 : -1;
 }
 
 static const char *exec_tag_of(void *context, uint64_t task)
 {
     struct exec_run *run = context;
-    if (run->request.shown.tag_text != NULL && strchr(run->request.shown.tag_text, '{') == NULL)
-        return run->request.shown.tag_text;
-    return tasks_get(&run->tags, task, NULL) == 0 ? cmdline_at(&run->tags.words, 0) : "";
+    const char *tag = run->request.shown.tag_text;
+    if (tag != NULL && strchr(tag, '{') == NULL)
+        return tag;
+    tag = tasks_fill(&run->rows, task, tag != NULL ? tag : "{}", NULL);
+    return tag != NULL ? tag : "";
 }
 
 /* The path of a task's files: that of the template, or where it has nothing to put in a folder below it. */
@@ -487,13 +473,14 @@ static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], stru
 {
     enum { COLUMNS_MAX = 100, TEXTS_BYTES = 2 * PATH_MAX };
     struct exec_run *run = context;
-    if (tasks_get(&run->files, task, error) < 0)
-        return -1;
+    const char *name = tasks_fill(&run->rows, task, run->request.shown.results, error);
+    if (name == NULL)
+        return error_before(error, "--results: ");
     if (strchr(run->request.shown.results, '{') != NULL) {
-        int length = snprintf(path, PATH_MAX, "%s", cmdline_at(&run->files.words, 0));
+        int length = snprintf(path, PATH_MAX, "%s", name);
         return length < PATH_MAX ? 0 : error_set(error, "--results: a name is longer than %d bytes", PATH_MAX - 1);
     }
-    const struct row *row = run->files.row, *head = &run->files.list.head;
+    const struct row *row = run->rows.row, *head = &run->rows.list.head;
     static char texts[TEXTS_BYTES];
     const char *names[COLUMNS_MAX], *values[COLUMNS_MAX];
     size_t used = 0;
@@ -532,9 +519,7 @@ static int begin_follow(struct exec_run *run, struct error *error)
         .files_of = request->shown.results != NULL ? exec_files_of : NULL,
         .context = run,
     };
-    if (tags && begin_text(run, &run->tags, request->shown.tag ? "{}" : request->shown.tag_text, error) < 0)
-        return -1;
-    if (request->shown.results != NULL && begin_text(run, &run->files, request->shown.results, error) < 0)
+    if ((tags || request->shown.results != NULL) && begin_rows(run, error) < 0)
         return -1;
     run->follows = follow_begin(&run->follow, &options, error) == 0;
     return run->follows ? 0 : -1;
@@ -898,11 +883,10 @@ int command_exec(int argc, char **argv)
         exec_complain(&error);
     task_list_end(&run.list, false, NULL);
     earlier_fini(&run.earlier);
-    end_text(&run.tags);
-    end_text(&run.files);
+    if (run.reads_rows)
+        tasks_close(&run.rows);
     remove_place(&run, status);
     rows_fini(&run.held);
-    argv_fini(&run.texts);
     exec_request_fini(&run.request);
     return status;
 }

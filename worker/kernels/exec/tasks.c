@@ -307,12 +307,16 @@ int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error)
     return 0;
 }
 
+static int fill_own(struct tasks *tasks, const char *text, struct error *error)
+{
+    const struct places places = {tasks_find_place, tasks};
+    return cmdline_fill(&tasks->own, text, strlen(text), &places, error);
+}
+
 /* The row as a line: its fields joined by spaces. */
 static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
-    static const char all[] = "{}";
-    const struct places places = {tasks_find_place, tasks};
-    if (cmdline_fill(&tasks->own, all, strlen(all), &places, error) < 0)
+    if (fill_own(tasks, "{}", error) < 0)
         return -1;
     *line = (struct line){cmdline_at(&tasks->own, 0), tasks->own.length - 1, i + 2};
     return 0;
@@ -374,10 +378,8 @@ static int take_folder(struct tasks *tasks, struct error *error)
     return error_set(error, "workdir: %s", inner.text);
 }
 
-int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
+static int tasks_begin(struct tasks *tasks, uint64_t i, struct error *error)
 {
-    struct error inner;
-    struct line line;
     cmdline_clear(&tasks->words);
     tasks->order = i + 1;
     if (tasks_take_row(tasks, i, error) < 0) {
@@ -388,7 +390,19 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
         tasks->order = tasks->list.order;
     snprintf(tasks->number, sizeof tasks->number, "%" PRIu64, tasks->order);
     tasks->is_wrong = false;
-    if (tasks_take_line(tasks, i, &line, error) < 0)
+    return 0;
+}
+
+const char *tasks_fill(struct tasks *tasks, uint64_t i, const char *text, struct error *error)
+{
+    return tasks_begin(tasks, i, error) == 0 && fill_own(tasks, text, error) == 0 ? cmdline_at(&tasks->own, 0) : NULL;
+}
+
+int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
+{
+    struct error inner;
+    struct line line;
+    if (tasks_begin(tasks, i, error) < 0 || tasks_take_line(tasks, i, &line, error) < 0)
         return -1;
     int result =
         take_words(tasks, &line, &inner) < 0 ? tasks_complain(tasks, &line, &inner, error) : take_folder(tasks, error);

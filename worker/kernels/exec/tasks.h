@@ -48,7 +48,7 @@ struct tasks {
     struct piece whole;    /* the row of a table as in the file */
     struct piece *pieces;  /* values for a place; owned */
     size_t pieces_room;
-    struct cmdline own; /* the row of a list as a command line */
+    struct cmdline own; /* one word, made by tasks_fill() or of the row of a list as a command line */
     struct cmdline words;
     struct cmdline folder; /* one word, its working directory; no word: the worker's */
 };
@@ -76,6 +76,10 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error);
 
 /* Makes the row of existing task i the current one, for tasks_field() only. */
 int tasks_take_row(struct tasks *tasks, uint64_t i, struct error *error);
+
+/* Makes existing task i the current one, without words, and returns the text with its values for {..}; NULL on
+ * failure. Valid until the next call. */
+const char *tasks_fill(struct tasks *tasks, uint64_t i, const char *text, struct error *error);
 
 /* Working directory of the current task; "": the worker's. */
 static inline const char *tasks_folder(const struct tasks *tasks)
