@@ -10,7 +10,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 /* Digest without quoting characters, because GNU parallel quotes differently. A newline is a NUL in its log, \n in that
  * of HDSS. */
@@ -116,9 +115,11 @@ static int earlier_each_line(struct earlier *earlier, FILE *file,
     return result;
 }
 
-int earlier_read(struct earlier *earlier, const char *log, bool again_failed, struct error *error)
+int earlier_read(struct earlier *earlier, const char *log, bool again_failed, const struct tasks_source *source,
+                 struct error *error)
 {
-    *earlier = (struct earlier){.log = log, .again_failed = again_failed};
+    *earlier = (struct earlier){.log = log, .again_failed = again_failed, .source = *source};
+    earlier->source.list = "the list of arguments";
     FILE *file = fopen(log, "re");
     if (file == NULL && errno == ENOENT)
         return 0;
@@ -134,9 +135,6 @@ void earlier_fini(struct earlier *earlier)
 {
     if (earlier->is_open)
         tasks_close(&earlier->tasks);
-    task_list_end(&earlier->list, false, NULL);
-    if (earlier->path[0] != '\0')
-        unlink(earlier->path);
     free(earlier->tasks_done);
     *earlier = (struct earlier){0};
 }
@@ -144,17 +142,6 @@ void earlier_fini(struct earlier *earlier)
 static bool depends_on_worker(const char *command)
 {
     return strstr(command, "{%}") != NULL || strstr(command, "{rank}") != NULL || strstr(command, "{node}") != NULL;
-}
-
-int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_source *source, struct error *error)
-{
-    if (earlier->count == 0)
-        return 0;
-    earlier->is_compared = !depends_on_worker(source->command);
-    earlier->source = *source;
-    snprintf(earlier->path, sizeof earlier->path, "%s", path);
-    earlier->source.list = earlier->path;
-    return task_list_begin(&earlier->list, earlier->path, error);
 }
 
 /* Reads the log again for the line of a task, to report what differs. */
@@ -190,26 +177,28 @@ static int refuse_change(const struct earlier *earlier, uint64_t task, const cha
                      earlier->log, number, task, command, text);
 }
 
-int earlier_compare(struct earlier *earlier, struct error *error)
+static int open_tasks(struct earlier *earlier, const struct arguments *names, unsigned fields, struct error *error)
+{
+    struct tasks_source *source = &earlier->source;
+    source->names = names->fields;
+    source->name_count = names->count;
+    source->columns = fields > names->count ? fields : names->count;
+    earlier->is_open = tasks_open(&earlier->tasks, source, error) == 0;
+    return earlier->is_open ? 0 : -1;
+}
+
+int earlier_compare(struct earlier *earlier, uint64_t number, const struct arguments *names,
+                    const struct arguments *row, struct error *error)
 {
     char text[TASKS_TEXT_MAX];
     struct tasks *tasks = &earlier->tasks;
-    if (!earlier->is_compared || earlier->compared == earlier->list.rows)
+    if (depends_on_worker(earlier->source.command))
         return 0;
-    if (task_list_flush(&earlier->list, error) < 0)
+    if ((!earlier->is_open && open_tasks(earlier, names, row->count, error) < 0) ||
+        list_give(&tasks->list, number, row->fields, row->count, error) < 0 || tasks_get(tasks, 0, error) < 0)
         return -1;
-    const bool was_open = earlier->is_open;
-    if (!was_open && tasks_open(tasks, &earlier->source, error) < 0)
-        return -1;
-    earlier->is_open = true;
-    if (was_open && tasks_extend(tasks, error) < 0)
-        return -1;
-    for (; earlier->compared < tasks->count; earlier->compared++) {
-        if (tasks_get(tasks, earlier->compared, error) < 0)
-            return -1;
-        tasks_text(tasks, text, sizeof text);
-        if (digest_of(earlier, tasks->order) != digest_command(earlier->kind, text, strlen(text)))
-            return refuse_change(earlier, tasks->order, text, error);
-    }
-    return 0;
+    tasks_text(tasks, text, sizeof text);
+    return digest_of(earlier, number) == digest_command(earlier->kind, text, strlen(text))
+               ? 0
+               : refuse_change(earlier, number, text, error);
 }

@@ -5,7 +5,7 @@
 
 #include "common/metrics/task_log.h"
 #include "common/util/error.h"
-#include "deploy/cli/task_list.h"
+#include "deploy/cli/sources.h"
 #include "worker/kernels/exec/tasks.h"
 
 #include <stdbool.h>
@@ -25,20 +25,15 @@ struct earlier {
     bool again_failed;               /* failed tasks are run again */
     struct earlier_task *tasks_done; /* by number; owned */
     size_t count, capacity;
-    char path[1024]; /* file with the rows of finished tasks */
     struct tasks_source source;
-    struct task_list list;
-    struct tasks tasks;
-    bool is_open, is_compared; /* the file is open; commands depend on rows only */
-    uint64_t compared;         /* rows compared */
+    struct tasks tasks; /* with the row that is compared */
+    bool is_open;
 };
 
-/* Reads the log if it exists. */
-int earlier_read(struct earlier *earlier, const char *log, bool again_failed, struct error *error);
+/* Reads the log if it exists. `source` describes the commands. */
+int earlier_read(struct earlier *earlier, const char *log, bool again_failed, const struct tasks_source *source,
+                 struct error *error);
 void earlier_fini(struct earlier *earlier);
-
-/* Prepares the comparison: rows go to the file `path`, `source` describes the commands. */
-int earlier_begin(struct earlier *earlier, const char *path, const struct tasks_source *source, struct error *error);
 
 /* Number of failed tasks. */
 size_t earlier_failed(const struct earlier *earlier);
@@ -46,5 +41,6 @@ size_t earlier_failed(const struct earlier *earlier);
 /* True if the task, counted from 1, is not to be run. */
 bool earlier_has(const struct earlier *earlier, uint64_t number);
 
-/* Compares the rows added since the last call. Fails with the log line of a task that differs. */
-int earlier_compare(struct earlier *earlier, struct error *error);
+/* Compares the command of this task's row. Fails with the log line of the task if it differs. */
+int earlier_compare(struct earlier *earlier, uint64_t number, const struct arguments *names,
+                    const struct arguments *row, struct error *error);

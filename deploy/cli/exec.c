@@ -271,27 +271,25 @@ static int exec_check_row(const struct exec_run *run, const struct arguments *ro
 }
 
 /* Names the columns where that is not done: there are as many as the first row has fields. */
-static void name_columns(struct exec_run *run, struct task_list *list, unsigned fields)
+static void name_columns(struct exec_run *run, unsigned fields)
 {
     const struct arguments names = sources_names(run->request.sources);
-    if (!list->is_named)
-        task_list_name(list, names.fields, names.count, fields > names.count ? fields : names.count);
+    if (!run->list.is_named)
+        task_list_name(&run->list, names.fields, names.count, fields > names.count ? fields : names.count);
 }
 
 /* Reads on to the next row that is to be run. One of enum sources_result, or -1 with one line. */
 static int next_row(struct exec_run *run, bool waits, struct arguments *row, struct error *error)
 {
+    const struct arguments names = sources_names(run->request.sources);
     int result;
     while ((result = sources_next(run->request.sources, waits, row, error)) == SOURCES_ROW) {
-        run->number++;
-        name_columns(run, &run->list, row->count);
-        if (!earlier_has(&run->earlier, run->number))
+        name_columns(run, row->count);
+        if (!earlier_has(&run->earlier, ++run->number))
             break;
-        name_columns(run, &run->earlier.list, row->count);
-        task_list_add(&run->earlier.list, run->number, row->fields, row->count);
+        if (earlier_compare(&run->earlier, run->number, &names, row, error) < 0)
+            return -1;
     }
-    if (result < 0 || earlier_compare(&run->earlier, error) < 0)
-        return -1;
     return result == SOURCES_ROW && exec_check_row(run, row, error) < 0 ? -1 : result;
 }
 
@@ -313,7 +311,7 @@ static int write_rows(struct exec_run *run, uint64_t most, bool waits, struct er
 /* Ends a list to which nothing comes any more. */
 static int complete_list(struct exec_run *run, struct error *error)
 {
-    name_columns(run, &run->list, 1);
+    name_columns(run, 1);
     run->is_complete = true;
     return task_list_end(&run->list, true, error);
 }
@@ -567,7 +565,7 @@ static void add_held_row(struct exec_run *run)
 {
     task_list_begin_row(&run->list, run->number);
     for (size_t i = 0; i < rows_fields(&run->held, 0); i++) {
-        const struct field field = rows_field(&run->held, 0, i);
+        const struct piece field = rows_field(&run->held, 0, i);
         task_list_add_field(&run->list, &field);
     }
     task_list_end_row(&run->list);
@@ -787,7 +785,6 @@ static int launch_tasks(struct exec_run *run, struct error *error)
 static int begin_earlier(struct exec_run *run, struct error *error)
 {
     const struct exec_request *request = &run->request;
-    char path[PATH_BYTES + 8];
     const struct tasks_source source = {.tasks = "",
                                         .command = request->command,
                                         .table = "",
@@ -795,12 +792,9 @@ static int begin_earlier(struct exec_run *run, struct error *error)
                                         .count = TASKS_COUNT_UNKNOWN,
                                         .shell = request->shell,
                                         .follows = true};
-    if (!request->resumes || request->shown.joblog == NULL)
-        return 0;
-    snprintf(path, sizeof path, "%s/earlier", own.folder.path);
-    return earlier_read(&run->earlier, request->shown.joblog, request->again_failed, error) < 0
-               ? -1
-               : earlier_begin(&run->earlier, path, &source, error);
+    return request->resumes && request->shown.joblog != NULL
+               ? earlier_read(&run->earlier, request->shown.joblog, request->again_failed, &source, error)
+               : 0;
 }
 
 /* Says what becomes of a command that a line leaves in the background. */

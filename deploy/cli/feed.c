@@ -106,7 +106,7 @@ static int feed_flush(struct feed *feed, bool ends, struct error *error)
     return feed_send(feed, json_pack("{s:o, s:b}", "rows", rows, "end", ends), error);
 }
 
-static json_t *field_json(const struct feed *feed, const struct field *field, struct error *error)
+static json_t *field_json(const struct feed *feed, const struct piece *field, struct error *error)
 {
     const uint64_t row = feed->added + feed->count + 1;
     json_t *text = memchr(field->text, '\0', field->length) == NULL ? json_stringn(field->text, field->length) : NULL;

@@ -61,8 +61,8 @@ size_t rows_fields(const struct rows *rows, size_t i)
     return (i < rows->count ? rows->ends[i] : rows->field_count) - rows_begin(rows, i);
 }
 
-struct field rows_field(const struct rows *rows, size_t i, size_t field)
+struct piece rows_field(const struct rows *rows, size_t i, size_t field)
 {
     const struct kept_field *kept = &rows->fields[rows_begin(rows, i) + field];
-    return (struct field){rows->bytes + kept->start, kept->length};
+    return (struct piece){rows->bytes + kept->start, kept->length};
 }

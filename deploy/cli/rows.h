@@ -2,13 +2,10 @@
 /* Rows of fields in memory. */
 #pragma once
 
+#include "worker/kernels/exec/row.h"
+
 #include <stdbool.h>
 #include <stddef.h>
-
-struct field {
-    const char *text; /* not NUL-terminated */
-    size_t length;
-};
 
 /* The fields of a row end at `end`; they begin at the end of the row before. */
 struct rows {
@@ -32,4 +29,4 @@ bool rows_end(struct rows *rows);
 
 /* Number of fields of a row, complete or unfinished (i == count), and one of them. */
 size_t rows_fields(const struct rows *rows, size_t i);
-struct field rows_field(const struct rows *rows, size_t i, size_t field);
+struct piece rows_field(const struct rows *rows, size_t i, size_t field);

@@ -45,7 +45,7 @@ struct sources {
     struct group *group;
     size_t count, capacity, group_count, group_capacity;
     struct rows names;   /* one unfinished row */
-    struct field *named; /* its fields; owned */
+    struct piece *named; /* its fields; owned */
     struct rows first;   /* present row of the first group, unfinished */
     unsigned gathered;   /* its number of values */
     bool has_first;      /* it is complete */
@@ -55,7 +55,7 @@ struct sources {
     size_t all_at;       /* next index in `order` */
     size_t all_per_row;  /* entries of `order` that form a row */
     bool has_all;
-    struct field *row; /* last returned row; owned */
+    struct piece *row; /* last returned row; owned */
     size_t row_capacity;
 };
 
@@ -193,7 +193,7 @@ static int source_read(struct source *source, bool csv, bool waits, const char *
     return VALUES_ONE;
 }
 
-static struct field trimmed(const struct sources *sources, const char *text, size_t length)
+static struct piece trimmed(const struct sources *sources, const char *text, size_t length)
 {
     enum sources_trim trim = sources->options.trim;
     if (trim == TRIM_DEFAULT)
@@ -204,7 +204,7 @@ static struct field trimmed(const struct sources *sources, const char *text, siz
     if (trim == TRIM_RIGHT || trim == TRIM_BOTH)
         while (length > 0 && isspace((unsigned char)text[length - 1]))
             length--;
-    return (struct field){text, length};
+    return (struct piece){text, length};
 }
 
 /* Splits a CSV record. A quoted field ends at a quote that is not doubled. */
@@ -250,12 +250,12 @@ static int sources_split(const struct sources *sources, const char *text, size_t
                                                       : csv[0],
                             text, end - (length > 0 && end[-1] == '\r'), rows, error);
     while (sources->options.separator != NULL && separator_find(&sources->separator, text, &found, &separator)) {
-        struct field field = trimmed(sources, text, found);
+        struct piece field = trimmed(sources, text, found);
         if (!rows_add(rows, field.text, field.length))
             return sources_no_memory(error);
         text += found + separator;
     }
-    struct field field = trimmed(sources, text, (size_t)(end - text));
+    struct piece field = trimmed(sources, text, (size_t)(end - text));
     return rows_add(rows, field.text, field.length) ? 0 : sources_no_memory(error);
 }
 
@@ -287,7 +287,7 @@ static int source_next(const struct sources *sources, struct source *source, boo
 static int sources_copy(const struct rows *from, size_t row, struct rows *to, struct error *error)
 {
     for (size_t i = 0; i < rows_fields(from, row); i++) {
-        struct field field = rows_field(from, row, i);
+        struct piece field = rows_field(from, row, i);
         if (!rows_add(to, field.text, field.length))
             return sources_no_memory(error);
     }
@@ -419,7 +419,7 @@ static int sources_make_room(struct sources *sources, size_t fields, struct erro
 {
     if (fields <= sources->row_capacity)
         return 0;
-    struct field *row = realloc(sources->row, 2 * fields * sizeof *row);
+    struct piece *row = realloc(sources->row, 2 * fields * sizeof *row);
     if (row == NULL)
         return sources_no_memory(error);
     sources->row = row;

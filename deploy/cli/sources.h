@@ -33,7 +33,7 @@ struct sources_options {
 
 /* The fields of a row, valid until the next one is read. */
 struct arguments {
-    const struct field *fields;
+    const struct piece *fields;
     unsigned count;
 };
 

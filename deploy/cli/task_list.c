@@ -14,7 +14,7 @@ int task_list_begin(struct task_list *list, const char *path, struct error *erro
     return list->file != NULL ? 0 : error_set(error, "%.300s: cannot create: %s", path, strerror(errno));
 }
 
-static void task_list_put(struct task_list *list, const struct field *field)
+static void task_list_put(struct task_list *list, const struct piece *field)
 {
     for (size_t i = 0; i < field->length; i++) {
         const char c = field->text[i], letter = row_escape(c);
@@ -24,7 +24,7 @@ static void task_list_put(struct task_list *list, const struct field *field)
     }
 }
 
-void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns)
+void task_list_name(struct task_list *list, const struct piece *names, unsigned count, unsigned columns)
 {
     list->fields = 0;
     for (unsigned i = 0; i < count; i++)
@@ -42,7 +42,7 @@ void task_list_begin_row(struct task_list *list, uint64_t number)
         fprintf(list->file, "\\#%" PRIu64 "\t", number);
 }
 
-void task_list_add_field(struct task_list *list, const struct field *field)
+void task_list_add_field(struct task_list *list, const struct piece *field)
 {
     if (list->fields++ > 0)
         putc_unlocked('\t', list->file);
@@ -55,7 +55,7 @@ void task_list_end_row(struct task_list *list)
     list->rows++;
 }
 
-void task_list_add(struct task_list *list, uint64_t number, const struct field *fields, unsigned count)
+void task_list_add(struct task_list *list, uint64_t number, const struct piece *fields, unsigned count)
 {
     task_list_begin_row(list, number);
     for (unsigned i = 0; i < count; i++)

@@ -24,14 +24,14 @@ struct task_list {
 int task_list_begin(struct task_list *list, const char *path, struct error *error);
 
 /* Writes the first line: `names`, then numbers for the remaining of `columns`. */
-void task_list_name(struct task_list *list, const struct field *names, unsigned count, unsigned columns);
+void task_list_name(struct task_list *list, const struct piece *names, unsigned count, unsigned columns);
 
 /* Adds a row as a whole, or field by field. */
-void task_list_add(struct task_list *list, uint64_t number, const struct field *fields, unsigned count);
+void task_list_add(struct task_list *list, uint64_t number, const struct piece *fields, unsigned count);
 
 /* Begins the row of task `number`, from 1. */
 void task_list_begin_row(struct task_list *list, uint64_t number);
-void task_list_add_field(struct task_list *list, const struct field *field);
+void task_list_add_field(struct task_list *list, const struct piece *field);
 void task_list_end_row(struct task_list *list);
 
 /* Flushes added rows; readers see whole lines. */

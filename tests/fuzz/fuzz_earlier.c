@@ -18,20 +18,16 @@ enum { TASKS = 20 };
 static void pass_by(struct earlier *earlier)
 {
     struct error error = {0};
-    const struct field name = {"1", 1};
+    const struct arguments names = {0};
     char digits[12];
-    task_list_name(&earlier->list, &name, 1, 1);
-    for (uint64_t number = 1; number <= TASKS; number++) {
-        const struct field field = {digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number)};
-        if (!earlier_has(earlier, number))
-            continue;
-        task_list_add(&earlier->list, number, &field, 1);
-        if (number % 7 == 0 && earlier_compare(earlier, &error) < 0) {
-            require_one_line(error.text);
-            return;
-        }
+    int result = 0;
+    for (uint64_t number = 1; result == 0 && number <= TASKS; number++) {
+        const struct piece field = {digits, (size_t)snprintf(digits, sizeof digits, "%" PRIu64, number)};
+        const struct arguments row = {&field, 1};
+        if (earlier_has(earlier, number))
+            result = earlier_compare(earlier, number, &names, &row, &error);
     }
-    if (earlier_compare(earlier, &error) < 0)
+    if (result < 0)
         require_one_line(error.text);
 }
 
@@ -55,7 +51,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
     struct earlier earlier = {0};
     struct error error = {0};
-    char path[FUZZ_PATH_MAX], list[FUZZ_PATH_MAX];
+    char path[FUZZ_PATH_MAX];
     if (size < 1)
         return 0;
     char *command = fuzz_text(bytes + 1, size - 1);
@@ -68,17 +64,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
                                         .count = TASKS_COUNT_UNKNOWN,
                                         .shell = (bytes[0] & 2) != 0 ? SHELL_YES : SHELL_AUTO,
                                         .follows = true};
-    int file = fuzz_file(log, rest - (rest > 0), path), rows = fuzz_file(NULL, 0, list);
+    int file = fuzz_file(log, rest - (rest > 0), path);
     read_fragment(log, rest - (rest > 0));
-    if (earlier_read(&earlier, path, (bytes[0] & 1) != 0, &error) < 0)
+    if (earlier_read(&earlier, path, (bytes[0] & 1) != 0, &source, &error) < 0)
         require_one_line(error.text);
-    else if (earlier_begin(&earlier, list, &source, &error) < 0)
-        require_one_line(error.text);
-    else if (earlier.count > 0)
+    else
         pass_by(&earlier);
     earlier_fini(&earlier);
     close(file);
-    close(rows);
     free(command);
     return 0;
 }

@@ -208,7 +208,7 @@ END_TEST
 
 START_TEST(a_list_is_written_as_the_kernel_reads_it)
 {
-    const struct field names[] = {{"a", 1}}, row[] = {{"x\ty", 3}, {"\\.\n\r", 4}, {"", 0}}, empty[] = {{"", 0}};
+    const struct piece names[] = {{"a", 1}}, row[] = {{"x\ty", 3}, {"\\.\n\r", 4}, {"", 0}}, empty[] = {{"", 0}};
     struct task_list list;
     struct error error = {0};
     char text[100] = "";

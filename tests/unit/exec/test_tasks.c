@@ -860,6 +860,33 @@ START_TEST(a_list_that_changes_is_never_read_as_if_it_had_not)
 }
 END_TEST
 
+START_TEST(rows_can_be_given_without_a_file)
+{
+    const struct piece name = {"size", 4}, fields[] = {{"a b", 3}, {"c", 1}}, torn = {"a\0b", 3};
+    const struct tasks_source source = {.tasks = "",
+                                        .command = "fit {size} {2} {#}",
+                                        .table = "",
+                                        .list = "the rows",
+                                        .folder = "",
+                                        .count = ANY_COUNT,
+                                        .names = &name,
+                                        .name_count = 1,
+                                        .columns = 2};
+    ck_assert_int_eq(tasks_open(&tasks, &source, &error), 0);
+    ck_assert_int_eq(list_give(&tasks.list, 7, fields, 2, &error), 0);
+    ck_assert_str_eq(task(0), "fit 'a b' c 7");
+    ck_assert_int_eq(list_give(&tasks.list, 9, fields + 1, 1, &error), 0);
+    ck_assert_str_eq(task(0), "fit c '' 9");
+    ck_assert_str_eq(tasks_fill(&tasks, 0, "{#}: '{1}' \\", &error), "9: 'c' \\");
+    ck_assert_ptr_null(tasks_fill(&tasks, 0, "{3}", &error));
+    ck_assert_str_eq(error.text, "{3}: the rows has no such column; accepted: a name of its first line, 1 to 2, or \\{ "
+                                 "for a brace");
+    ck_assert_int_eq(list_give(&tasks.list, 10, &torn, 1, &error), -1);
+    ck_assert_str_eq(error.text, "the rows: a NUL byte");
+    tasks_close(&tasks);
+}
+END_TEST
+
 START_TEST(a_command_that_is_shown_is_one_line_and_cut)
 {
     char text[12];
@@ -902,6 +929,7 @@ int main(void)
     tcase_add_test(all, each_task_can_have_a_folder);
     tcase_add_test(all, a_long_list_is_read_where_it_is_needed);
     tcase_add_test(all, a_list_that_changes_is_never_read_as_if_it_had_not);
+    tcase_add_test(all, rows_can_be_given_without_a_file);
     tcase_add_test(all, a_command_that_is_shown_is_one_line_and_cut);
     suite_add_tcase(suite, all);
     return suite_run(suite);

@@ -102,6 +102,36 @@ static int list_take_head(struct list *list, struct error *error)
     return 0;
 }
 
+static int put_field(struct list *list, struct row *row, struct piece field, struct error *error)
+{
+    if (row_add(row, 0, 0) < 0)
+        return error_set(error, "%.200s: out of memory", list->lines.path);
+    row->fields[row->count - 1] = field;
+    return 0;
+}
+
+int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
+               struct error *error)
+{
+    int result = 0;
+    *list = (struct list){.lines = {.path = path, .file = -1}, .is_named = count > 0};
+    for (unsigned i = 0; result == 0 && i < columns; i++)
+        result = put_field(list, &list->head, i < count ? names[i] : (struct piece){"", 0}, error);
+    return result;
+}
+
+int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error)
+{
+    int result = 0;
+    list->row.count = 0;
+    for (unsigned i = 0; result == 0 && i < count; i++)
+        result = memchr(fields[i].text, '\0', fields[i].length) == NULL
+                     ? put_field(list, &list->row, fields[i], error)
+                     : error_set(error, "%.200s: a NUL byte", list->lines.path);
+    list->order = order;
+    return result;
+}
+
 int list_open(struct list *list, const char *path, struct error *error)
 {
     *list = (struct list){.at = UINT64_MAX};

@@ -23,6 +23,12 @@ struct list {
     bool is_wrong;  /* the requested row exists but is invalid */
 };
 
+/* A list without a file, whose rows are given, each as row 0: names and fields are borrowed. The first of its columns
+ * have names; `path` stands for the list in errors. list_close() is required in each case. */
+int list_begin(struct list *list, const char *path, const struct piece *names, unsigned count, unsigned columns,
+               struct error *error);
+int list_give(struct list *list, uint64_t order, const struct piece *fields, unsigned count, struct error *error);
+
 /* On failure nothing is owned. */
 int list_open(struct list *list, const char *path, struct error *error);
 void list_close(struct list *list);

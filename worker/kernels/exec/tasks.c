@@ -198,7 +198,9 @@ static int tasks_open_files(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
     if (tasks_is_given(source->list)) {
-        if (list_open(&tasks->list, source->list, error) < 0)
+        if ((source->columns > 0
+                 ? list_begin(&tasks->list, source->list, source->names, source->name_count, source->columns, error)
+                 : list_open(&tasks->list, source->list, error)) < 0)
             return -1;
         take_list(tasks);
         return complete_command(tasks, error);

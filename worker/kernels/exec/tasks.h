@@ -27,6 +27,9 @@ struct tasks_source {
     enum table_header header;
     const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: none */
     bool follows;      /* rows may be added to the list at any time */
+    /* Of a list whose rows come by list_give(), and which `list` only names; `columns` 0: it is a file. */
+    const struct piece *names;
+    unsigned name_count, columns;
 };
 
 struct tasks {
