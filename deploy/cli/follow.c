@@ -97,8 +97,6 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
     uint32_t length[BLOCK_STREAMS_MAX]; /* without the newline of the log */
-    struct task_row row;
-    bool has_row; /* the line is valid */
 };
 
 /* Finds a task's output in the loaded block. Tasks are mostly requested in order. */
@@ -122,18 +120,24 @@ static void find_bytes(struct follow *follow, const struct follow_place *place, 
     const char *line = (const char *)bytes->at[TASK_STREAM_LOG];
     uint32_t *const length = &bytes->length[TASK_STREAM_LOG];
     *length -= *length > 0 && line[*length - 1] == '\n';
-    bytes->has_row = task_row_read(&bytes->row, TASK_LOG_HDSS, line, *length);
+}
+
+/* Reads the line of the log; no end if it is not valid. This takes as long as all else that is done with a task. */
+static bool read_row(const struct task_bytes *bytes, struct task_row *row)
+{
+    return task_row_read(row, TASK_LOG_HDSS, (const char *)bytes->at[TASK_STREAM_LOG], bytes->length[TASK_STREAM_LOG]);
 }
 
 static void count_failed(struct follow *follow, const struct follow_place *place)
 {
     struct task_bytes bytes;
+    struct task_row row;
     follow->failed++;
     find_bytes(follow, place, &bytes);
-    if (!bytes.has_row)
+    if (!read_row(&bytes, &row))
         return;
-    follow->not_started += task_text_is(bytes.row.end, "not-started");
-    reasons_add(&follow->reasons, &bytes.row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
+    follow->not_started += task_text_is(row.end, "not-started");
+    reasons_add(&follow->reasons, &row, bytes.at[TASK_STREAM_ERR], bytes.length[TASK_STREAM_ERR]);
 }
 
 static int take_task(struct follow *follow, const struct results_entry *entry, uint32_t index, struct error *error)
@@ -238,8 +242,9 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
     uint32_t length = bytes->length[TASK_STREAM_LOG];
     if (follow->log.fd < 0)
         return 1;
-    if (follow->log_kind == TASK_LOG_PARALLEL && bytes->has_row)
-        length = (uint32_t)(bytes->row.command.at + bytes->row.command.length - line);
+    struct task_row row;
+    if (follow->log_kind == TASK_LOG_PARALLEL && read_row(bytes, &row))
+        length = (uint32_t)(row.command.at + row.command.length - line);
     int result = 1;
     while (result > 0 && task->at <= length) {
         const bool ends = task->at == length;
@@ -256,13 +261,14 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
 
 static int print_command(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
+    struct task_row row;
     uint64_t end = 0;
-    if (!follow->options.tells || !bytes->has_row)
+    if (!follow->options.tells || !read_row(bytes, &row))
         return 1;
-    const uint64_t length = bytes->row.command.length;
+    const uint64_t length = row.command.length;
     int result = follow->task.told > length
                      ? 1
-                     : print_put(follow, &follow->err, bytes->row.command.at, length, &follow->task.told, error);
+                     : print_put(follow, &follow->err, row.command.at, length, &follow->task.told, error);
     if (result > 0 && follow->task.told == length) {
         result = print_put(follow, &follow->err, "\n", 1, &end, error);
         follow->task.told += end;
@@ -328,10 +334,10 @@ static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, 
 }
 
 /* Finds the part of the task's output that was spilled. */
-static int find_spilled(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+static int find_spilled(struct follow *follow, const struct task_bytes *bytes, const struct task_row *row,
+                        struct error *error)
 {
-    const struct task_row *row = &bytes->row;
-    if (follow->options.spilled == NULL || follow->options.spilled[0] == '\0' || !bytes->has_row)
+    if (follow->options.spilled == NULL || follow->options.spilled[0] == '\0')
         return 0;
     if (row->out > bytes->length[TASK_STREAM_OUT] && map_spilled(follow, row->number, TASK_STREAM_OUT, error) < 0)
         return -1;
@@ -346,7 +352,8 @@ static void unmap_spilled(struct follow *follow)
     memset(follow->task.spilled, 0, sizeof follow->task.spilled);
 }
 
-static int write_files(struct follow *follow, const struct task_bytes *bytes, struct error *error)
+static int write_files(struct follow *follow, const struct task_bytes *bytes, const struct task_row *row,
+                       struct error *error)
 {
     char path[PATH_MAX];
     const uint64_t task = follow->task.iteration;
@@ -361,17 +368,16 @@ static int write_files(struct follow *follow, const struct task_bytes *bytes, st
             at[s] = follow->task.spilled[s].bytes;
             length[s] = (size_t)follow->task.spilled[s].length;
         }
-    return task_files_write(path, bytes->has_row ? bytes->row.number : task + 1, at[0], length[0], at[1], length[1],
-                            error);
+    return task_files_write(path, row->number > 0 ? row->number : task + 1, at[0], length[0], at[1], length[1], error);
 }
 
 /* Finds how much of the final try was printed while the task ran. */
-static void find_shown(struct follow *follow, const struct task_bytes *bytes)
+static void find_shown(struct follow *follow, const struct task_bytes *bytes, const struct task_row *row)
 {
     struct follow_task *task = &follow->task;
-    if (follow->live.try_count == 0 || !bytes->has_row)
+    if (follow->live.try_count == 0 || row->number == 0)
         return;
-    const struct live_try *try = live_find(&follow->live, task->iteration, bytes->row.worker, bytes->row.started_s);
+    const struct live_try *try = live_find(&follow->live, task->iteration, row->worker, row->started_s);
     for (unsigned s = 0; try != NULL && s < 2; s++) {
         const uint64_t all = task->spilled[s].bytes != NULL ? task->spilled[s].length : bytes->length[s];
         task->shown[s] = try->shown[s] < all ? try->shown[s] : all;
@@ -384,18 +390,20 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
 {
     enum { SHOWN_MAX = 3 };
     struct task_bytes bytes;
+    struct task_row row;
     uint64_t first;
     if (results_tail_load(follow->tail, place->entry, &first, error) < 0)
         return -1;
     follow->task = (struct follow_task){.is_open = true, .place = *place, .iteration = first + place->index};
     find_bytes(follow, place, &bytes);
-    if (find_spilled(follow, &bytes, error) < 0)
+    if (!read_row(&bytes, &row))
+        row = (struct task_row){0};
+    if (find_spilled(follow, &bytes, &row, error) < 0)
         return -1;
-    find_shown(follow, &bytes);
+    find_shown(follow, &bytes, &row);
     /* Only the first tasks that could not be started print their error, which is usually the same for all. */
-    follow->task.is_left_out =
-        bytes.has_row && task_text_is(bytes.row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
-    return write_files(follow, &bytes, error);
+    follow->task.is_left_out = task_text_is(row.end, "not-started") && ++follow->shown_not_started > SHOWN_MAX;
+    return write_files(follow, &bytes, &row, error);
 }
 
 /* True for the last task of a block without failed tasks. The run reads blocks with failed tasks at its end. */
