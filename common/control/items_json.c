@@ -65,12 +65,15 @@ static int read_rows(struct items *items, const json_t *value, struct error *err
     return 0;
 }
 
-static int read_iterations(struct items *items, const json_t *value, struct error *error)
+static int read_iterations(struct items *items, const char *name, const json_t *value, struct error *error)
 {
     const json_int_t number = json_integer_value(value);
     if (!json_is_integer(value) || number < 0 || number > ITEMS_AT_ONCE_MAX)
-        return error_set(error, "'iterations' is no integer from 0 to %lld", (long long)ITEMS_AT_ONCE_MAX);
+        return error_set(error, "'%s' is no integer from 0 to %lld", name, (long long)ITEMS_AT_ONCE_MAX);
+    if (items->has_iterations)
+        return error_set(error, "a job takes either 'iterations' or 'total'");
     items->has_iterations = true;
+    items->is_total = strcmp(name, "total") == 0;
     items->iterations = (uint64_t)number;
     return 0;
 }
@@ -85,11 +88,11 @@ static int read_field(struct items *items, const char *name, const json_t *value
 {
     if (strcmp(name, "rows") == 0)
         return read_rows(items, value, error);
-    if (strcmp(name, "iterations") == 0)
-        return read_iterations(items, value, error);
+    if (strcmp(name, "iterations") == 0 || strcmp(name, "total") == 0)
+        return read_iterations(items, name, value, error);
     if (strcmp(name, "end") == 0)
         return read_end(items, value, error);
-    return error_set(error, "the field '%.100s' is unknown; accepted: rows, iterations, end", name);
+    return error_set(error, "the field '%.100s' is unknown; accepted: rows, iterations, total, end", name);
 }
 
 int items_read(struct items *items, const json_t *object, struct error *error)

@@ -18,7 +18,8 @@ struct items {
     size_t bytes;
     uint64_t rows, iterations; /* one of them is 0 */
     bool has_rows, has_iterations;
-    bool ends; /* no more items will follow */
+    bool is_total; /* iterations: how many the job is to have, with those that were added before */
+    bool ends;     /* no more items will follow */
 };
 
 /* On failure nothing is owned. */

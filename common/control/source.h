@@ -45,8 +45,9 @@ struct control_source {
     void (*cancel)(void *context, uint64_t id, bool finishes);
     /* Accepts a job and takes over its submission, or refuses with one line; then the caller keeps the submission. */
     enum refusal (*submit)(void *context, struct submission *submission, uint64_t *id, struct error *error);
-    /* Adds items to an open job; returns its number of items and whether it is closed, or refuses with one line. */
-    enum refusal (*add)(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+    /* Adds items to an open job; returns its number of items and whether it is closed, or refuses with one line. A
+     * total in `items` becomes the iterations that were added. */
+    enum refusal (*add)(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error);
     /* Writes all accepted jobs and items to disk. On failure the items are discarded. */
     int (*commit)(void *context, struct error *error);

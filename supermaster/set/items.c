@@ -124,9 +124,11 @@ static int add_to(struct set *set, struct queue_job *queued, const struct items 
     return 0;
 }
 
-enum refusal set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error)
+enum refusal set_add_items(struct set *set, uint32_t id, struct items *items, struct error *error)
 {
     struct queue_job *queued = queue_find(&set->queue, id);
+    if (items->is_total && queued != NULL)
+        items->iterations -= items->iterations < queued->items.count ? items->iterations : queued->items.count;
     const enum refusal refusal = refuse(set, queued, items, error);
     if (refusal != REFUSAL_NONE)
         return refusal;

@@ -17,7 +17,7 @@
 int set_begin_items(struct set *set, struct queue_job *queued, struct error *error);
 
 /* Adds to an open job; if refused, nothing is added. */
-enum refusal set_add_items(struct set *set, uint32_t id, const struct items *items, struct error *error);
+enum refusal set_add_items(struct set *set, uint32_t id, struct items *items, struct error *error);
 
 /* After a commit of the journal: announces what was added since the last one, or takes it back if the commit failed. */
 void set_settle_items(struct set *set, bool is_committed);

@@ -162,7 +162,7 @@ static enum refusal submit(void *context, struct submission *submission, uint64_
     return REFUSAL_BROKEN;
 }
 
-static enum refusal add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+static enum refusal add(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *error)
 {
     struct set *set = context;

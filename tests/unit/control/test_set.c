@@ -86,7 +86,7 @@ static enum refusal submit(void *context, struct submission *submission, uint64_
 }
 
 /* Job 1 is open. */
-static enum refusal add(void *context, uint64_t id, const struct items *items, uint64_t *count, bool *is_complete,
+static enum refusal add(void *context, uint64_t id, struct items *items, uint64_t *count, bool *is_complete,
                         struct error *refusal)
 {
     (void)context;
@@ -96,6 +96,8 @@ static enum refusal add(void *context, uint64_t id, const struct items *items, u
     }
     snprintf(set.rows + strlen(set.rows), sizeof set.rows - strlen(set.rows), "%.*s", (int)items->bytes,
              items->bytes > 0 ? items->text : "");
+    if (items->is_total)
+        items->iterations -= set.items;
     *count = set.items += items->rows + items->iterations;
     *is_complete = set.is_complete = items->ends;
     return REFUSAL_NONE;
@@ -457,17 +459,19 @@ START_TEST(items_are_added)
               "\r\n\r\n{\"id\":1,\"added\":3,\"items\":3,\"complete\":false}\n");
     ck_assert_str_eq(set.rows, "a\\tb\nc\td\\\\\n\n");
     ck_assert_uint_eq(set.commits, 2);
+    check_has(ask("POST /v1/jobs/1/items", "{\"total\":5}"), "200", "\"added\":2,\"items\":5,");
     check_has(ask("POST /v1/jobs/1/items", "{\"iterations\":7,\"end\":true}"), "200",
-              "{\"id\":1,\"added\":7,\"items\":10,\"complete\":true}");
+              "{\"id\":1,\"added\":7,\"items\":12,\"complete\":true}");
     check_has(ask("POST /v1/jobs/1/items", "{}"), "409", "{\"error\":\"it is not open\"}");
     check_has(ask("POST /v1/jobs/3/items", "{}"), "404", "{\"error\":");
-    ck_assert_uint_eq(set.commits, 3);
+    ck_assert_uint_eq(set.commits, 4);
+    check_has(ask("POST /v1/jobs/1/items", "{\"iterations\":1,\"total\":1}"), "400", "either 'iterations' or 'total'");
     check_has(ask("POST /v1/jobs/1/items", "[{}]"), "400", "{\"error\":\"what is added is no object\"}");
     check_has(ask("POST /v1/jobs/1/items", ""), "400", "{\"error\":\"the body is no JSON");
     check_has(ask("POST /v1/jobs/1/items", "{\"rows\":[[]]}"), "400", "has 0 fields; accepted: 1 to 4096");
     check_has(ask("GET /v1/jobs/1/items", ""), "405", "{\"error\":");
     check_has(ask("POST /v1/jobs/1/items?from=1", "{}"), "400", "{\"error\":");
-    ck_assert_uint_eq(set.commits, 3);
+    ck_assert_uint_eq(set.commits, 4);
 }
 END_TEST
 
