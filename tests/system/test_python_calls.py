@@ -129,6 +129,59 @@ def test_a_bad_item_of_a_map():
 
 
 @leaves_nothing
+def test_quick_calls_are_sent_together():
+    def quick(i):
+        if i == 700:
+            crash()
+        if i % 100 == 3:
+            raise KeyError(i)
+        if i % 500 == 9:
+            time.sleep(0.05)  # the calls that wait behind it go elsewhere
+        return i
+
+    with hdss.Executor(workers=2) as executor:
+        assert [executor.submit(square, i).result() for i in range(9)] == [i * i for i in range(9)]
+        futures = [executor.submit(quick, i) for i in range(1500)]
+        raised_by(futures[700], hdss.CallDied)
+        for i, future in enumerate(futures):
+            assert (raised_by(future, KeyError).args == (i,) if i % 100 == 3 else i == 700 or future.result(TIMEOUT_S) == i), i
+        assert executor._engine._writer.count < 1000, executor._engine._writer.count
+    with hdss.Executor(workers=2, retries=0) as executor:  # none is run again with another one that dies
+        futures = [executor.submit(square, i) for i in range(500)]
+        assert [future.result(TIMEOUT_S) for future in futures] == [i * i for i in range(500)]
+        assert executor._engine._writer.count == 500
+
+
+@leaves_nothing
+def test_interrupts_as_calls_are_submitted():
+    """Ctrl-C at any line of submit() leaves an executor that goes on."""
+    class Interrupt(BaseException):
+        pass
+
+    def interrupt(*_):
+        raise Interrupt
+
+    before = signal.signal(signal.SIGALRM, interrupt)
+    try:
+        with hdss.Executor(workers=2) as executor:
+            executor.submit(square, 0).result()
+            for i in range(300):
+                futures = []
+                try:
+                    signal.setitimer(signal.ITIMER_REAL, 2e-5 * (1 + i % 25))
+                    try:
+                        futures.append(executor.submit(square, i))
+                        futures.append(executor.submit(square, i))
+                    finally:
+                        signal.setitimer(signal.ITIMER_REAL, 0)
+                except Interrupt:
+                    pass
+                assert all(future.result(TIMEOUT_S) == i * i for future in futures), i
+    finally:
+        signal.signal(signal.SIGALRM, before)
+
+
+@leaves_nothing
 def test_exceptions():
     def inner():
         raise KeyError('inside')

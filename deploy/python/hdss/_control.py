@@ -73,14 +73,30 @@ class _Connection:
             raise ConnectionError('nothing more is asked')
         return self._socket, self._file
 
-    def request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
-        """The status and the body of the answer. OSError where there is none; the connection cannot be used again then."""
-        if self._socket is None or self._file is None:
+    def send(self, method: str, path: str, body: Optional[str]) -> None:
+        if self._socket is None:
             self._connect()
-        assert self._socket is not None and self._file is not None
+        assert self._socket is not None
         data = b'' if body is None else body.encode()
         length = f'Content-Length: {len(data)}\r\n' if body is not None or method == 'POST' else ''
         self._socket.sendall(f'{method} {path} HTTP/1.1\r\nHost: hdss\r\n{length}\r\n'.encode('ascii') + data)
+
+    def is_in_order(self) -> bool:
+        """Takes the answers that are there to what send() has sent. False if one is an error, or the connection has ended."""
+        if self._socket is None:
+            return True
+        try:
+            answers = os.read(self._socket.fileno(), 1 << 16)
+        except BlockingIOError:
+            return True
+        except OSError:
+            return False
+        return 0 < answers.count(b'HTTP/1.1 ') == answers.count(b'HTTP/1.1 200 ')
+
+    def request(self, method: str, path: str, body: Optional[str]) -> Tuple[int, bytes]:
+        """The status and the body of the answer. OSError where there is none; the connection cannot be used again then."""
+        self.send(method, path, body)
+        assert self._file is not None
         status, fields = _read_head(self._file)
         if b'transfer-encoding' in fields:
             raise ConnectionError('its answer is in pieces')
@@ -142,6 +158,17 @@ class Control:
         answer = self._connection.request(method, path, body)
         self._used = time.monotonic()
         return answer
+
+    def tell(self, path: str, body: str) -> None:
+        """Posts something without waiting for the answer, which is_in_order() looks at. It has to bear being told again."""
+        if time.monotonic() - self._used > IDLE_S:
+            self._connection.close()
+        self._used = time.monotonic()
+        self._connection.send('POST', path, body)
+
+    def is_in_order(self) -> bool:
+        """False if something that was told may not have been done."""
+        return self._connection.is_in_order()
 
     def ask_bytes(self, method: str, path: str, body: Any = None) -> bytes:
         """The body of the answer. SetLost where nobody answers; Refused where the answer is an error."""

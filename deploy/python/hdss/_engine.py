@@ -4,7 +4,6 @@ writes the units, reads the results (hdss/_spool.py), and says whose they are.""
 from __future__ import annotations
 
 import collections
-import json
 import logging
 import os
 import select
@@ -13,7 +12,7 @@ import threading
 import time
 import traceback
 import weakref
-from typing import Any, Callable, Deque, Dict, List, Optional, Tuple
+from typing import Any, Callable, Deque, Dict, List, Optional, Sequence, Tuple
 
 from hdss import _interpreter, _pickled, _spool
 from hdss._control import Control, environment_words, Refused
@@ -24,7 +23,11 @@ from hdss._sets import PACKAGE, remove_folder, Set, work_folder
 AHEAD_S = 0.06       # units are added for so long ahead: as long as the way of one takes, and several of those at once that are short
 AHEAD_MAX = 4096
 BYTES_AHEAD = 1 << 28  # of arrays in units that are open
-LOOK_S = 0.05        # between two looks for results of other machines
+LOOK_S = 0.05        # between two looks for results of other machines, and how long calls have ended when what they have printed is looked for
+IDLE_S = 1.0         # without a call, after which the thread waits for one
+JOIN_S = 0.001       # that calls of submit() take together which run as one unit
+JOIN_MAX = 500
+MEANS_MAX = 64
 FAILURES_WAIT_S = 20
 OUTPUT_S = 1.0       # between two looks for what programs of the calls have printed
 END_WAIT_S = 2       # for the end of the job
@@ -71,6 +74,7 @@ class Unit:
 
     items = 1
     array_bytes = 0  # that it is sent with
+    may_join = False  # it can be run together with others of its source
 
     def begin(self) -> bool:
         """Called once, before the unit is added. False where nobody wants it any more: then it is not."""
@@ -79,6 +83,9 @@ class Unit:
     def contents(self) -> Tuple[bytes, int, int]:
         """Its contents, the number of its function, and its items."""
         raise NotImplementedError
+
+    def forget_contents(self) -> None:
+        """They are not asked for any more."""
 
     def take(self, outcome: bytes) -> int:
         """A worker has made this outcome of it. Returns how many of its items are done; the others were handed back."""
@@ -103,6 +110,10 @@ class Unit:
         """The parts into which a unit that a worker has died of can be divided; none where it cannot."""
         return []
 
+    def joined(self, others: List['Unit']) -> 'Unit':
+        """One unit of this one and others that come after it."""
+        raise NotImplementedError
+
 
 class Source:
     """Where units come from, in the order of their time: the calls of submit(), or the items of a map."""
@@ -119,6 +130,10 @@ class Source:
         """No other unit will come."""
         raise NotImplementedError
 
+    def has_items(self) -> bool:
+        """Something of it is left to be taken."""
+        return False
+
     def cancel(self) -> None:
         """Nothing of it that has not begun is wanted any more."""
 
@@ -132,24 +147,39 @@ class Source:
 class Queue(Source):
     """Units that are put in, first in first out, by any thread."""
 
-    def __init__(self) -> None:
+    def __init__(self, joins: bool) -> None:
         self._units: Deque[Unit] = collections.deque()
-        self._closed = False
+        self.workers, self._closed, self.joins = 1, False, joins
+        self._mean_s = 0.0  # of one
+
+    def __bool__(self) -> bool:
+        return bool(self._units)
+
+    def note_time(self, took_s: float) -> None:
+        self._mean_s = 0.8 * self._mean_s + 0.2 * took_s if self._mean_s > 0 else took_s
 
     def put(self, unit: Unit) -> None:
         self._units.append(unit)
 
-    def put_first(self, units: List[Unit]) -> None:
+    def put_first(self, units: Sequence[Unit]) -> None:
         self._units.extendleft(reversed(units))
 
     def close(self) -> None:
         self._closed = True
 
     def take(self) -> Optional[Unit]:
+        """The next one, or several of which each is quick."""
         try:
-            return self._units.popleft()
+            unit = self._units.popleft()
         except IndexError:
             return None
+        if unit.may_join and self._mean_s > 0:
+            most = min(JOIN_MAX, int(JOIN_S / self._mean_s), len(self._units) // (2 * self.workers))
+            others: List[Unit] = []
+            while len(others) < most and self._units and self._units[0].may_join:
+                others.append(self._units.popleft())
+            return unit.joined(others) if others else unit
+        return unit
 
     def fail(self, error: BaseException) -> None:
         while True:
@@ -175,7 +205,7 @@ class Engine:
     """Runs units in a set. It does not know the executor, so that one that is forgotten can be collected."""
 
     def __init__(self, in_set: Set, owns_set: bool, words: List[str], setup: Tuple[Any, Tuple[Any, ...]], options: Dict[str, Any],
-                 prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar], tasks: int = 0) -> None:
+                 prints: bool, environment: Optional[Dict[str, str]], bar: Optional[Bar], tasks: int, joins: bool) -> None:
         self.set = in_set
         self._owns_set = owns_set
         self.pid = os.getpid()
@@ -186,15 +216,20 @@ class Engine:
         self.folder = self._folder.path
         self._memory = in_set.memory()  # a folder in shared memory, if there is one
         self.folders = [*self._memory, self.folder]  # for buffers
-        self._bell = -1
         self._is_woken = False  # the thread will look for units in any case
+        self._is_idle = False   # the thread looks for nothing until it is woken
         self._writer, self._reader = _spool.UnitWriter(self.folder), _spool.ResultReader(self.folder)
         self._lock = threading.RLock()  # code that the collector or a signal runs while it is held may close the engine
+        self._adding = threading.RLock()  # of whoever adds units
+        self._told = 0  # units of which the set was told
+        self._is_unsure = False   # it may have been told wrongly
+        self._is_leaving = False  # nothing is added any more
         self._open: Dict[int, Unit] = {}
         self._open_bytes = 0
-        self.queue = Queue()
+        self.queue = Queue(joins)
         self._sources: List[Source] = [self.queue]
         self._functions = 0
+        self.means: Dict[bytes, float] = {}  # seconds of an item of a map, by the function's pickle
         self._sender: Any = None
         self._mean_s, self._ended = 0.0, 0  # of how many units
         self.bar = bar
@@ -203,6 +238,7 @@ class Engine:
         self.workers = 1
         self._wants_end = False
         self._printed, self._printed_s = _spool.PrintedReader(self.folder), time.monotonic()
+        self._looked_s = self._active_s = self._printed_s
         self._has_news = False  # calls have ended since the last look at what is printed
         self._job: Optional[int] = None
         self._failures: Deque[Dict[str, Any]] = collections.deque()
@@ -226,34 +262,66 @@ class Engine:
 
     def _make_files(self, setup: Tuple[Any, Tuple[Any, ...]]) -> None:
         """The bell, and what workers do first."""
-        os.mkfifo(os.path.join(self.folder, _spool.BELL), 0o600)
-        self._bell = os.open(os.path.join(self.folder, _spool.BELL), os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
-        with open(os.path.join(self.folder, _spool.SETUP), 'w', encoding='utf-8') as file:
-            json.dump({**_interpreter.describe_client(), 'prints': self._prints, 'tasks': self._tasks,
-                       'folders': self.folders}, file)
-        with open(os.path.join(self.folder, _spool.SETUP_PICKLE), 'wb') as data:
-            data.write(_pickled.dumps(setup))
+        self._reader.open()
+        client = {**_interpreter.describe_client(), 'prints': self._prints, 'tasks': self._tasks, 'folders': self.folders}
+        with open(os.path.join(self.folder, _spool.SETUP), 'wb') as file:
+            file.write(_pickled.dumps_plain(client, 2) + _pickled.dumps(setup))  # by other versions of Python, the first one can be read
 
     # --- called by any thread ---
 
     def wake(self) -> None:
         """Has the thread look for units. A system call for each of many would hand the interpreter to the thread each time."""
-        if self._is_woken:
-            return
-        self._is_woken = True
-        try:
-            os.write(self._bell, b'w')
-        except OSError:  # full, so that it wakes anyway; or it has ended
-            pass
+        if not self._is_woken:
+            self._is_woken = True
+            self._reader.wake()
 
-    def add_source(self, source: Source) -> None:
+    def put(self, unit: Unit) -> None:
+        """Takes a unit of submit()."""
+        if not self._hurry(1, lambda: [unit] if unit.begin() else []):
+            self.queue.put(unit)
+            self.wake()
+
+    def add_source(self, source: Source, is_ready: bool) -> None:
+        """Takes the units of a source. `is_ready`: it has some."""
         with self._lock:
             self._sources.append(source)
             is_late = self._wants_end
         if is_late:
             source.close()
-        self.wake()
+        if not is_ready or not self._hurry(2, lambda: self._units_of([source], self._room())) or source.has_items():
+            self.wake()
         self.fail_late()
+
+    def _hurry(self, sources: int, take: Callable[[], List[Unit]]) -> bool:
+        """Adds units by this thread, if a worker has nothing to do and there are no other sources: that saves the way by the engine's thread.
+        False if it cannot. Where the thread is interrupted in that, whatever the line, the engine's thread goes on."""
+        units: List[Unit] = []
+        try:
+            if not self._may_hurry(sources) or self._adding._is_owned() or not self._adding.acquire(False):  # type: ignore[attr-defined]
+                return False
+            is_done = self._may_hurry(sources)
+            if is_done:
+                units = take()
+                self._write(units)
+                self._tell()
+            self._adding.release()
+        except BaseException as error:
+            let_go(self._adding)
+            self._is_unsure = True
+            self.wake()
+            if not isinstance(error, OSError) or error.errno is None:
+                raise
+            self.error = self.error or _as_lost(error)  # of the disk
+            for unit in units:
+                unit.fail(self.error)
+            return True
+        if self._is_idle or self._is_unsure:
+            self.wake()
+        return is_done
+
+    def _may_hurry(self, sources: int) -> bool:
+        return (self._job is not None and self.error is None and not self._is_leaving and len(self._open) < self.workers
+                and len(self._sources) == sources and not self.queue)
 
     def packed(self, value: Any) -> Tuple[bytes, List[Any]]:
         """A value as bytes, and what has to be kept until a worker has read these: the files of large buffers."""
@@ -277,9 +345,9 @@ class Engine:
             self._sender = _pickled.cloud().Sender(self.folders)
         return self._sender
 
-    def put_function(self, function: Callable[..., Any]) -> Tuple[int, Any]:
-        """Has workers find the function of a map. Returns its number, and what has to be kept as long as the map. Raises what pickling
-        raises."""
+    def put_function(self, function: Callable[..., Any]) -> Tuple[int, bytes, Any]:
+        """Has workers find the function of a map. Returns its number, its pickle, and what has to be kept as long as the map. Raises what
+        pickling raises."""
         try:
             data, *kept = self.packed_call(function)
             with self._lock:
@@ -291,7 +359,8 @@ class Engine:
             if self.is_over.is_set():
                 raise SetLost(str(self.error or 'the executor was shut down')) from None
             raise
-        return number, kept
+        _pickled.trim(self.means, MEANS_MAX)
+        return number, data, kept
 
     def drop_function(self, number: int) -> None:
         try:
@@ -341,6 +410,7 @@ class Engine:
         A thread of the engine, which runs the callbacks of futures, returns at once: it would wait for itself."""
         if threading.current_thread() in (self._thread, self._watch):
             return
+        let_go(self._adding)  # which a handler of a signal has, if submit() of its thread was interrupted
         try:
             self._is_gone.wait()
         except (KeyboardInterrupt, RuntimeError) as error:
@@ -365,10 +435,11 @@ class Engine:
                 self._is_gone.set()
 
     def _begin(self) -> None:
-        self.workers = self.set.workers
+        self.workers = self.queue.workers = self.set.workers
         self._control = self.set.control()
         words = ['python:hdss._worker.calls', 'folder=' + self.folder, '--summary', 'none', *self._words]
         body = {'words': words, 'folder': self._here, 'open': True, 'attached': True, 'environment': self._words_of_environment(), **self._options}
+        self._adds = self.set.control()
         self._tie = self.set.control()  # the job ends with this connection, however this process ends
         self._job = int(self._tie.ask('POST', '/v1/jobs', body)['id'])
         self._watched = self.set.control()
@@ -385,20 +456,34 @@ class Engine:
 
     def _serve(self) -> None:
         waits = select.poll()
-        waits.register(self._bell, select.POLLIN)
-        while self.error is None:
-            self._take_results()
+        waits.register(self._reader.bell, select.POLLIN)
+        while True:
+            self._take_results(time.monotonic() >= self._looked_s + LOOK_S)
+            self._is_woken = False  # from here on all is looked for
+            if self.error is not None:
+                return
             self._take_failures()
             self._fill()
-            if time.monotonic() >= self._printed_s + OUTPUT_S or (self._has_news and not self._open):
+            now = time.monotonic()
+            if now >= self._printed_s + OUTPUT_S or (self._has_news and not self._open and now >= self._active_s + LOOK_S):
                 self._take_printed(False)
             if not self._open:
                 self._forget_cancelled()
             self._draw(False)
             if self._is_done():
                 return
-            waits.poll(LOOK_S * 1000 if self._open else None if not self._wants_end else 10)
-            self._hear_bell()
+            self._await(waits, now >= self._active_s + IDLE_S)
+
+    def _await(self, waits: Any, is_idle: bool) -> None:
+        """Sleeps until there is something, or it is time to look."""
+        self._is_idle = is_idle and not self._has_news and not self._wants_end
+        if self._open or not self._is_idle:  # a thread that adds a unit looks in the other order
+            self._is_idle = False
+            looks = self._open or self._has_news or self.set.may_have_nodes
+            waits.poll(LOOK_S * 1000 if looks else 10 if self._wants_end else IDLE_S * 1000)
+        else:
+            waits.poll()
+        self._is_idle = False
 
     def _forget_cancelled(self) -> None:
         """Nothing is open, and no source had anything: what was submitted before they were asked and is not done was cancelled."""
@@ -411,17 +496,9 @@ class Engine:
             self.bar.draw(self._done, self._submitted, self._failed, is_end)
 
     def _is_done(self) -> bool:
-        with self._lock:
-            return self._wants_end and not self._open and all(source.is_over() for source in self._sources)
-
-    def _hear_bell(self) -> None:
-        try:
-            rung = os.read(self._bell, 1 << 16)
-        except BlockingIOError:
-            rung = b'n'  # nobody has rung: somebody may be on another machine
-        self._is_woken = False  # from here on all is looked for
-        if b'n' in rung:
-            self._reader.look_for_files()
+        with self._adding, self._lock:
+            self._is_leaving = self._wants_end and not self._open and all(source.is_over() for source in self._sources)
+        return self._is_leaving
 
     def _ahead(self) -> int:
         """How many units wait beside those that the workers compute, at most. No more than results are known, so that long calls
@@ -430,18 +507,24 @@ class Engine:
             return self.workers
         return max(1, min(AHEAD_MAX, self._ended, int(self.workers * AHEAD_S / self._mean_s)))
 
-    def _take_units(self) -> List[Unit]:
-        """Units for which there is room, of one source after another: none before half of those that wait have begun, as what it
-        takes to add some, however many, is taken from the calls where the cores are busy."""
+    def _room(self) -> int:
+        """For how many units more there is room: for none before half of those that wait have begun, as what it takes to add some, however many,
+        is taken from the calls where the cores are busy."""
         ahead = self._ahead()
-        room = self.workers + ahead - len(self._open) if len(self._open) <= self.workers + ahead // 2 else 0
-        units: List[Unit] = []
+        return self.workers + ahead - len(self._open) if len(self._open) <= self.workers + ahead // 2 else 0
+
+    def _take_units(self) -> List[Unit]:
         with self._lock:
             self._has_submissions = False
             for source in [source for source in self._sources if source.is_over() and source is not self.queue]:
                 self._sources.remove(source)
                 source.forget()
             sources = list(self._sources)
+        return self._units_of(sources, self._room())
+
+    def _units_of(self, sources: List[Source], room: int) -> List[Unit]:
+        """So many units at most, of one source after another."""
+        units: List[Unit] = []
         while room > 0 and sources:
             for source in list(sources):
                 unit = source.take()
@@ -458,27 +541,50 @@ class Engine:
         return units
 
     def _fill(self) -> None:
-        units = self._take_units()
-        if not units:
-            return
-        try:
-            first = self._writer.add([unit.contents() for unit in units])
-        except BaseException as error:  # they are in no source any more, and not yet open
-            for unit in units:
-                unit.fail(_as_lost(error))
-            raise
-        self._open.update(zip(range(first, first + len(units)), units))
-        self._add(len(units))
+        with self._adding:
+            units = self._take_units()
+            try:
+                self._write(units)
+            except BaseException as error:  # they are in no source any more, and not yet open
+                for unit in units:
+                    unit.fail(_as_lost(error))
+                raise
+            if units:
+                self._active_s = time.monotonic()
+            if self._is_unsure or not self._adds.is_in_order():
+                self._is_unsure, self._told = False, self._writer.count
+                self._adds.close()
+                self._tell_again()
+            else:
+                self._tell()
 
-    def _add(self, count: int) -> None:
-        """Adds iterations, all of them or an error: an answer that was lost is asked for again."""
-        path, wanted = f'/v1/jobs/{self._job}/items', self._writer.count
-        try:
-            self._control.ask('POST', path, {'iterations': count})
-        except SetLost:
-            known = self._control.ask('POST', path, {'iterations': 0})['items']
-            if known < wanted:
-                self._control.ask('POST', path, {'iterations': wanted - known})
+    def _write(self, units: List[Unit]) -> None:
+        """Opens units. For the set they are there when it has been told."""
+        first = self._writer.add([unit.contents() for unit in units])
+        self._open.update(zip(range(first, first + len(units)), units))
+        for unit in units:
+            unit.forget_contents()
+
+    def _tell(self) -> None:
+        """Has the job as many iterations as there are units, without waiting for the answer."""
+        if self._told < self._writer.count:
+            self._told = self._writer.count
+            try:
+                self._adds.tell(f'/v1/jobs/{self._job}/items', f'{{"total":{self._told}}}')
+            except OSError as error:
+                if error.errno is None:
+                    raise
+                self._is_unsure = True  # the connection has gone
+
+    def _tell_again(self) -> None:
+        """Raises if the job takes no units. An answer that is lost is asked for once more."""
+        for ask in (self._control.ask, self._control.ask):
+            try:
+                ask('POST', f'/v1/jobs/{self._job}/items', {'total': self._told})
+                return
+            except SetLost as error:
+                lost = error
+        raise lost
 
     def _settle(self, number: int) -> Optional[Unit]:
         unit = self._open.pop(number, None)
@@ -487,8 +593,11 @@ class Engine:
             self._writer.done(number)
         return unit
 
-    def _take_results(self) -> None:
-        for number, kind, took, data in self._reader.entries():
+    def _take_results(self, looks: bool) -> None:
+        """`looks`: also for those of other machines."""
+        if looks:
+            self._looked_s = time.monotonic()
+        for number, kind, took, data in self._reader.entries(looks):
             if kind in (_spool.PRINTED, _spool.PRINTED_ERROR):
                 self._print(kind == _spool.PRINTED, data)
                 continue
@@ -505,6 +614,7 @@ class Engine:
                 self._ended += 1
                 self._draw(False)  # before whoever waits for it goes on, and prints
                 unit.end(took_s)
+                self._active_s = time.monotonic()
 
     def _print(self, is_output: bool, data: bytes) -> None:
         file = sys.stdout if is_output else sys.stderr
@@ -532,8 +642,7 @@ class Engine:
             raise self._said.popleft()
         while self._failures:
             failure = self._failures.popleft()
-            self._reader.look_for_files()
-            self._take_results()
+            self._take_results(True)
             for number in range(failure['first'], failure['first'] + failure['count']):
                 unit = self._settle(number)
                 if unit is None:
@@ -582,8 +691,8 @@ class Engine:
                 self._control.ask('GET', f'/v1/jobs/{self._job}?wait={END_WAIT_S}')  # it needs the folder for so long
         except (HdssError, Refused):
             pass
-        self._control.close()
-        self._tie.close()
+        for control in (self._control, self._adds, self._tie):
+            control.close()
 
     def _end_watch(self) -> None:
         """Whoever has waited for the end of the executor finds no thread of it."""
@@ -612,12 +721,11 @@ class Engine:
 
     def _leave(self) -> None:
         """Nothing is left of it."""
-        self._writer.close()
-        self._reader.close()
+        with self._adding:
+            self._is_leaving = True
+            self._writer.close()
+            self._reader.close()
         _engines.discard(self)
-        bell, self._bell = self._bell, -1
-        if bell != -1:
-            os.close(bell)
         self._folder.remove()
         if os.getpid() == self.pid:
             for folder in self._memory:

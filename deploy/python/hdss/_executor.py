@@ -8,13 +8,16 @@ import os
 import threading
 import time
 import weakref
-from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, Sequence, Tuple, Union
 
 from hdss import _engine, _given, _pickled, _progress, _spool
 from hdss._engine import end_wait, Engine, Unit
 from hdss._errors import SetLost
 from hdss._map import Map, Results, is_container
 from hdss._sets import Set, as_set, checked_workers
+
+
+JOIN_BYTES = 1 << 16  # of calls that a worker may run together
 
 
 class _Future(concurrent.futures.Future[Any]):
@@ -49,23 +52,30 @@ def _tell(how: Callable[[Any], None], outcome: Any) -> None:
 class _Call(Unit):
     """A call of submit()."""
 
-    def __init__(self, future: 'concurrent.futures.Future[Any]', data: bytes, kept: Any, files: List[Any]) -> None:
-        self.future, self._data, self._kept = future, data, (kept, files)
+    def __init__(self, queue: _engine.Queue, future: 'concurrent.futures.Future[Any]', data: bytes, kept: Any, files: List[Any]) -> None:
+        self._queue, self.future, self.data, self._kept = queue, future, data, (kept, files)
         self.array_bytes = sum(file.bytes for file in files)
+        self.may_join = queue.joins and not files and len(data) < JOIN_BYTES
 
     def begin(self) -> bool:
-        return self.future.set_running_or_notify_cancel()
+        return self.future.running() or self.future.set_running_or_notify_cancel()
 
     def contents(self) -> Tuple[bytes, int, int]:
-        data, self._data = self._data, b''
-        return data, _spool.CALL, 1
+        return self.data, _spool.CALL, 1
+
+    def forget_contents(self) -> None:
+        self.data = b''
 
     def take(self, outcome: bytes) -> int:
-        self._data = outcome
+        self.data = outcome
         return 1
 
     def end(self, took_s: float) -> None:
-        is_value, value = _pickled.open_outcome(_pickled.fetched(self._data))
+        self._queue.note_time(took_s)
+        self.settle()
+
+    def settle(self) -> None:
+        is_value, value = _pickled.open_outcome(_pickled.fetched(self.data))
         _tell(self.future.set_result if is_value else self.future.set_exception, value)
 
     def fail(self, error: BaseException) -> None:
@@ -74,6 +84,44 @@ class _Call(Unit):
     def cancel(self) -> None:
         self.future.cancel()
         self.future.set_running_or_notify_cancel()
+
+    def joined(self, others: List[Unit]) -> Unit:
+        return _Calls(self._queue, [self, *others])
+
+
+class _Calls(Unit):
+    """Calls of submit() that are quick, which a worker runs one after another, as a batch of a map: what it has not begun in time it hands back."""
+
+    def __init__(self, queue: _engine.Queue, calls: List[Any]) -> None:
+        self._queue, self._calls, self._outcomes = queue, calls, []  # type: _engine.Queue, List[_Call], List[bytes]
+
+    def begin(self) -> bool:
+        self._calls = [call for call in self._calls if call.begin()]
+        self.items = len(self._calls)
+        return self.items > 0
+
+    def contents(self) -> Tuple[bytes, int, int]:
+        return _pickled.dumps_plain([call.data for call in self._calls], _pickled.PROTOCOL), _spool.CALLS, self.items
+
+    def take(self, outcome: bytes) -> int:
+        self._outcomes = _pickled.loads(outcome)
+        return len(self._outcomes)
+
+    def end(self, took_s: float) -> None:
+        self._queue.note_time(took_s / len(self._outcomes))
+        self._queue.put_first(self._calls[len(self._outcomes):])
+        for call, outcome in zip(self._calls, self._outcomes):
+            call.take(outcome)
+            call.settle()
+
+    def fail(self, error: BaseException) -> None:
+        for call in self._calls:
+            call.fail(error)
+
+    def split(self) -> List[Unit]:
+        for call in self._calls:
+            call.may_join = False
+        return list(self._calls)
 
 
 def _words(timeout: Optional[float], retries: Optional[int]) -> List[str]:
@@ -125,7 +173,8 @@ class Executor(concurrent.futures.Executor):
         bar = _progress.Bar() if progress else None
         self._is_shut_down = False
         try:
-            self._engine = Engine(self._set, owns, words, setup, options, prints, variables, bar, tasks)
+            joins = timeout is None and retries != 0 and tasks == 0  # else it is told that one runs several
+            self._engine = Engine(self._set, owns, words, setup, options, prints, variables, bar, tasks, joins)
         except BaseException:
             if owns:
                 self._set.close()
@@ -167,42 +216,43 @@ class Executor(concurrent.futures.Executor):
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> 'concurrent.futures.Future[Any]':
         """Has fn(*args, **kwargs) run. What it takes is pickled here and now."""
         self._check()
-        future = _Future(self._engine.bar)
+        engine = self._engine
+        future = _Future(engine.bar)
         try:
-            call = self._engine.packed_call(fn, args, kwargs)
+            call = engine.packed_call(fn, args, kwargs)
         except Exception as error:
             future.set_running_or_notify_cancel()
             future.set_exception(error)
             return future
-        self._engine.queue.put(_Call(future, *call))
-        self._engine.note_submitted(1)
-        self._engine.wake()
-        self._engine.fail_late()
+        engine.note_submitted(1)
+        engine.put(_Call(engine.queue, future, *call))
+        engine.fail_late()
         return future
 
     def map(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
             buffersize: Optional[int] = None) -> Iterator[Any]:
         """The results of fn for the items, in their order, as concurrent.futures has it.
 
-        chunksize   items of a batch, which one worker runs; None: as many as take about a millisecond
+        chunksize   items of a batch, which one worker runs; None: as many as take some milliseconds
         buffersize  results and items ahead of the one that is asked for, at most; None: all of lists and other containers, else
                     16,384. Other iterables are read by a thread: items for the workers, not all that there are
         timeout     seconds from now until the last result is there
         """
-        return self._map(fn, zip(*iterables), all(map(is_container, iterables)), timeout, chunksize, buffersize)
+        return self._map(fn, *zipped(iterables), timeout, chunksize, buffersize)
 
     def starmap(self, fn: Callable[..., Any], iterable: Iterable[Tuple[Any, ...]], timeout: Optional[float] = None,
                 chunksize: Optional[int] = None, buffersize: Optional[int] = None) -> Iterator[Any]:
         """As map(), where each item is the tuple of the arguments."""
-        return self._map(fn, map(tuple, iterable), is_container(iterable), timeout, chunksize, buffersize)
+        return self._map(fn, map(tuple, iterable), False, is_container(iterable), timeout, chunksize, buffersize)
 
     def imap_unordered(self, fn: Callable[..., Any], *iterables: Iterable[Any], timeout: Optional[float] = None, chunksize: Optional[int] = None,
                        buffersize: Optional[int] = None) -> Iterator[Any]:
         """As map(), but the results come in the order in which they are there, and after an exception the others."""
-        return self._map(fn, zip(*iterables), all(map(is_container, iterables)), timeout, chunksize, buffersize, False, Results)
+        return self._map(fn, *zipped(iterables), timeout, chunksize, buffersize, False, Results)
 
-    def _map(self, fn: Callable[..., Any], items: Iterable[Tuple[Any, ...]], is_sized: bool, timeout: Optional[float], chunksize: Optional[int],
-             buffersize: Optional[int], is_ordered: bool = True, given_by: Callable[..., Iterator[Any]] = Map.results) -> Iterator[Any]:
+    def _map(self, fn: Callable[..., Any], items: Iterable[Any], are_single: bool, is_sized: bool, timeout: Optional[float],
+             chunksize: Optional[int], buffersize: Optional[int], is_ordered: bool = True,
+             given_by: Callable[..., Iterator[Any]] = Map.results) -> Iterator[Any]:
         for name, given, said in (('chunksize', chunksize, 'chunksize must be >= 1.'), ('buffersize', buffersize, 'buffersize must be None or > 0')):
             if given is not None and _given.whole(name, given, -_given.COUNT_MAX, '1 or more') < 1:
                 raise ValueError(said)
@@ -211,7 +261,7 @@ class Executor(concurrent.futures.Executor):
         self._check()
         end_s = None if timeout is None else time.monotonic() + _wait('timeout', timeout)
         try:
-            done = Map(self._engine, fn, items, is_sized, chunksize, buffersize, is_ordered)
+            done = Map(self._engine, fn, items, are_single, is_sized, chunksize, buffersize, is_ordered)
         except (TypeError, AttributeError, _pickled.PicklingError) as error:
             return _Raising(error)
         return given_by(done, end_s, None if done.is_read() else self)
@@ -237,6 +287,12 @@ class Executor(concurrent.futures.Executor):
         if kind is not None and issubclass(kind, KeyboardInterrupt):
             self.kill()
         self.shutdown(wait=True)
+
+
+def zipped(iterables: Sequence[Iterable[Any]]) -> Tuple[Iterable[Any], bool, bool]:
+    """The items, whether each is one argument, and whether reading them takes no wait."""
+    are_single = len(iterables) == 1
+    return iter(iterables[0]) if are_single else zip(*iterables), are_single, all(map(is_container, iterables))
 
 
 def _wait(name: str, given: Any) -> float:

@@ -14,7 +14,6 @@ import builtins
 import copyreg
 import enum
 import functools
-import hashlib
 import io
 import operator
 import os
@@ -26,6 +25,10 @@ from typing import Any, Callable, Dict, Iterator, List, Optional, Sequence, Tupl
 
 import cloudpickle
 
+try:
+    from _blake2 import blake2b  # type: ignore[import]  # hashlib loads OpenSSL
+except ImportError:
+    from hashlib import blake2b
 from hdss._pickled import trim
 from hdss._spool import map_buffer, put_buffer, remove_file
 
@@ -265,7 +268,7 @@ class _Digester(Pickler):
     """Pickles into a digest; of functions without their globals. Notes the functions, and which globals they use."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.blake2b(digest_size=16)
+        self._hash = blake2b(digest_size=16)
         self.used: Dict[Name, Any] = {}
         self.functions: List[types.FunctionType] = []
         update = self._hash.update
@@ -273,7 +276,8 @@ class _Digester(Pickler):
 
     def digest(self, value: Any) -> bytes:
         self.dump(value)
-        return self._hash.digest()
+        digest: bytes = self._hash.digest()
+        return digest
 
     def _pickled_apart(self, value: type) -> None:
         return None
@@ -294,7 +298,7 @@ def _quick_digest(value: Any) -> Optional[bytes]:
     """Of what needs no pickler; None for all else."""
     if type(value) in _PLAIN:
         data = pickle.dumps(value, PROTOCOL)
-        return data if len(data) <= SHORT else hashlib.blake2b(data, digest_size=16).digest()
+        return data if len(data) <= SHORT else blake2b(data, digest_size=16).digest()
     if isinstance(value, types.ModuleType) and sys.modules.get(value.__name__) is value:
         return b'module ' + value.__name__.encode()
     return None
@@ -357,7 +361,7 @@ def _whole_digest(value: Any) -> Tuple[bytes, bool]:
     if known is not None and all(_is_as_it_was(*part) for part in known[1]):
         return known[2], True
     first = _Digester()
-    whole = hashlib.blake2b(first.digest(value), digest_size=16)
+    whole = blake2b(first.digest(value), digest_size=16)
     used, functions, done = first.used, first.functions, {('', '')}
     while len(done) <= len(used):
         for name in [name for name in used if name not in done]:
@@ -459,7 +463,7 @@ class Sender:
         return is_new
 
     def _buffer(self, buffer: Any) -> _File:
-        digest = hashlib.blake2b(buffer, digest_size=16).digest()
+        digest = blake2b(buffer, digest_size=16).digest()
         found = self._buffers.pop(digest, None) or _File(self._folders, buffer)
         self._buffers[digest] = found
         while len(self._buffers) > 1 and sum(file.bytes for file in list(self._buffers.values())) > KEPT_BYTES:

@@ -17,7 +17,7 @@ from typing import Any, Callable, Deque, Dict, Iterable, Iterator, List, Optiona
 from hdss import _pickled
 from hdss._engine import end_wait, Engine, Source, Unit
 
-BATCH_S = 0.001
+BATCH_S, BATCH_LONG_S = 0.001, 0.02
 BATCH_MAX, BATCH_FIRST = 5000, 500  # items
 BATCH_PART = 8  # of a batch, at the end of a list; what is less is not worth the way
 MEASURED_MAX = 64
@@ -53,8 +53,7 @@ class _Batch(Unit):
 
     def contents(self) -> Tuple[bytes, int, int]:
         items = list(self._items)
-        data = _pickled.plain_batch(items, self._is_shared) if isinstance(self._items, _Values) else _pickled.batch_of(items)
-        return data, self._map.function, len(items)
+        return _pickled.batch_of(items, isinstance(self._items, _Values), self._is_shared), self._map.function, len(items)
 
     def take(self, outcome: bytes) -> int:
         are_plain, _, outcomes = _pickled.open_batch(outcome)
@@ -64,7 +63,7 @@ class _Batch(Unit):
     def end(self, took_s: float) -> None:
         count = len(self._outcomes)
         if count < len(self._items):
-            self._map.take_back(self._first + count, _Values(self._items[count:]))
+            self._map.take_back(self._first + count, type(self._items)(self._items[count:]), self._kept)
         self._map.receive(self._first, self._outcomes, took_s)
 
     def fail(self, error: BaseException) -> None:
@@ -80,14 +79,6 @@ class _Batch(Unit):
         return [_Batch(self._map, self._first + i, kind([item]), self._kept) for i, item in enumerate(self._items)]
 
 
-def _plain_items(items: List[Tuple[Any, ...]]) -> Optional[_Values]:
-    """The items if each is one plain argument; else None."""
-    if set(map(len, items)) != {1}:
-        return None
-    values = _Values(item[0] for item in items)
-    return values if _pickled.are_plain(values, BATCH_BYTES) else None
-
-
 def _result(outcome: Any) -> Any:
     """The value of an outcome, or the exception raised."""
     is_value, value = _pickled.open_outcome(outcome)
@@ -100,14 +91,16 @@ def _result(outcome: Any) -> Any:
 
 
 class Map(Source):
-    """The items and results of one map. `chunksize`: items of a batch; None: as many as take a millisecond."""
+    """The items and results of one map. `are_single`: each item is an argument, else a tuple of several. `chunksize`: items of a batch; None: as
+    many as take a millisecond."""
 
-    def __init__(self, engine: Engine, function: Callable[..., Any], items: Iterable[Tuple[Any, ...]], is_sized: bool, chunksize: Optional[int],
+    def __init__(self, engine: Engine, function: Callable[..., Any], items: Iterable[Any], are_single: bool, is_sized: bool, chunksize: Optional[int],
                  buffersize: Optional[int], is_ordered: bool) -> None:
         self._engine = engine
-        self.function, self._kept = engine.put_function(function)
-        self._source: Iterator[Tuple[Any, ...]] = iter(items)
+        self.function, self._key, self._kept = engine.put_function(function)
+        self._source: Iterator[Any] = iter(items)
         self._limit = buffersize or (SIZED_AHEAD if is_sized else AHEAD)
+        self._are_single = are_single
         self._buffersize, self._chunksize, self._is_ordered, self._is_sized = buffersize, chunksize, is_ordered, is_sized
         self._items: Deque[Tuple[Any, ...]] = collections.deque()
         self._pulled = self._taken = self._received = self._given = 0
@@ -115,27 +108,26 @@ class Map(Source):
         self._end: BaseException = RuntimeError('cannot schedule new futures after shutdown')  # of what comes behind the end of the executor
         self._source_error: Optional[BaseException] = None
         self._failed: Optional[BaseException] = None  # of what is not done
-        self._mean_s, self._measured = 0.0, 0  # of how many items
+        self._mean_s, self._measured = engine.means.get(self._key, 0.0), 1  # of how many items
         self._lock = threading.RLock()
         self._changed = threading.Condition(self._lock)
         self._room = threading.Condition(self._lock)   # for which the reader waits
         self._is_hungry = True                         # the engine has found too few items
         self._results: Dict[int, List[Any]] = {}       # by the first item of a batch
-        self._back: Deque[Tuple[int, _Values]] = collections.deque()  # what workers have handed back, and its first item
+        self._back: Deque[Tuple[int, List[Any], Sequence[Any]]] = collections.deque()  # what workers have handed back, as batches have it
         self._order: Deque[int] = collections.deque()  # of the batches as they have come, where that counts
         self._reader: Optional[threading.Thread] = None
-        if is_sized:
-            self._pull()
-            engine.add_source(self)
-            self._tell(self._pulled)
-        else:
-            self._reader = threading.Thread(target=self._read, name='hdss map', daemon=True)
-            engine.add_source(self)
-            try:
+        try:
+            if is_sized:
+                engine.note_submitted(self._pull())
+            else:
+                self._reader = threading.Thread(target=self._read, name='hdss map', daemon=True)
+            engine.add_source(self, is_sized)
+            if self._reader is not None:
                 self._reader.start()
-            except BaseException:
-                self.drop()
-                raise
+        except BaseException:
+            self.drop()
+            raise
 
     # --- the thread of the caller ---
 
@@ -209,10 +201,12 @@ class Map(Source):
                 outcomes = self.next_batch(until)
                 if outcomes is None:
                     return
+                if isinstance(outcomes, _Values):
+                    yield from outcomes
+                    continue
                 outcomes.reverse()
-                are_plain = isinstance(outcomes, _Values)
                 while outcomes:  # nothing here refers to what the caller has got
-                    yield outcomes.pop() if are_plain else _result(outcomes.pop())
+                    yield _result(outcomes.pop())
         finally:
             self.drop()
             del self, executor  # the traceback of what is raised has this frame
@@ -303,61 +297,77 @@ class Map(Source):
     # --- the engine's thread ---
 
     def _size(self) -> int:
+        """Items of the next batch: as many as take BATCH_S; of a list also more, an eighth of what a worker has of it, if that takes no longer
+        than BATCH_LONG_S. Towards the end of a list fewer."""
         if self._chunksize is not None:
             return self._chunksize
-        is_known = self._mean_s > 0
+        is_known, workers = self._mean_s > 0, self._engine.workers
         size = min(BATCH_MAX, max(1, int(BATCH_S / self._mean_s))) if is_known else BATCH_FIRST if self._is_sized else 1
         if self._is_sized and self._is_complete:
-            left = len(self._items) + sum(len(values) for _, values in self._back)
-            size = min(size, max(1, left // (2 * self._engine.workers), size // BATCH_PART if is_known else 1))
+            if is_known:
+                size = max(size, min(self._pulled // (4 * workers), int(BATCH_LONG_S / self._mean_s)))
+            left = len(self._items) + sum(len(values) for _, values, _ in self._back)
+            size = min(size, max(1, left // (workers if is_known else 2 * workers), size // BATCH_PART if is_known else 1))
         return size
 
+    def has_items(self) -> bool:
+        return bool(self._items)
+
     def take(self) -> Optional[Unit]:
-        packed: List[bytes] = []
-        kept: List[Any] = []
         with self._lock:
             if not self._back and len(self._items) < (1 if self._is_complete or self._is_stopped or self._is_closed else self._least()):
                 self._is_hungry = True
                 return None
-        size, length = self._size(), 0
-        with self._lock:
+            size = self._size()
             if self._back:
-                first, values = self._back.popleft()
+                first, values, kept = self._back.popleft()
                 if len(values) > size:
-                    self._back.appendleft((first + size, _Values(values[size:])))
-                return _Batch(self, first, _Values(values[:size]), is_shared=True)
-            first, plain = self._taken, _plain_items(list(itertools.islice(self._items, size)))
-            if plain:
-                for _ in plain:
-                    self._items.popleft()
-                self._taken += len(plain)
-                return _Batch(self, first, plain, is_shared=self._chunksize is None)
-        while len(packed) < size and length < BATCH_BYTES:
-            with self._lock:  # for each item, so not the condition, whose methods are Python; fail() leaves what is taken to its batch
-                if not self._items:
-                    break
-                item = self._items.popleft()
-                self._taken += 1
+                    self._back.appendleft((first + size, type(values)(values[size:]), kept))
+                return _Batch(self, first, type(values)(values[:size]), kept, True)
+            first, pop = self._taken, self._items.popleft
+            items = [pop() for _ in range(min(size, len(self._items)))]
+            self._taken += len(items)
+        if self._are_single and _pickled.are_plain(items, BATCH_BYTES):
+            return _Batch(self, first, _Values(items), is_shared=self._chunksize is None)
+        return self._packed(first, items)
+
+    def _packed(self, first: int, items: List[Any]) -> Optional[Unit]:
+        """A batch of the first ones of the items; the others are put back."""
+        packed: List[bytes] = []
+        kept: List[Any] = []
+        length = done = 0
+        for item in items:
+            if length >= BATCH_BYTES:
+                break
+            done += 1
             try:
-                data, files = self._engine.packed(item)
+                data, files = self._engine.packed((item,) if self._are_single else item)
             except BaseException as error:  # of whatever the user's __reduce__ does
+                if isinstance(error, KeyboardInterrupt):
+                    raise
                 self.receive(first + len(packed), [error], None)
                 if packed:
                     break
                 first += 1
                 continue
             packed.append(data)
-            length += len(data)
-            if files:
-                kept += files
-                length += sum(file.bytes for file in files)
-        return _Batch(self, first, packed, kept) if packed else None
+            length += len(data) + sum(file.bytes for file in files)
+            kept += files
+        left = items[done:]
+        with self._lock:
+            if left and self._failed is None:
+                self._items.extendleft(reversed(left))
+                self._taken -= len(left)
+                left = []
+        if left:
+            self.receive(first + done, [self._failed] * len(left), None)
+        return _Batch(self, first, packed, kept, self._chunksize is None) if packed else None
 
-    def take_back(self, first: int, items: _Values) -> None:
+    def take_back(self, first: int, items: List[Any], kept: Sequence[Any]) -> None:
         """A worker has not begun these."""
         with self._lock:
             if self._failed is None and not self.is_cancelled:
-                self._back.append((first, items))
+                self._back.append((first, items, kept))
         if self._failed is not None:
             self.receive(first, [self._failed] * len(items), None)
 
@@ -366,6 +376,7 @@ class Map(Source):
         if took_s is not None:
             mean, count = max(took_s / len(outcomes), 1e-7), self._measured
             self._mean_s = (count * self._mean_s + len(outcomes) * mean) / (count + len(outcomes))  # the last ones count most
+            self._engine.means[self._key] = self._mean_s
             self._measured = min(count + len(outcomes), MEASURED_MAX)
         with self._changed:
             self._received += len(outcomes)
@@ -387,7 +398,7 @@ class Map(Source):
                     self._order.append(self._taken)
                 self._taken = self._pulled
             while self._back:
-                first, values = self._back.popleft()
+                first, values, _ = self._back.popleft()
                 self.receive(first, [error] * len(values), None)
             if not self._is_closed:
                 self._end = error

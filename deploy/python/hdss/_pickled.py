@@ -7,7 +7,6 @@ import pickle
 import sys
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
-from hdss._errors import NotPicklable, remote_text, with_cause
 from hdss._spool import BUFFER, put_buffer, take_buffer
 
 PROTOCOL = 5
@@ -15,9 +14,9 @@ PLAIN = frozenset((int, float, complex, bool, str, bytes, type(None)))
 _TEXTS = {str, bytes}
 _FEW, _DEPTH = 32, 3
 
-# The first byte of what a batch of a map has: items or outcomes each pickled apart, or plain ones together; of these the worker may hand
-# back what it has not begun after BATCH_NS.
-_EACH, _TOGETHER, _SHARED = b'\0', b'\1', b'\2'
+# Bits of the first byte of what a batch of a map has: its items, or outcomes, are plain and not each a pickle; the worker hands back what
+# it has not begun after BATCH_NS.
+_PLAIN, _SHARED = 1, 2
 BATCH_NS = 3000000
 
 # The first byte of an outcome: a value, an exception, a value whose large buffers are files.
@@ -81,7 +80,7 @@ def cloud() -> Any:
     return _globals
 
 
-dumps_plain, loads = pickle.dumps, pickle.loads  # also where a call has replaced them
+dumps_plain, loads, load = pickle.dumps, pickle.loads, pickle.load  # also where a call has replaced them
 PicklingError = pickle.PicklingError
 
 
@@ -93,19 +92,14 @@ def are_plain(values: Sequence[Any], most: int) -> bool:
     return kinds <= PLAIN and (not kinds & _TEXTS or sum(len(value) for value in values if type(value) in _TEXTS) <= most)
 
 
-def batch_of(packed: List[bytes]) -> bytes:
-    """Items, or outcomes, of which each is a pickle, or an outcome."""
-    return _EACH + dumps_plain(packed, PROTOCOL)
-
-
-def plain_batch(values: List[Any], is_shared: bool = False) -> bytes:
-    """Plain values, as one pickle. Of a shared batch, some may come back."""
-    return (_SHARED if is_shared else _TOGETHER) + dumps_plain(values, PROTOCOL)
+def batch_of(values: List[Any], are_plain: bool, is_shared: bool = False) -> bytes:
+    """Plain values, or items or outcomes of which each is bytes. Of a shared batch, some may come back."""
+    return bytes([_PLAIN * are_plain + _SHARED * is_shared]) + dumps_plain(values, PROTOCOL)
 
 
 def open_batch(data: bytes) -> Tuple[bool, bool, List[Any]]:
-    """Whether it has plain values, or pickles; whether it is shared; and these."""
-    return data[:1] != _EACH, data[:1] == _SHARED, loads(memoryview(data)[1:])
+    """Whether its values are plain; whether it is shared; and these."""
+    return bool(data[0] & _PLAIN), bool(data[0] & _SHARED), loads(memoryview(data)[1:])
 
 
 # --- outcomes of calls ---
@@ -126,6 +120,7 @@ def value_outcome(value: Any, folders: Sequence[str] = ()) -> bytes:
 
 def raised_outcome(error: BaseException) -> bytes:
     """An exception on its way back, with its traceback as text."""
+    from hdss._errors import NotPicklable, remote_text  # which takes long to be imported, and workers rarely need
     text = remote_text(error)
     error.__traceback__ = error.__context__ = None
     try:
@@ -161,5 +156,6 @@ def open_outcome(outcome: Any) -> Tuple[bool, Any]:
         return False, failure
     if outcome[:1] == _VALUE:
         return True, value
+    from hdss._errors import with_cause
     error, text = value
     return False, with_cause(error, text)

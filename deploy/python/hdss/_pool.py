@@ -8,8 +8,8 @@ import threading
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Optional, cast
 
 from hdss import _given
-from hdss._executor import Executor
-from hdss._map import Results, is_container
+from hdss._executor import Executor, zipped
+from hdss._map import Results
 
 _Callback = Optional[Callable[[Any], Any]]
 
@@ -110,12 +110,11 @@ class Pool:
 
     def map(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None, callback: _Callback = None) -> List[Any]:
         """The results of func for all items, in their order. `callback` is called with each, by this thread."""
-        results = []
-        for result in self.imap(func, iterable, chunksize):
-            if callback is not None:
-                callback(result)
-            results.append(result)
-        return results
+        self._check()
+        results = self._executor.map(func, iterable, chunksize=chunksize)
+        if callback is None:
+            return list(results)
+        return [(callback(result), result)[1] for result in results]
 
     def starmap(self, func: Callable[..., Any], iterable: Iterable[Iterable[Any]], chunksize: Optional[int] = None) -> List[Any]:
         """As map(), where each item has the arguments."""
@@ -134,7 +133,7 @@ class Pool:
         import multiprocessing
         self._check()
         given_by = functools.partial(Results, late=multiprocessing.TimeoutError)
-        return cast(Results, self._executor._map(func, zip(iterable), is_container(iterable), None, chunksize, None, is_ordered, given_by))
+        return cast(Results, self._executor._map(func, *zipped((iterable,)), None, chunksize, None, is_ordered, given_by))
 
     def map_async(self, func: Callable[[Any], Any], iterable: Iterable[Any], chunksize: Optional[int] = None, callback: _Callback = None,
                   error_callback: _Callback = None) -> AsyncResult:

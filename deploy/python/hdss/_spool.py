@@ -4,7 +4,7 @@
 All are in one folder, which all of them see. HDSS schedules *units*, the iterations of an open job; a unit is one call, or
 a batch of items of a map. The client writes, before it adds iterations to the job:
 
-    setup.json, setup.pickle    what a worker has to do first
+    setup                       what a worker has to know of the client, and to do first: two pickles
     function-F                  a pickled function of a map
     K.index                     units K * SEGMENT and following: an entry each, ENTRY
     K.data                      their contents, one behind another
@@ -13,38 +13,47 @@ a batch of items of a map. The client writes, before it adds iterations to the j
 
 and removes them when all of these units are done. A worker writes, before it says that a unit is done:
 
-    R-HOST-PID-N                entries, each a head, HEAD, and so many bytes; N counts up when a file is full
+    bell                        a pipe: entries, each a head, HEAD, and so many bytes
+    R-HOST-PID-N                entries that are long, or of another machine, or that the full pipe did not take; N counts up when a
+                                file is full
     R-HOST-PID-N.unit-I         the result of one unit that is large
     printed-HOST.out, .err      what is written to the descriptors of standard output and error, as by programs that calls run
 
 Buffers of arrays, in both directions, are files of their own, which are mapped where they are needed: in shared memory if all workers
 are of this machine, else, or if that is full, in the folder.
 
-A worker wakes the client by a byte in the pipe `bell`, where both are on one machine; a client of other machines looks
-from time to time. An entry that is cut off is still being written. The result of a unit may be there twice, where its worker was lost
-before HDSS heard of it: the first counts.
+An entry of the pipe may say that a file has something new. A client of other machines, whose workers have no pipe, looks at the files from
+time to time. An entry that is cut off is still being written. The result of a unit may be there twice, where its worker was lost before
+HDSS heard of it: the first counts.
 """
 from __future__ import annotations
 
+import fcntl
 import mmap
 import os
+import select
 import struct
-from typing import Any, BinaryIO, Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, BinaryIO, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 SEGMENT = 4096
 BUFFER = 1 << 16          # bytes from which the buffer of an array is a file
 LARGE = 1 << 20           # bytes from which a unit, or its result, has a file of its own
 RESULTS_MAX = 16 << 20    # bytes with which a file of results is full
-SETUP, SETUP_PICKLE, BELL = 'setup.json', 'setup.pickle', 'bell'
+SETUP, BELL = 'setup', 'bell'
 RESULTS, PRINTS = 'R-', 'printed-'
 
 ENTRY = struct.Struct('<QQQQ')  # place and length in K.data, function, items; an entry that is not written yet is zeros
 ALONE = (1 << 64) - 1           # as place: the unit has a file of its own
 CALL = 0                        # as function: the contents are (function, arguments, keywords)
+CALLS = (1 << 64) - 1           # as function: the contents are a list of such contents
 HEAD = struct.Struct('<QQQQ')   # unit, length, kind, nanoseconds that it took
 
-# Kinds of entries of workers.
-RESULT, RESULT_ALONE, PRINTED, PRINTED_ERROR, BROKEN = range(5)
+# Kinds of entries. FILE names a file that has something new; WAKE is the client's own.
+RESULT, RESULT_ALONE, PRINTED, PRINTED_ERROR, BROKEN, FILE, WAKE = range(7)
+PIPE_BYTES, READ_BYTES = 1 << 20, 1 << 16
+SHORT = select.PIPE_BUF - 256  # bytes of an entry that goes by the pipe in one piece, with one of a FILE before it
+
+Entry = Tuple[int, int, int, bytes]  # unit, kind, nanoseconds, contents
 
 
 class Unit(NamedTuple):
@@ -59,6 +68,12 @@ def write_all(file: int, data: bytes) -> None:
     view = memoryview(data)
     while view:
         view = view[os.write(file, view):]
+
+
+def _write_at(file: int, data: bytes, place: int) -> None:
+    written = os.pwrite(file, data, place)
+    while written < len(data):
+        written += os.pwrite(file, memoryview(data)[written:], place + written)
 
 
 def read_file(path: str) -> bytes:
@@ -128,38 +143,39 @@ class UnitWriter:
 
     def _begin_segment(self, segment: int) -> None:
         self.close()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
         self._data = os.open(self._path(f'{segment}.data'), flags, 0o600)
         self._index = os.open(self._path(f'{segment}.index'), flags, 0o600)
         self._left[segment] = SEGMENT
         self._place = 0
 
     def add(self, units: List[Tuple[bytes, int, int]]) -> int:
-        """Writes units, each (contents, function, items). Returns the number of the first."""
+        """Writes units, each (contents, function, items). Returns the number of the first. Those of a call that is interrupted are not there,
+        and their places are written again."""
         first = self.count
         while units:
             segment, within = divmod(self.count, SEGMENT)
             if within == 0:
                 self._begin_segment(segment)
             part, units = units[:SEGMENT - within], units[SEGMENT - within:]
-            self._add_part(part)
+            self._add_part(part, within)
         return first
 
-    def _add_part(self, part: List[Tuple[bytes, int, int]]) -> None:
-        entries, contents = [], []
-        for data, function, items in part:
+    def _add_part(self, part: List[Tuple[bytes, int, int]], within: int) -> None:
+        entries, contents, place = [], [], self._place
+        for number, (data, function, items) in enumerate(part, self.count):
             if len(data) < LARGE:
-                entries.append(ENTRY.pack(self._place, len(data), function, items))
+                entries.append(ENTRY.pack(place, len(data), function, items))
                 contents.append(data)
-                self._place += len(data)
+                place += len(data)
             else:
-                with open(self._path(f'unit-{self.count}'), 'wb', opener=_opener) as file:
+                with open(self._path(f'unit-{number}'), 'wb', opener=_opener) as file:
                     file.write(data)
-                self._alone.add(self.count)
+                self._alone.add(number)
                 entries.append(ENTRY.pack(ALONE, len(data), function, items))
-            self.count += 1
-        write_all(self._data, b''.join(contents))
-        write_all(self._index, b''.join(entries))
+        _write_at(self._data, b''.join(contents), self._place)
+        _write_at(self._index, b''.join(entries), within * ENTRY.size)
+        self._place, self.count = place, self.count + len(part)
 
     def done(self, unit: int) -> None:
         """The unit is done, and nobody will read it again."""
@@ -191,75 +207,98 @@ def _remove(path: str) -> None:
         pass
 
 
-class _ResultFile:
-    """A file of a worker's that is being read."""
+class _Entries:
+    """Entries of a pipe or a file, which may come in any pieces."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.file: BinaryIO = open(path, 'rb', buffering=0)
+    def __init__(self) -> None:
         self.rest = b''
-        self.read = 0
 
-    def entries(self) -> List[Tuple[int, int, int, bytes]]:
-        """What has come: (unit, kind, nanoseconds, contents)."""
-        found = []
-        while True:
-            data = self.file.read(1 << 20)
-            if not data:
+    def take(self, data: bytes) -> List[Entry]:
+        found: List[Entry] = []
+        data, at = self.rest + data if self.rest else data, 0
+        while len(data) - at >= HEAD.size:
+            unit, length, kind, took = HEAD.unpack_from(data, at)
+            if len(data) - at - HEAD.size < length:
                 break
-            self.read += len(data)
-            data, at = self.rest + data if self.rest else data, 0
-            while len(data) - at >= HEAD.size:
-                unit, length, kind, took = HEAD.unpack_from(data, at)
-                if len(data) - at - HEAD.size < length:
-                    break
-                found.append((unit, kind, took, data[at + HEAD.size:at + HEAD.size + length]))
-                at += HEAD.size + length
-            self.rest = data[at:]
+            found.append((unit, kind, took, data[at + HEAD.size:at + HEAD.size + length]))
+            at += HEAD.size + length
+        self.rest = data[at:]
         return found
-
-    def is_over(self) -> bool:
-        return self.read >= RESULTS_MAX and not self.rest
-
-    def close(self) -> None:
-        self.file.close()
 
 
 class ResultReader:
-    """Reads what workers have written."""
+    """Reads what workers have written. `bell` becomes readable if there is something."""
 
     def __init__(self, folder: str) -> None:
         self._folder = folder
-        self._files: Dict[str, _ResultFile] = {}
+        self._files: Dict[str, Tuple[BinaryIO, _Entries]] = {}
         self._seen: 'set[str]' = set()
+        self._pipe = _Entries()
+        self.bell = -1
 
-    def look_for_files(self) -> None:
-        """Finds files of workers that are new."""
-        for name in os.listdir(self._folder):
-            if name.startswith(RESULTS) and '.unit-' not in name and name not in self._seen:
-                self._seen.add(name)
-                self._files[name] = _ResultFile(os.path.join(self._folder, name))
+    def open(self) -> None:
+        path = os.path.join(self._folder, BELL)
+        os.mkfifo(path, 0o600)
+        self.bell = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
+        try:
+            fcntl.fcntl(self.bell, 1031, PIPE_BYTES)  # F_SETPIPE_SZ
+        except OSError:  # the user has too many of them
+            pass
 
-    def entries(self) -> List[Tuple[int, int, int, bytes]]:
-        """What has come since: (unit, kind, nanoseconds, contents). A result in a file of its own is read from there."""
-        found = []
-        for name, file in list(self._files.items()):
-            for unit, kind, took, data in file.entries():
+    def wake(self) -> None:
+        """Makes the bell readable."""
+        try:
+            os.write(self.bell, HEAD.pack(0, 0, WAKE, 0))
+        except OSError:  # full, so that it is readable; or closed
+            pass
+
+    def entries(self, looks: bool) -> Iterator[Entry]:
+        """What has come since. `looks`: also in files of which the pipe has said nothing."""
+        while True:
+            try:
+                data = os.read(self.bell, READ_BYTES)
+            except BlockingIOError:
+                break
+            for entry in self._pipe.take(data):
+                if entry[1] == FILE:
+                    yield from self._of_file(entry[3].decode())
+                elif entry[1] != WAKE:
+                    yield entry
+            if len(data) < READ_BYTES:
+                break
+        if looks:
+            for name in os.listdir(self._folder):
+                if name.startswith(RESULTS) and '.unit-' not in name:
+                    yield from self._of_file(name)
+
+    def _of_file(self, name: str) -> Iterator[Entry]:
+        """A result in a file of its own is read from there. A file that is full and read is removed."""
+        path = os.path.join(self._folder, name)
+        if name not in self._files:
+            if name in self._seen:
+                return
+            self._seen.add(name)
+            self._files[name] = open(path, 'rb', buffering=0), _Entries()
+        file, entries = self._files[name]
+        for data in iter(lambda: file.read(1 << 20), b''):
+            for unit, kind, took, contents in entries.take(data):
                 if kind == RESULT_ALONE:
-                    path = os.path.join(self._folder, data.decode())
-                    data, kind = read_file(path), RESULT
-                    _remove(path)
-                found.append((unit, kind, took, data))
-            if file.is_over():  # the worker goes on in another one
-                file.close()
-                del self._files[name]
-                _remove(file.path)
-        return found
+                    alone = os.path.join(self._folder, contents.decode())
+                    contents, kind = read_file(alone), RESULT
+                    _remove(alone)
+                yield unit, kind, took, contents
+        if file.tell() >= RESULTS_MAX and not entries.rest:  # the worker goes on in another one
+            file.close()
+            del self._files[name]
+            _remove(path)
 
     def close(self) -> None:
-        for file in self._files.values():
+        for file, _ in self._files.values():
             file.close()
         self._files.clear()
+        bell, self.bell = self.bell, -1
+        if bell >= 0:
+            os.close(bell)
 
 
 class PrintedReader:
@@ -340,6 +379,7 @@ class ResultWriter:
         self._number = 0
         self._file = -1
         self._written = 0
+        self._due = b''  # tells the client of what is in the file
         self._bell = self._open_bell()
         self.pid = os.getpid()
 
@@ -358,12 +398,16 @@ class ResultWriter:
         except OSError:  # the client is on another machine
             return -1
 
-    def _ring(self, what: bytes) -> None:
-        if self._bell >= 0:
-            try:
-                os.write(self._bell, what)
-            except OSError:  # full: the client has not looked yet, or it has ended
-                pass
+    def _send(self, entry: bytes) -> bool:
+        """Writes to the pipe, after what is due to it. False if it is full, or there is none."""
+        if self._bell < 0:
+            return False
+        try:
+            os.write(self._bell, self._due + entry)
+        except OSError:
+            return False
+        self._due = b''
+        return True
 
     def _next_file(self) -> None:
         if self._file >= 0:
@@ -372,10 +416,11 @@ class ResultWriter:
         self._file = os.open(os.path.join(self._folder, f'{self._name}{self._number}'),
                              os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_EXCL | os.O_CLOEXEC, 0o600)
         self._written = 0
-        self._ring(b'n')
 
     def write(self, unit: int, kind: int, took: int, data: bytes) -> None:
-        """An entry; what is large gets a file of its own."""
+        """An entry: to the pipe if it is short, else to a file, of which the pipe then tells."""
+        if len(data) <= SHORT and self._send(HEAD.pack(unit, len(data), kind, took) + data):
+            return
         if self._file < 0 or self._written >= RESULTS_MAX:
             self._next_file()
         if kind == RESULT and len(data) >= LARGE:
@@ -385,4 +430,6 @@ class ResultWriter:
             kind, data = RESULT_ALONE, name.encode()
         write_all(self._file, HEAD.pack(unit, len(data), kind, took) + data)
         self._written += HEAD.size + len(data)
-        self._ring(b'r')
+        name = f'{self._name}{self._number}'
+        self._due = HEAD.pack(0, len(name), FILE, 0) + name.encode()
+        self._send(b'')

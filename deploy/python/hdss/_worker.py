@@ -4,16 +4,19 @@ function. Both are kernels in Python (hdss-kernel(7)), in the isolated helper of
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import os
 import sys
 import time
-from typing import Any, Callable, Dict, List, Optional
+from typing import Any, BinaryIO, Callable, Dict, List, Optional
 
 from hdss import _interpreter, _pickled, _spool, _state
 
 WAIT_S = 60.0  # for a unit that is added, and that a network file system does not show yet
 FUNCTIONS_MAX = 64
+NEVER_NS = 1 << 62
+LOOK_ITEMS, LOOK_NS = 16, 20000  # items between two looks at the clock, if so many take no longer
 
 
 # --- what calls print ---
@@ -68,13 +71,12 @@ class _Calls:
         self._folders: List[str] = []  # for buffers of results
         self._files: List[io.TextIOWrapper] = []
         self._opened: Dict[int, _state.File] = {}
-        self._broken = self._set_up() or self._initialize()
+        with open(os.path.join(folder, _spool.SETUP), 'rb') as setup:
+            self._broken = self._set_up(_pickled.load(setup)) or self._initialize(setup)
         self._state = _state.State()
 
-    def _set_up(self) -> Optional[str]:
+    def _set_up(self, client: Dict[str, Any]) -> Optional[str]:
         """Makes this interpreter as the client's. Returns why it cannot."""
-        with open(os.path.join(self._folder, _spool.SETUP), encoding='utf-8') as file:
-            client = json.load(file)
         refused = _interpreter.refusal(client)
         if refused is not None:
             return refused
@@ -89,10 +91,10 @@ class _Calls:
             pass
         return None
 
-    def _initialize(self) -> Optional[str]:
+    def _initialize(self, setup: BinaryIO) -> Optional[str]:
         """Runs the initializer. Returns why it has failed."""
         try:
-            initializer, arguments = _pickled.loads(_spool.read_file(os.path.join(self._folder, _spool.SETUP_PICKLE)))
+            initializer, arguments = _pickled.load(setup)
             if initializer is not None:
                 initializer(*arguments)
         except BaseException as error:
@@ -136,41 +138,58 @@ class _Calls:
                 raise RuntimeError(f'{self._folder}: unit {number} is not there; do all nodes share this folder?')
             time.sleep(0.01)
 
-    def _one(self, data: bytes) -> bytes:
+    def _one(self, data: bytes, is_one_of_several: bool = False) -> bytes:
         try:
             function, arguments, keywords = _loads(data)
-            self._began = time.perf_counter_ns()
+            self._began = self._began or time.perf_counter_ns()
             value = function(*arguments, **keywords)
         except BaseException as error:
             self._set_back()
             return _pickled.raised_outcome(error)
-        self._set_back()  # what pickling the result needs, too
+        if not is_one_of_several or type(value) not in _pickled.PLAIN:
+            self._set_back()  # what pickling the result needs, too
         return _pickled.value_outcome(value, self._folders)
+
+    def _several(self, data: bytes) -> bytes:
+        """Calls that are quick, of which the client has those back that are not begun in time."""
+        outcomes: List[bytes] = []
+        now = time.perf_counter_ns
+        until = now() + _pickled.BATCH_NS
+        for call in _loads(data):
+            if outcomes and now() > until:
+                break
+            outcomes.append(self._one(call, True))
+        self._set_back()
+        return _pickled.dumps_plain(outcomes, _pickled.PROTOCOL)
 
     def _many(self, unit: _spool.Unit) -> bytes:
         try:
             function, (is_plain, is_shared, items) = self._function(unit.function), _pickled.open_batch(unit.data)
         except BaseException as error:
-            return _pickled.batch_of([_pickled.raised_outcome(error)] * unit.items)
+            return _pickled.batch_of([_pickled.raised_outcome(error)] * unit.items, False)
         values: List[Any] = []  # those that are plain are pickled together
         outcomes: Dict[int, bytes] = {}
-        now = time.perf_counter_ns
-        self._began = now()
-        until = self._began + _pickled.BATCH_NS
-        for item in items:
-            if is_shared and now() > until and values:
-                break
+        now, append = time.perf_counter_ns, values.append
+        self._began = last = now()
+        until = last + _pickled.BATCH_NS if is_shared else NEVER_NS
+        left, called = (iter(items), map) if is_plain else (map(_loads, items), itertools.starmap)
+        count, before = 1, -1
+        while before < len(values) and last < until:
+            before = len(values)
             try:
-                value = function(item) if is_plain else function(*_loads(item))
-                if type(value) not in _pickled.PLAIN:
-                    outcomes[len(values)], value = _pickled.value_outcome(value, self._folders), None
+                for value in called(function, itertools.islice(left, count)):
+                    if type(value) not in _pickled.PLAIN:
+                        outcomes[len(values)], value = _pickled.value_outcome(value, self._folders), None
+                    append(value)
             except BaseException as error:
-                outcomes[len(values)], value = _pickled.raised_outcome(error), None
-            values.append(value)
+                outcomes[len(values)] = _pickled.raised_outcome(error)
+                append(None)
+            took, last = now() - last, now()
+            count = min(2 * count, LOOK_ITEMS) if took < LOOK_NS else 1
         self._set_back()
         if not outcomes:
-            return _pickled.plain_batch(values)
-        return _pickled.batch_of([outcomes[i] if i in outcomes else _pickled.value_outcome(value) for i, value in enumerate(values)])
+            return _pickled.batch_of(values, True)
+        return _pickled.batch_of([outcomes[i] if i in outcomes else _pickled.value_outcome(value) for i, value in enumerate(values)], False)
 
     def _note_opened(self) -> None:
         """Knows the descriptors that are open for units and results, which a call may close."""
@@ -201,9 +220,9 @@ class _Calls:
         self._unit = number
         unit = self._read(number)
         self._note_opened()
-        self._began = time.perf_counter_ns()
-        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._many(unit)
-        took = time.perf_counter_ns() - self._began
+        self._began = 0
+        outcome = self._one(unit.data) if unit.function == _spool.CALL else self._several(unit.data) if unit.function == _spool.CALLS else self._many(unit)
+        took = time.perf_counter_ns() - self._began if self._began > 0 else 0
         self._done += 1
         if self._done == self._tasks:
             calls.is_unfit = True  # type: ignore[attr-defined]
