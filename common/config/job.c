@@ -175,46 +175,43 @@ static int take_max_output(void *target, const char *value, struct error *error)
 static const struct option_row scheduling[] = {
     {"technique", 0, RUN_TECHNIQUE_AUTO "|SPEC|PLUGIN",
      "auto, NAME or NAME:PARAM=VALUE,...; `hdss techniques` lists them",
-     "how many iterations the next chunk has: NAME or NAME:PARAM=VALUE,..., `hdss techniques` lists them; "
-     "./FILE.so or python:MODULE.CLASS, also with :PARAM=VALUE,...: a plug-in; or " RUN_TECHNIQUE_AUTO
-     ": the one that is predicted to be the quickest (default " RUN_TECHNIQUE ", " RUN_TECHNIQUE_SINGLE
-     " where iterations wait or have effects)",
+     "cut chunks by this rule: NAME or NAME:PARAM=VALUE,... (`hdss techniques` lists them). ./FILE.so or "
+     "python:MODULE.CLASS: a plug-in. " RUN_TECHNIQUE_AUTO
+     ": the technique that is predicted to be the quickest (default " RUN_TECHNIQUE "; " RUN_TECHNIQUE_SINGLE
+     " if iterations wait or have effects)",
      job_take_technique, .given = offsetof(struct job, technique_given)},
     {"candidate", 0, "PLUGIN", "./FILE.so or python:MODULE.CLASS, with :PARAM=VALUE,... or without; up to 8 times",
-     "with --technique " RUN_TECHNIQUE_AUTO ": this plug-in may be chosen, too (can be given up to 8 times)",
-     take_candidate, .not_for = OPTION_DCA},
+     "let --technique " RUN_TECHNIQUE_AUTO " also choose this plug-in; may be given up to 8 times", take_candidate,
+     .not_for = OPTION_DCA},
     {"weighting", 0, "none|power|acp", NULL,
-     "power: multiply each chunk by the power of the worker it is for; techniques that are weighted by nature stay as "
-     "they are. acp: and divide it by the load of the worker's core (default none)",
+     "power: multiply each chunk by the power of its worker, unless the technique is weighted by nature. acp: also "
+     "divide it by the load of the worker's core (default none)",
      TAKES_CHOICE(struct job, spec.weighting)},
-    {"min-chunk", 0, "K", NULL, "no chunk but the last has fewer iterations (default 1)",
+    {"min-chunk", 0, "K", NULL, "cut no chunk smaller than K, except the last (default 1)",
      TAKES_INTEGER(struct job, spec.min_chunk, 1, SCHED_ITERATIONS_MAX)},
     {"max-chunk", 0, "K", NULL,
-     "take no more than K of the iterations that the technique says, before weighting (default: all)",
+     "take at most K of the iterations that the technique says, before weighting (default: all)",
      TAKES_INTEGER(struct job, spec.max_chunk, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
-    {"refill-chunks", 0, "K", NULL,
-     "with masters: a refill brings so many chunks for each worker; more than one where the supermaster is far and "
-     "chunks are short and of one size (default 1)",
+    {"refill-chunks", 0, "K", NULL, "with masters: ask for K chunks for each worker in a refill (default 1)",
      TAKES_INTEGER(struct job, spec.refill_chunks, 1, RUN_REFILL_CHUNKS_MAX), .not_for = OPTION_DCA},
     {"refill", 0, "ahead|when-empty", NULL,
-     "with masters: a master asks for its next refill before its pool is empty, so that no worker waits for it; or "
-     "when "
-     "the pool is empty, as the hierarchical techniques are published (default ahead)",
+     "ahead: a master asks for its next refill early enough that no worker waits. when-empty: it asks when its pool is "
+     "empty, as in published hierarchical techniques (default ahead)",
      TAKES_CHOICE(struct job, spec.refill), .not_for = OPTION_DCA},
     {"iterations", 0, "FIRST:COUNT", "FIRST:COUNT, two integers from 0, such as 0:100",
-     "run only this part of the loop (default all)", job_take_iterations},
+     "run only COUNT iterations of the loop, from FIRST on (default: all)", job_take_iterations},
     {"power", 0, "measure|equal|P1,P2,...|FILE", "measure, equal, a power for each worker, the name of a file",
-     "where the workers' powers come from: a short probe of the kernel itself, all equal, a number for each, or a file "
+     "take the powers of the workers from a short probe of the kernel (measure), as equal, from a list, or from a file "
      "of lines \"RANK POWER\" (default measure)",
      job_take_power},
     {"sync-points", 0, "N|auto", "auto, an integer from 1",
-     "for a loop with dependencies: how often in each chunk workers exchange boundary data; auto: three times as often "
-     "as there are workers (default auto)",
+     "in a loop with dependencies: let workers exchange boundary data N times in each chunk. auto: three times as "
+     "often as there are workers (default auto)",
      TAKES_INTEGER(struct job, spec.sync_points, 1, SCHED_ITERATIONS_MAX), .zero = "auto",
      .given = offsetof(struct job, sync_points_given), .not_for = OPTION_DCA},
     {"inject-delay", 0, "WHERE:MICROSECONDS", "calculation:MICROSECONDS or assignment:MICROSECONDS, up to 1000000",
-     "for studies: slow down the calculation of each chunk, or its assignment to a worker, where the topology has it "
-     "(default 0; can be given for both)",
+     "for studies: delay the calculation or the assignment of each chunk by 0 to 1000000 microseconds; may be given "
+     "for both (default 0)",
      take_inject_delay},
     {NULL},
 };
@@ -254,62 +251,57 @@ static int take_iteration_timeout(void *target, const char *value, struct error 
 
 static const struct option_row workers[] = {
     {"group-by", 0, "node|even", NULL,
-     "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
+     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
      TAKES_CHOICE(struct job, spec.group_by), .not_for = OPTION_DCA},
     {"masters-compute", 0, NULL, NULL,
-     "whoever serves workers, the masters or without any the supermaster, computes chunks as well, and looks at the "
-     "messages of the others between two iterations (default: a master only serves, and sleeps when nothing comes)",
+     "let masters, or without any the supermaster, compute chunks too and look at messages between iterations "
+     "(default: they only serve)",
      TAKES_FLAG(struct job, spec.masters_compute), .not_for = OPTION_DCA},
     {"break-after", 0, "N", NULL,
-     "with --masters-compute: a master that computes looks at its messages every N iterations, and every 2 ms at least "
-     "(default: as many as take about 50 us)",
+     "with --masters-compute: look at messages every N iterations, and at least every 2 ms (default: as many as take "
+     "about 50 us)",
      TAKES_INTEGER(struct job, spec.break_after, 1, SCHED_ITERATIONS_MAX), .not_for = OPTION_DCA},
     {"ask-ahead", 0, "auto|off|N", "auto, off, an integer from 1 to 8",
-     "how early a worker asks for its next chunk: auto: as early as the measured round trip needs; off: when the "
-     "running one is done; N: always N chunks ahead, 1 to 8 (default auto)",
+     "ask for the next chunk as early as the round trip needs (auto), when the running chunk is done (off), or always "
+     "N chunks ahead (1 to 8; default auto)",
      take_ask_ahead, .not_for = OPTION_DCA},
     {"recall", 0, "on|off", NULL,
-     "on: when nothing is left to be handed out, what has not begun goes from those who have it to workers that have "
-     "nothing to do; off: the pure technique (default on)",
+     "on: give idle workers the work that others have not begun, if nothing else is left. off: use the pure technique "
+     "(default on)",
      TAKES_CHOICE(struct job, spec.recall), .not_for = OPTION_COUNTERS},
     {"copies", 0, "on|off", NULL,
-     "on: a chunk that takes far longer than it should goes to a worker that has nothing to do, as well; off: never, "
-     "as "
-     "where iterations have effects (default on)",
+     "on: also give an overdue chunk to an idle worker, unless iterations have effects (default on)",
      TAKES_CHOICE(struct job, spec.copies), .not_for = OPTION_DCA},
     {"isolate", 0, "auto|on|off", NULL,
-     "on: each worker has a process of its own run the kernel, so that a crash costs the iteration that crashed, "
-     "and no worker; auto: on for a shared object and for a function in Python (default auto)",
+     "on: let a helper process of each worker run the kernel, so that a crash costs one iteration and no worker. auto: "
+     "on for shared objects and Python functions (default auto)",
      TAKES_CHOICE(struct job, spec.isolate), .not_for = OPTION_DCA},
     {"iteration-timeout", 0, "SECONDS|auto|none", "auto, none, a number of seconds from 0.001 to 1000000",
-     "an isolated iteration that runs for longer is ended and counts as crashed; auto: than 100 times the longest one "
-     "that the worker has seen, 60 s at least, and not where iterations wait (default none)",
+     "end an isolated iteration that runs longer (0.001 to 1000000 s), and count it as crashed. auto: after 100 times "
+     "the longest iteration that the worker has seen, at least 60 s (default none)",
      take_iteration_timeout, .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"threads", 0, "T|auto", "an integer from 1 to 1024, auto",
-     "each worker computes with T threads, or with as many as the cores that it is bound to (default 1)",
+     "compute with T threads in each worker. auto: with as many as the cores it is bound to (default 1)",
      TAKES_INTEGER(struct job, spec.threads, 1, RUN_THREADS_MAX), .zero = "auto",
      .given = offsetof(struct job, threads_given), .not_for = OPTION_DCA},
     {"thread-technique", 0, "SPEC", "NAME or NAME:PARAM=VALUE,... (see hdss techniques)",
-     "with --threads: how the threads of a worker share each of its chunks (default " RUN_THREAD_TECHNIQUE ")",
+     "with --threads: share each chunk among the threads by this technique (default " RUN_THREAD_TECHNIQUE ")",
      TAKES_TECHNIQUE(struct job, spec.thread_technique), .given = offsetof(struct job, thread_technique_given),
      .not_for = OPTION_DCA},
-    {"retries", 0, "N", NULL,
-     "how often iterations at which the kernel fails are tried again, by another worker where there is one, before "
-     "they "
-     "are given up; the run goes on without them (default 2)",
+    {"retries", 0, "N", NULL, "retry an iteration at which the kernel fails N times, then give it up (default 2)",
      TAKES_INTEGER(struct job, spec.retries, 0, RUN_RETRIES_MAX), .not_for = OPTION_DCA},
     {"node-failures", 0, "N|off", "off, an integer from 1 to 100",
-     "of tasks: a node on which N of them fail one after another, while those beside them in the list work on other "
-     "nodes, is put aside: it gets no more (default 10)",
+     "for tasks: put a node aside if N tasks in a row fail there while neighbouring tasks work on other nodes (default "
+     "10)",
      TAKES_INTEGER(struct job, spec.node_failures, 1, RUN_NODE_FAILURES_MAX), .zero = "off",
      .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"verify", 0, "SHARE[:SEED]", "a number above 0, up to 1, and an integer from 0 as seed",
-     "compute this share of the iterations, drawn by the seed, a second time with another worker and compare the "
-     "results; where they differ a third worker decides (default: none; seed 1)",
+     "compute this share of the iterations (above 0, up to 1), drawn by SEED, a second time on another worker, and "
+     "compare (default: none; seed 1)",
      take_verify, .not_for = OPTION_DCA},
     {"verify-action", 0, "fail|drop-worker", NULL,
-     "with --verify: results that differ end the run with status 1 when all is done; or the worker that two others "
-     "disagree with is dropped, and the run goes on (default fail)",
+     "with --verify, if results differ: end with status 1 when all is done (fail), or drop the worker with which two "
+     "others disagree (default fail)",
      TAKES_CHOICE(struct job, spec.verify_action), .given = offsetof(struct job, verify_action_given),
      .not_for = OPTION_DCA},
     {NULL},
@@ -318,90 +310,81 @@ static const struct option_row workers[] = {
 static const struct option_row results[] = {
     {"output", 0, "FILE",
      "a file name that ends in .npy, .png, .csv, .bin or .raw, or any for a kernel without records",
-     "where the results go: records as .npy, .png, .csv, .bin or .raw, variable output to any file (default: nowhere, "
-     "only their checksum is kept, unless the kernel names a file)",
+     "write the results to this file: .npy, .png, .csv, .bin or .raw for records, any name for variable output "
+     "(default: keep only their checksum, unless the kernel names a file)",
      TAKES_PATH(struct job, output)},
     {"max-output", 0, "BYTES", "a number of bytes from 0 to 536870912",
-     "for exec: what is kept of a task's output, and of its errors; the same as max_output=BYTES (default: 64 MiB, and "
-     "a task that writes more has failed)",
+     "for exec: keep so much of each stream of a task, as max_output= does (default 64 MiB, and a task that writes "
+     "more fails)",
      take_max_output},
     {"results", 0, "there|here", NULL,
-     "who writes what pods compute (hdss join): there: each pod itself, into a folder that it shares with the set; "
-     "here: the set, to which pods send it, and which they need share no folder with (default there)",
+     "there: pods write their results themselves, into a folder shared with the set. here: pods send them to the set "
+     "(default there)",
      TAKES_CHOICE(struct job, results), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"join", 0, "no|yes", NULL,
-     "no: variable output stays as it was collected, in the folder FILE.parts, for a program that reads it there while "
-     "the run goes on, and removes it (default yes)",
+     "no: leave variable output in the folder FILE.parts, for a program that reads and removes it during the run "
+     "(default yes)",
      TAKES_CHOICE(struct job, joins), .given = offsetof(struct job, join_given)},
     {"report", 0, "FILE.json", "the name of a file that ends in .json, a device, or - for standard output",
-     "write the run's figures as JSON; -: to standard output, and the summary to standard error", job_take_report,
+     "write the run's figures as JSON. -: to standard output, and the summary to standard error", job_take_report,
      .not_for = OPTION_STUDY},
     {"record-costs", 0, "FILE", "the name of a file in a folder that all nodes share",
-     "write what the iterations of each chunk cost, for hdss simulate --costs; not with --threads",
+     "write the costs of the iterations of each chunk, for `hdss simulate --costs`; not with --threads",
      TAKES_PATH(struct job, costs), .not_for = OPTION_DCA},
     {"trace", 0, "FILE", "a file name that ends in " JOB_TRACE_ENDINGS ", in a folder that all nodes share",
-     "write what became of each chunk, and when: FILE.csv as a table, FILE.pftrace for Perfetto (ui.perfetto.dev)",
+     "write what happened to each chunk, and when: FILE.csv is a table, FILE.pftrace is for Perfetto (ui.perfetto.dev)",
      take_trace, .not_for = OPTION_DCA | OPTION_STUDY},
     {"progress", 0, "auto|always|never", NULL,
-     "show a progress line, or, where standard error is no terminal, write a line of a log now and then; auto: the log "
-     "in a job of Slurm, PBS or LSF, and elsewhere after a minute (default auto)",
+     "show a progress line on a terminal, and log lines elsewhere. auto: log in a batch job, and otherwise after a "
+     "minute (default auto)",
      TAKES_CHOICE(struct job, progress), .not_for = OPTION_STUDY},
-    {"log-every", 0, "SECONDS", NULL,
-     "where standard error is no terminal: write a line of the log that often (default 60)",
+    {"log-every", 0, "SECONDS", NULL, "if standard error is no terminal: write a log line that often (default 60)",
      TAKES_SECONDS(struct job, log_every_ns, JOB_LOG_EVERY_MAX_S), .given = offsetof(struct job, log_every_given),
      .not_for = OPTION_STUDY | OPTION_SIMULATE},
     {"control", 0, "auto|off", NULL,
-     "auto: hdss jobs, show, wait and cancel find the run by a socket that only its user can open; off: they do not "
-     "(default auto)",
+     "auto: `hdss jobs` and others find the run by a socket that only its user can open. off: they do not (default "
+     "auto)",
      TAKES_CHOICE(struct job, control_off), .not_for = OPTION_DCA | OPTION_SIMULATE},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "answer at this port, too, whoever has the token of the run: PORT is for this machine alone, HOST:PORT for "
-     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     "also answer at a TCP port, to clients with the token of the run. PORT: only for this machine. HOST:PORT: also "
+     "for others, not encrypted (default: no port)",
      job_take_http, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"metrics-file", 0, "FILE", "the name of a file",
-     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
-     "them; its name should end in .prom (default: there is none)",
+     "write figures for Prometheus's textfile collector to this file every 10 s and at the end; its name should end in "
+     ".prom (default: none)",
      TAKES_PATH(struct job, metrics_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "have pods join the run while it goes on: launches of their own, by `hdss join`. local: from this machine; "
-     "HOST:PORT: also from others, encrypted (default: none can join)",
+     "let pods join the run by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted (default: "
+     "no pods)",
      job_take_listen, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"pods-file", 0, "FILE", "the name of a file",
-     "with --listen: the file that is made for whoever joins, with the key of the run; its folder is made, too "
-     "(default "
-     "of hdss run: hdss/run-PID/pods in XDG_STATE_HOME, or in ~/.local/state)",
+     "with --listen: write the addresses and the key for pods to this file, and remove it at the end (default of `hdss "
+     "run`: hdss/run-PID/pods in XDG_STATE_HOME or ~/.local/state)",
      TAKES_PATH(struct job, pods_file), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"await-pods", 0, "N", NULL,
-     "with --listen: N pods are expected, more are taken as well: once N have come, and no worker is left, the run has "
-     "failed "
-     "(default: any number comes, and one without a worker waits)",
+     "with --listen: fail after N pods have come and no worker is left (default: wait for other pods)",
      TAKES_INTEGER(struct job, await_pods, 1, PODS_MAX), .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
-    {"summary", 0, "text|json|none", NULL,
-     "what is printed at the end: a summary for people, the report as JSON, or nothing (default text)",
+    {"summary", 0, "text|json|none", NULL, "print a summary at the end, the report as JSON, or nothing (default text)",
      TAKES_CHOICE(struct job, summary), .not_for = OPTION_STUDY},
     {NULL},
 };
 
 static const struct option_row interruptions[] = {
     {"resume", 0, "[failed]", "failed",
-     "go on with a run of this job that ended early, with any masters, workers and technique: what its journal says is "
-     "done is not done again; failed: but for what is called failed, and what has killed the processes that ran it is "
-     "tried again",
+     "continue a run that ended early, without the iterations that its journal records as done. failed: repeat those "
+     "that failed",
      take_resume, .not_for = OPTION_DCA | OPTION_SIMULATE | OPTION_STUDY},
     {"overwrite", 0, NULL, NULL,
-     "begin anew where the output is there already, or a run that ended early has left a journal, which is refused "
-     "otherwise",
-     take_overwrite},
+     "begin anew if the output or the journal of an unfinished run exists (default: refuse)", take_overwrite},
     {"journal", 0, "FILE|off", "a file name, off",
-     "where it is kept what is done (default: FILE" JOB_JOURNAL_ENDING " beside --output FILE; without an output: off)",
+     "record in this file what is done (default: FILE" JOB_JOURNAL_ENDING
+     " beside --output FILE; off without an output)",
      take_journal, .not_for = OPTION_DCA},
     {"durability", 0, "process|node", NULL,
-     "what the journal outlives: the end of the processes, or, with results brought to the disk first, also that of a "
-     "node (default process)",
+     "let the journal survive the end of the processes, or also the loss of a node or of power (default process)",
      TAKES_CHOICE(struct job, durability), .not_for = OPTION_DCA},
     {"drain-time", 0, "SECONDS", NULL,
-     "how long chunks that run may go on when a signal asks to stop; what of them is not done by then is given up "
-     "(default 20)",
+     "let running chunks continue for so long after a signal asks to stop, then give them up (default 20)",
      TAKES_SECONDS(struct job, spec.drain_ns, RUN_DRAIN_MAX_S), .not_for = OPTION_DCA},
     {NULL},
 };

@@ -2,8 +2,8 @@
 /* Command-line options, described by one table per program.
  *
  * The table lists each option with the values it accepts, the programs that accept it, the member that receives the
- * value, and its help. Parsing, errors and --help are generated from it; completions and the manual are checked against
- * it. Conventions:
+ * value, and its help. Parsing, errors, --help, completion and the list of options in the manual are generated from it.
+ * Conventions:
  *   --name VALUE, --name=VALUE; for those that have a letter -x, -x VALUE, -xVALUE, and -xy for -x -y; `--` ends the
  *   options.
  *   Options may stand before and after the operands (an operand of ours never begins with a dash).
@@ -54,7 +54,7 @@ struct option_row {
      * and must follow an =; NULL for flags. */
     const char *value;
     const char *accepted; /* accepted values for errors: "none, power"; NULL for flags, and if the kind implies them */
-    const char *summary;  /* for the help, including the default; no newline */
+    const char *summary;  /* for the help and the manual: sentences, at the end "(default ..)"; no newline */
     /* Stores the value in `target`. Returns 0, one of OPTIONS_*, or -1, with an empty error if `accepted` suffices. */
     int (*apply)(void *target, const char *value, struct error *error);
     enum option_kind kind;

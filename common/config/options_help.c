@@ -3,10 +3,12 @@
 #include "common/config/options.h"
 #include "common/util/text.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 79, SUMMARY_COLUMN = 25 };
+/* Larger bounds are limits of the implementation, which help nobody. */
+enum { WIDTH = 79, SUMMARY_COLUMN = 25, SUMMARY_MAX = 1024, BOUND_SHOWN_MAX = 1000000 };
 
 /* Adds a paragraph, up to a newline or the end, and wraps it. The first line begins at `column`, the others at
  * `indent`; leading blanks of the paragraph are kept and added to both. Returns the start of the next paragraph. */
@@ -36,9 +38,22 @@ static const char *add_paragraph(struct text *text, const char *words, size_t co
     return *words == '\n' ? words + 1 : words;
 }
 
+/* Copies the summary of a row, with the bounds of a number before its default. */
+static void copy_summary(char text[SUMMARY_MAX], const struct option_row *row)
+{
+    const char *fallback = strstr(row->summary, "(default");
+    if ((row->kind != OPTION_INTEGER && row->kind != OPTION_SECONDS) || row->most > BOUND_SHOWN_MAX)
+        snprintf(text, SUMMARY_MAX, "%s", row->summary);
+    else if (fallback == NULL)
+        snprintf(text, SUMMARY_MAX, "%s (%" PRIu64 " to %" PRIu64 ")", row->summary, row->least, row->most);
+    else
+        snprintf(text, SUMMARY_MAX, "%.*s(%" PRIu64 " to %" PRIu64 "; %s", (int)(fallback - row->summary), row->summary,
+                 row->least, row->most, fallback + 1);
+}
+
 static void add_row(struct text *text, const struct option_row *row)
 {
-    char letter[8] = "", head[64];
+    char letter[8] = "", head[64], summary[SUMMARY_MAX];
     if (row->letter != 0)
         snprintf(letter, sizeof letter, "-%c, ", row->letter);
     int length = snprintf(head, sizeof head, "  %s--%s%s%s", letter, row->name,
@@ -50,7 +65,8 @@ static void add_row(struct text *text, const struct option_row *row)
         length = 0;
     }
     text_repeat(text, " ", SUMMARY_COLUMN - (size_t)length);
-    add_paragraph(text, row->summary, SUMMARY_COLUMN, SUMMARY_COLUMN);
+    copy_summary(summary, row);
+    add_paragraph(text, summary, SUMMARY_COLUMN, SUMMARY_COLUMN);
 }
 
 static void add_usage(struct text *text, const char *usage)

@@ -60,42 +60,43 @@ static int rank_options_take_dca(void *target, const char *value, struct error *
 
 static const struct option_row worker_rows[] = {
     {"slowdown", 0, "X", "a number from 1 to 1000",
-     "run X times slower than this core can, for studies of unequal machines (default 1)", rank_options_take_slowdown},
+     "run X times slower than this core can (1 to 1000), for studies of unequal machines (default 1)",
+     rank_options_take_slowdown},
     {"load", 0, "N", NULL,
      "bind to one core and start N processes there that compute without end, for studies of shared machines (default: "
      "neither)",
      TAKES_INTEGER(struct worker_options, load, 0, WORKER_LOAD_MAX), .given = offsetof(struct worker_options, loaded)},
     {"no-threads", 0, NULL, NULL,
-     "neither the job (--threads) nor its kernel runs a second thread in this worker: MPI then is asked for "
-     "MPI_THREAD_SINGLE, with which some libraries need no lock at a message (default: MPI_THREAD_FUNNELED)",
+     "run no second thread in this worker: MPI is asked for MPI_THREAD_SINGLE, which saves some libraries a lock for "
+     "each message (default: MPI_THREAD_FUNNELED)",
      TAKES_FLAG(struct worker_options, no_threads)},
     {NULL},
 };
 
 static const struct option_row dca_rows[] = {
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "each worker computes its own chunks; they share counters by one-sided operations (rma), by messages to rank 0 "
-     "(two-sided), or a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start one "
-     "after the other, where one would do",
+     "let each worker compute its own chunks from shared counters: by one-sided operations (rma), by messages to rank "
+     "0 (two-sided), or from a queue on each node (node). rma:atomics=2 and two-sided:exchanges=2 draw step and start "
+     "separately",
      rank_options_take_dca},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
-     "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
+     "with --dca node: share the chunks of a node among its workers by this technique (default " WORKER_NODE_TECHNIQUE
+     ")",
      TAKES_TECHNIQUE(struct worker_options, node_technique),
      .given = offsetof(struct worker_options, node_technique_given)},
     {"break-after", 0, "N", NULL,
-     "with --dca two-sided and rma: rank 0 looks after the others' requests every N iterations (default: as many as "
-     "take about 50 us)",
+     "with --dca two-sided or rma: let rank 0 answer requests every N iterations (default: as many as take about 50 "
+     "us)",
      TAKES_INTEGER(struct worker_options, break_after, 1, SCHED_ITERATIONS_MAX)},
     {NULL},
 };
 
 static const struct option_row master_rows[] = {
     {"join", 0, "FILE|HOST:PORT", "the file `pods` of a set that was started with --listen, its socket, or its port",
-     "join that set as a pod, with the workers of this launch, of which this is the first rank; at a port alone by a "
-     "credential of munge (default: the launch has a supermaster of its own)",
+     "join this set as a pod, with the workers of this launch; at a port alone, by a credential of munge (default: the "
+     "launch has a supermaster)",
      TAKES_PATH(struct master_options, join)},
-    {"patience", 0, "SECONDS", NULL,
-     "with --join: for how long the set is waited for where it does not answer (default 10)",
+    {"patience", 0, "SECONDS", NULL, "with --join: wait so long for a set that does not answer (default 10)",
      TAKES_SECONDS(struct master_options, patience_ns, MASTER_PATIENCE_MAX_S)},
     {NULL},
 };

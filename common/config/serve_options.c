@@ -74,43 +74,43 @@ static int take_chunk_time(void *target, const char *value, struct error *error)
 static const struct option_row rows[] = {
     {"serve", 0, "[NAME]",
      "up to 40 letters, digits, '.', '_' and '-', of which '.' and '-' are not the first, and not run-..",
-     "serve a set of that name (default " SERVE_NAME "): the ranks stay up and take jobs. To be the first word",
+     "serve a set of this name, so that the ranks stay up and take jobs; must be the first word (default " SERVE_NAME
+     ")",
      take_name},
     {"state", 0, "FOLDER", NULL,
-     "where the queue and the output of jobs are kept (default $XDG_STATE_HOME/hdss/NAME, or ~/.local/state/hdss/NAME)",
+     "keep the queue and the output of jobs in this folder (default $XDG_STATE_HOME/hdss/NAME, or "
+     "~/.local/state/hdss/NAME)",
      TAKES_PATH(struct serve_options, state)},
-    {"resume", 0, NULL, NULL, "go on with the jobs of the queue that an earlier set has left there",
+    {"resume", 0, NULL, NULL, "continue the jobs that an earlier set has left there",
      TAKES_FLAG(struct serve_options, resumes)},
     {"after-loss", 0, NULL, NULL,
-     "with --resume: that set was lost, and a job that ran there is counted; one that was there three times, at last "
-     "by "
-     "itself, is given up",
+     "with --resume: count the jobs that ran when that set was lost; one that was there three times, the last time "
+     "alone, is given up",
      TAKES_FLAG(struct serve_options, after_loss)},
-    {"forget", 0, NULL, NULL, "drop those jobs, unless --resume is given, too",
+    {"forget", 0, NULL, NULL, "drop those jobs, unless --resume is also given",
      TAKES_FLAG(struct serve_options, forgets)},
-    {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
+    {"jobs-at-once", 0, "N", NULL, "run N jobs at once (default 8)",
      TAKES_INTEGER(struct serve_options, at_once, 1, SERVE_MOST)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
-     "for how long a chunk may keep those of other jobs waiting where they share a worker; then it goes on in its turn "
+     "let a chunk keep other jobs waiting for its worker for so long (0.001 to 60 s), then continue it in its turn "
      "(default 0.01)",
      take_chunk_time},
-    {"idle-timeout", 0, "SECONDS", NULL, "end where there has been no job for so long (default: never)",
+    {"idle-timeout", 0, "SECONDS", NULL, "end the set after so long without a job (default: never)",
      TAKES_SECONDS(struct serve_options, idle_ns, IDLE_MAX_S)},
     {"group-by", 0, "node|even", NULL,
-     "which master serves a worker, for all jobs: one on its own node where there is one, or dealt out evenly (default "
-     "node)",
+     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
      TAKES_CHOICE(struct serve_options, group_even)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
-     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     "also answer at a TCP port, to clients with the token of the set. PORT: only for this machine. HOST:PORT: also "
+     "for others, not encrypted (default: no port)",
      serve_take_http},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "have pods join: launches of their own, by `hdss join`. local: from this machine; HOST:PORT: also from others, "
-     "encrypted, with the key in the file `pods` of the folder --state (default: none can join)",
+     "let pods join by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted, with the key in "
+     "the file pods of the folder --state (default: no pods)",
      serve_take_listen},
     {"metrics-file", 0, "FILE", "the name of a file",
-     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
-     "them; its name should end in .prom (default: there is none)",
+     "write figures for Prometheus's textfile collector to this file every 10 s and at the end; its name should end in "
+     ".prom (default: none)",
      TAKES_PATH(struct serve_options, metrics_file)},
     {NULL},
 };

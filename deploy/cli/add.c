@@ -27,21 +27,19 @@ struct add_request {
 };
 
 static const struct option_row add_rows[] = {
-    {"set", 0, "SET", NULL, "the set of which the job is (default: HDSS_SET, that of the batch job, the only one)",
+    {"set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",
      TAKES_WORD(struct add_request, set), .least = 1},
-    {"end", 0, NULL, NULL, "nothing else comes behind this: the job is complete, and over when all of it is done",
-     TAKES_FLAG(struct add_request, ends)},
+    {"end", 0, NULL, NULL, "complete the job: nothing else will come", TAKES_FLAG(struct add_request, ends)},
     {"iterations", 0, "N", NULL, "add N iterations, to a job of another kernel than exec",
      TAKES_INTEGER(struct add_request, iterations, 1, ITERATIONS_MAX)},
-    {"arg-file", 'a', "FILE", NULL, "each line of FILE is a row; - is standard input",
+    {"arg-file", 'a', "FILE", NULL, "read rows from the lines of FILE. -: standard input",
      TAKES_WORD(struct add_request, file), .least = 1},
-    {"null", '0', NULL, NULL, "NUL bytes end the rows of a file, not newlines",
+    {"null", '0', NULL, NULL, "end the rows of a file by NUL bytes, not by newlines",
      TAKES_FLAG(struct add_request, is_null)},
     {"colsep", 'C', "SEP", "a string, or a regular expression",
-     "take each row apart into {1}, {2}, .. at SEP, a string or a regular expression",
+     "split each row into {1}, {2} and so on at SEP, a string or a regular expression",
      TAKES_WORD(struct add_request, how.separator), .least = 1},
-    {"format", 0, "text|json", NULL, "print what the job has now as text, or as JSON (default text)",
-     TAKES_CHOICE(struct add_request, is_json)},
+    {"format", 0, "text|json", NULL, "print a line, or JSON (default text)", TAKES_CHOICE(struct add_request, is_json)},
     {NULL},
 };
 

@@ -34,10 +34,11 @@ static int take_time(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row alloc_rows[] = {
-    {"nodes", 'N', "N", NULL, "whole nodes for the pod (default 1)",
+    {"nodes", 'N', "N", NULL, "ask for N whole nodes (default 1)",
      TAKES_INTEGER(struct alloc_request, nodes, 1, NODES_MAX)},
-    {"time", 't', "TIME", DURATION_ACCEPTED, "for so long (default 1h)", take_time},
-    {"batch", 0, "slurm|pbs|lsf", NULL, "the batch system (default slurm)", TAKES_CHOICE(struct alloc_request, batch)},
+    {"time", 't', "TIME", DURATION_ACCEPTED, "ask for so much time (default 1h)", take_time},
+    {"batch", 0, "slurm|pbs|lsf", NULL, "print the line for this batch system (default slurm)",
+     TAKES_CHOICE(struct alloc_request, batch)},
     {NULL},
 };
 

@@ -41,19 +41,18 @@ struct jobs_request {
 
 #define FORMAT_ROW                                                                                                     \
     {                                                                                                                  \
-        "format", 0, "text|json", NULL, "text for people, or JSON as docs/CONTROL.md has it (default text)",           \
+        "format", 0, "text|json", NULL, "print text, or JSON as docs/CONTROL.md describes it (default text)",          \
             TAKES_CHOICE(struct jobs_request, format)                                                                  \
     }
 #define SET_ROW                                                                                                        \
     {                                                                                                                  \
-        "set", 0, "SET", NULL, "the set of which the job is (default: HDSS_SET, that of the batch job, the only one)", \
+        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",             \
             TAKES_WORD(struct jobs_request, set), .least = 1                                                           \
     }
 
 static const struct option_row jobs_rows[] = {
-    {"all", 'a', NULL, NULL, "jobs of sets that are over, too, as far as their set still knows them",
-     TAKES_FLAG(struct jobs_request, all)},
-    {"set", 0, "SET", NULL, "only the jobs of this set (default: those of all sets, and runs)",
+    {"all", 'a', NULL, NULL, "also list jobs of sets that are over", TAKES_FLAG(struct jobs_request, all)},
+    {"set", 0, "SET", NULL, "list only the jobs of this set (default: those of all sets, and runs)",
      TAKES_WORD(struct jobs_request, set), .least = 1},
     FORMAT_ROW,
     {NULL},
@@ -62,25 +61,23 @@ static const struct option_row jobs_rows[] = {
 static const struct option_row show_rows[] = {SET_ROW, FORMAT_ROW, {NULL}};
 
 static const struct option_row wait_rows[] = {
-    {"all", 'a', NULL, NULL, "all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
+    {"all", 'a', NULL, NULL, "wait for all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
     SET_ROW,
     {NULL},
 };
 
 static const struct option_row cancel_rows[] = {
-    {"all", 'a', NULL, NULL, "all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
-    {"finish", 0, NULL, NULL, "finish what runs, and keep it, as Ctrl-C does with a run; nothing begins",
-     TAKES_FLAG(struct jobs_request, finishes)},
+    {"all", 'a', NULL, NULL, "cancel all jobs of the set that are not over", TAKES_FLAG(struct jobs_request, all)},
+    {"finish", 0, NULL, NULL, "let what runs finish, and keep it", TAKES_FLAG(struct jobs_request, finishes)},
     SET_ROW,
     {NULL},
 };
 
 static const struct option_row output_rows[] = {
     {"stream", 0, "both|out|err|summary", NULL,
-     "what the job has printed on standard output, on standard error, or both, each where it belongs; or the summary "
-     "at its end (default both)",
+     "print only standard output, only standard error, both, or the summary (default both)",
      TAKES_CHOICE(struct jobs_request, streams)},
-    {"follow", 'f', NULL, NULL, "go on until the job is over", TAKES_FLAG(struct jobs_request, follows)},
+    {"follow", 'f', NULL, NULL, "continue until the job is over", TAKES_FLAG(struct jobs_request, follows)},
     SET_ROW,
     {NULL},
 };

@@ -37,11 +37,11 @@ static int take_patience(void *target, const char *value, struct error *error)
 
 static const struct option_row join_rows[] = {
     {"wait", 0, "TIME", DURATION_ACCEPTED,
-     "wait so long for a set that does not answer, and join again where it was lost: one that is started again by "
-     "`hdss up "
-     "--resume` has its pods back (default: 10 seconds at the start, and not again)",
+     "wait so long for a set that does not answer, and join again after a loss (default: 10 s at the start, and not "
+     "again)",
      take_patience},
-    {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct join_request, plan.dry_run)},
+    {"dry-run", 0, NULL, NULL, "print the launch line and start nothing",
+     TAKES_FLAG(struct join_request, plan.dry_run)},
     {NULL},
 };
 

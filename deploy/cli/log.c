@@ -30,14 +30,13 @@ struct log_request {
 };
 
 static const struct option_row log_rows[] = {
-    {"failed", 0, NULL, NULL, "list the tasks that have failed, each with the last line of its errors",
+    {"failed", 0, NULL, NULL, "list the failed tasks, each with the last line of its errors",
      TAKES_FLAG(struct log_request, failed)},
-    {"slowest", 0, "N", NULL, "list the N tasks that took longest; with --failed of those that failed",
+    {"slowest", 0, "N", NULL, "list the N slowest tasks; with --failed, of those that failed",
      TAKES_INTEGER(struct log_request, slowest, 1, 1000000000)},
     {"task", 0, "N", NULL, "show task N: how it ended, its output and its errors",
      TAKES_INTEGER(struct log_request, task, 1, UINT64_MAX)},
-    {"output", 0, "FILE", "the name of a file",
-     "the --output of the run, where it is not beside the log by the same name",
+    {"output", 0, "FILE", "the name of a file", "take this output of the run, if it is not beside the log",
      TAKES_PATH(struct log_request, output)},
     {NULL},
 };

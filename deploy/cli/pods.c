@@ -30,7 +30,7 @@ struct pods_request {
 };
 
 static const struct option_row pods_rows[] = {
-    {"format", 0, "text|json", NULL, "a line for each pod, or the list as JSON (default text)",
+    {"format", 0, "text|json", NULL, "print a line for each pod, or JSON (default text)",
      TAKES_CHOICE(struct pods_request, is_json)},
     {NULL},
 };

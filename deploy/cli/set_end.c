@@ -30,13 +30,13 @@ struct end_request {
 
 #define SET_ROW                                                                                                        \
     {                                                                                                                  \
-        "set", 0, "SET", NULL, "the set, as the word SET (default: HDSS_SET, that of the batch job, the only one)",    \
+        "set", 0, "SET", NULL, "use this set (default: HDSS_SET, that of the batch job, or the only one)",             \
             TAKES_WORD(struct end_request, set), .least = 1                                                            \
     }
 
 static const struct option_row drain_rows[] = {
     SET_ROW,
-    {"wait", 'w', NULL, NULL, "return when the set has ended", TAKES_FLAG(struct end_request, waits)},
+    {"wait", 'w', NULL, NULL, "return only when the set has ended", TAKES_FLAG(struct end_request, waits)},
     {NULL},
 };
 

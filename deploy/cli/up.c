@@ -86,53 +86,51 @@ static int take_chunk_time(void *target, const char *value, struct error *error)
 }
 
 static const struct option_row up_rows[] = {
-    {"name", 0, "NAME", NULL,
-     "the name by which the set is found (default: HDSS_SET, the ID of the batch job, else `main`)",
+    {"name", 0, "NAME", NULL, "give the set this name (default: HDSS_SET, the ID of the batch job, or main)",
      TAKES_WORD(struct up_request, name), .least = 1},
-    {"foreground", 0, NULL, NULL, "return when the set has ended, as in the script of a batch job",
-     TAKES_FLAG(struct up_request, foreground)},
+    {"foreground", 0, NULL, NULL, "return only when the set has ended", TAKES_FLAG(struct up_request, foreground)},
     {"until-eof", 0, NULL, NULL,
-     "end, as by `hdss down`, as soon as standard input ends, so that the set does not outlive the program that holds "
-     "the other end of a pipe; implies --foreground",
+     "end the set when standard input ends, for a program at the other end of a pipe; implies --foreground",
      TAKES_FLAG(struct up_request, until_eof)},
-    {"idle-timeout", 0, "TIME", DURATION_ACCEPTED, "end after so long without a job (default: never)", take_idle},
-    {"jobs-at-once", 0, "N", NULL, "how many jobs run at once, at most (default 8)",
+    {"idle-timeout", 0, "TIME", DURATION_ACCEPTED, "end the set after so long without a job (default: never)",
+     take_idle},
+    {"jobs-at-once", 0, "N", NULL, "run N jobs at once (default 8)",
      TAKES_INTEGER(struct up_request, at_once, 1, AT_ONCE_MAX)},
     {"max-chunk-time", 0, "SECONDS", SERVE_CHUNK_TIME_TEXT,
-     "for how long a chunk may keep those of other jobs waiting where they share a worker; then it goes on in its turn "
+     "let a chunk keep other jobs waiting for its worker for so long (0.001 to 60 s), then continue it in its turn "
      "(default 0.01)",
      take_chunk_time},
     {"group-by", 0, "node|even", NULL,
-     "which master serves a worker: one on its own node where there is one, or dealt out evenly (default node)",
+     "let a worker be served by a master of its own node, or deal out workers evenly (default node)",
      TAKES_CHOICE(struct up_request, group_even), .given = offsetof(struct up_request, group_given)},
-    {"resume", 0, NULL, NULL, "go on with the jobs that an earlier set of that name has left",
+    {"resume", 0, NULL, NULL, "continue the jobs that an earlier set of this name has left",
      TAKES_FLAG(struct up_request, resumes)},
-    {"forget", 0, NULL, NULL, "drop the jobs that an earlier set of that name has left",
+    {"forget", 0, NULL, NULL, "drop the jobs that an earlier set of this name has left",
      TAKES_FLAG(struct up_request, forgets)},
     {"restarts", 0, "N", NULL,
-     "start a set again, with --resume, that has lost its supermaster or all workers, N times at most (default 3, with "
-     "--until-eof 0)",
+     "if the set loses its supermaster, its launcher or all workers, start it again with --resume, up to N times "
+     "(default 3; 0 with --until-eof)",
      TAKES_INTEGER(struct up_request, plan.limits.restarts, 0, RESTARTS_MAX),
      .given = offsetof(struct up_request, restarts_given)},
     {"http", 0, "ADDRESS", ADDRESS_ACCEPTED,
-     "answer at this port, too, whoever has the token of the set: PORT is for this machine alone, HOST:PORT for "
-     "whoever can connect to HOST; not encrypted (default: there is no port)",
+     "also answer at a TCP port, to clients with the token of the set. PORT: only for this machine. HOST:PORT: also "
+     "for others, not encrypted (default: no port)",
      up_take_http},
     {"listen", 0, "ADDRESS", SERVE_LISTEN_TEXT,
-     "have pods join by `hdss join`. local: from this machine; HOST:PORT: also from others, encrypted, with the key in "
-     "the file `pods` of the folder --state (default: none can join)",
+     "let pods join by `hdss join`. local: from this machine. HOST:PORT: also from others, encrypted, with the key in "
+     "the file pods of the folder --state (default: no pods)",
      up_take_listen},
-    {"pods-only", 0, NULL, NULL, "start no worker here: all come by `hdss join`; with --listen",
+    {"pods-only", 0, NULL, NULL, "with --listen: start no worker here",
      TAKES_FLAG(struct up_request, plan.line_up.has_no_workers)},
     {"metrics-file", 0, "FILE", "the name of a file",
-     "write figures for Prometheus to this file every 10 s and at the end, as node-exporter's textfile collector reads "
-     "them; its name should end in .prom (default: there is none)",
+     "write figures for Prometheus's textfile collector to this file every 10 s and at the end; its name should end in "
+     ".prom (default: none)",
      TAKES_WORD(struct up_request, metrics_file), .least = 1},
     {"state", 0, "FOLDER", NULL,
-     "where the jobs and what they print are kept (default: hdss/NAME in XDG_STATE_HOME, or in ~/.local/state)",
+     "keep the jobs and their output in this folder (default: hdss/NAME in XDG_STATE_HOME or ~/.local/state)",
      TAKES_WORD(struct up_request, state), .least = 1},
-    {"dry-run", 0, NULL, NULL, "print the line; start nothing", TAKES_FLAG(struct up_request, plan.dry_run)},
-    {"format", 0, "text|json", NULL, "print a line, or what the set says of itself as JSON (default text)",
+    {"dry-run", 0, NULL, NULL, "print the launch line and start nothing", TAKES_FLAG(struct up_request, plan.dry_run)},
+    {"format", 0, "text|json", NULL, "print a line when the set is ready, or JSON (default text)",
      TAKES_CHOICE(struct up_request, is_json)},
     {NULL},
 };

@@ -33,65 +33,66 @@ static int simulation_take_dca(void *target, const char *value, struct error *er
 #define FAIL_ACCEPTED "NODE@SECONDS, with commas between them"
 
 static const struct option_row simulation_rows[] = {
-    {"workers", 'j', "W", NULL, "workers in all (default 16)",
+    {"workers", 'j', "W", NULL, "simulate W workers (default 16)",
      TAKES_INTEGER(struct simulation, workers, 1, SIMULATION_RANKS_MAX)},
     {"masters", 0, "M", "an integer from 0 to the number of workers",
-     "masters; with 0 the supermaster serves the workers itself (default 0)",
+     "simulate M masters; with 0 the supermaster serves the workers itself (default 0)",
      TAKES_INTEGER(struct simulation, masters, 0, SIMULATION_RANKS_MAX)},
     {"platform", 0, "ranger|cluster|two-speeds|two-sites|FILE",
      "the name of a described platform, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file",
-     "the machine: a described one, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file, for "
-     "simgrid also one of its own, FILE.xml (default cluster)",
+     "simulate this machine: a described one, also NAME:nodes=N,cores=C,bandwidth=RATE,byte=TIME, or a file, for "
+     "SimGrid also FILE.xml (default cluster)",
      TAKES_WORD(struct simulation, platform_name), .least = 1, .not_for = OPTION_STUDY},
     {"dca", 0, "rma|two-sided|node", "rma, rma:atomics=2, two-sided, two-sided:exchanges=2, node",
-     "workers alone, which draw their chunks themselves: see worker(1)", simulation_take_dca, .not_for = OPTION_STUDY},
+     "simulate only workers, which cut their chunks themselves: see worker(1)", simulation_take_dca,
+     .not_for = OPTION_STUDY},
     {"node-technique", 0, "SPEC", "a technique with a closed form: NAME or NAME:PARAM=VALUE,...",
-     "with --dca node: how the workers of a node share its chunks (default " WORKER_NODE_TECHNIQUE ")",
+     "with --dca node: share the chunks of a node among its workers by this technique (default " WORKER_NODE_TECHNIQUE
+     ")",
      TAKES_TECHNIQUE(struct simulation, dca_options.node_technique),
      .given = offsetof(struct simulation, dca_options.node_technique_given)},
     {"break-after", 0, "N", NULL,
-     "with --dca two-sided rank 0, with --masters-compute each master looks after the others every N iterations "
+     "let rank 0 (with --dca two-sided) or each master (with --masters-compute) look at messages every N iterations "
      "(default: as many as take about 50 us)",
      TAKES_INTEGER(struct simulation, break_after, 1, SCHED_ITERATIONS_MAX)},
     {"backend", 0, "virtual|simgrid", NULL,
-     "virtual time of HDSS itself, or SimGrid's MPI where it was built with it (default virtual)",
+     "use the virtual time of HDSS, or SimGrid's MPI if HDSS was built with it (default virtual)",
      TAKES_CHOICE(struct simulation, backend)},
     {"costs", 0, "FILE|DISTRIBUTION", "a file of costs, or a distribution: NAME or NAME:PARAM=VALUE,...",
-     "what the iterations cost: a file (see --record-costs), or constant, uniform, normal, exponential, gamma, "
-     "bimodal, increasing, decreasing, lognormal, pareto, phases, like exponential:mean=100, or a mixture, like "
-     "0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
+     "take the costs of iterations from a file (see --record-costs); a distribution, as exponential:mean=100 "
+     "(constant, uniform, normal, exponential, gamma, bimodal, increasing, decreasing, lognormal, pareto, phases); or "
+     "a mixture, as 0.9*normal:mean=10+0.1*pareto:mean=99 (default: the kernel's own model)",
      TAKES_WORD(struct simulation, costs_name), .least = 1},
     {"recorded-workers", 0, "separate|simulate|ignore", NULL,
-     "with --costs FILE that says which worker has computed what: tell apart what iterations cost and how fast the "
-     "workers were; simulate such workers as well; or neither (default simulate, with --platform separate)",
+     "if the file of --costs names the worker of each line: simulate workers as fast as these (simulate), remove their "
+     "speeds from the costs (separate), or take the costs as recorded (ignore) (default simulate; separate with "
+     "--platform)",
      TAKES_CHOICE(struct simulation, recorded), .given = offsetof(struct simulation, has_recorded)},
     {"slowdown", 0, "X1,X2,...", "numbers from 1 to 1000",
-     "make the workers that many times slower: one number for all, or one for each worker",
+     "make the workers X times slower (1 to 1000): one number for all, or one for each",
      TAKES_WORD(struct simulation, slowdown_text)},
     {"load", 0, "N1,N2,...", "integers from 0 to 64",
-     "so many busy processes share the core of a worker: one number for all, or one for each worker",
+     "let N busy processes share the core of a worker (0 to 64): one number for all, or one for each",
      TAKES_WORD(struct simulation, load_text)},
     {"slow-nodes", 0, "N:X@S,...", SLOW_ACCEPTED,
-     "node N becomes X times slower S seconds after the start, or from S to E with N:X@S-E",
+     "make node N X times slower from S seconds after the start on, or with N:X@S-E from S to E",
      TAKES_WORD(struct simulation, slow_text)},
-    {"seed", 0, "N", NULL, "shuffle what comes at one moment (default: its order is fixed)",
+    {"seed", 0, "N", NULL, "shuffle messages that arrive at one moment (default: in a fixed order)",
      TAKES_INTEGER(struct simulation, seed, 1, UINT32_MAX)},
     {"repetitions", 0, "R", NULL,
-     "run it with R such orders, seeds N, N + 1, ...: the median run, and the range of all",
+     "simulate R such orders, with the seeds N, N + 1 and so on, and show the median run and the range",
      TAKES_INTEGER(struct simulation, repetitions, 1, SIMULATION_REPETITIONS_MAX)},
-    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "node N fails S seconds after the start",
+    {"fail-nodes", 0, "N@S,...", FAIL_ACCEPTED, "let node N fail S seconds after the start",
      TAKES_WORD(struct simulation, fail_text)},
     {"availability", 0, "FILE", "a file of lines NODE SECONDS up|down|leaves|SPEED",
-     "nodes come, fail, leave and change their speed as FILE says, whose lines are NODE SECONDS up|down|leaves|SPEED, "
-     "or "
-     "NODE speed_file|state_file FILE with a profile of SimGrid",
-     TAKES_WORD(struct simulation, availability_path), .least = 1},
+     "let nodes come, fail, leave and change speed as FILE says", TAKES_WORD(struct simulation, availability_path),
+     .least = 1},
     {"jobs", 0, "FILE", "a list of jobs, one a line: TIME [OPTION]... KERNEL [KEY=VALUE]...",
-     "a set with the jobs that FILE lists, instead of one job: when each is submitted, and the words of `hdss submit`",
-     TAKES_WORD(struct simulation, jobs_path), .least = 1, .not_for = OPTION_STUDY},
-    {"jobs-at-once", 0, "N", NULL, "with --jobs: jobs that run at once, at most (default 8); 1: one after the other",
+     "simulate a set with the jobs of FILE instead of one job", TAKES_WORD(struct simulation, jobs_path), .least = 1,
+     .not_for = OPTION_STUDY},
+    {"jobs-at-once", 0, "N", NULL, "with --jobs: run N jobs at once (default 8)",
      TAKES_INTEGER(struct simulation, jobs_at_once, 1, 1000), .not_for = OPTION_STUDY},
-    {"format", 0, "text|json|csv", NULL, "with --jobs: how the jobs are told of (default text)",
+    {"format", 0, "text|json|csv", NULL, "with --jobs: print a table, JSON or CSV (default text)",
      TAKES_CHOICE(struct simulation, format), .given = offsetof(struct simulation, has_format),
      .not_for = OPTION_STUDY},
     {NULL},

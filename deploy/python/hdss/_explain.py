@@ -213,11 +213,11 @@ COMMAND = Command(
     'explain', 'TRACE.csv|ID',
     'Says in words who computed what, when, and why there, from the trace of a run, which `--trace FILE.csv` writes. ID is a job of a set that has such a '
     'trace.',
-    (Option('iteration', 'who computed iteration I, counted from 0, when, and why there', 'I', 'an integer from 0 to 2^64', whole, 'i'),
-     Option('worker', 'what the worker of rank W computed', 'W', 'the rank of a worker', _rank, 'w'),
-     Option('chunk', 'with --worker: what became of chunk C of this worker; else: of the chunk that was cut in scheduling step C', 'C', 'an integer from 1',
+    (Option('iteration', 'tell who computed iteration I, counted from 0, when, and why', 'I', 'an integer from 0 to 2^64', whole, 'i'),
+     Option('worker', 'tell what the worker of rank W computed', 'W', 'the rank of a worker', _rank, 'w'),
+     Option('chunk', 'with --worker: tell about chunk C of this worker; else about the chunk that scheduling step C cut', 'C', 'an integer from 1',
             _number, 'c'),
-     Option('set', 'the set whose job is meant', 'NAME', 'NAME', _name)),
+     Option('set', 'use this set', 'NAME', 'NAME', _name)),
     ('Example:', '    hdss run --workers 4 --trace run.csv mandelbrot\n    hdss explain run.csv --iteration 700\n    hdss explain run.csv --worker 2'),
     any_file, 'TRACE.csv|ID --iteration I | --worker W [--chunk C] | --chunk C')
 

@@ -194,8 +194,8 @@ COMMAND = Command(
     'Shows a run: who computed what and when, the chunk sizes, the finishing times, what has come about, and the figures of it all in words. FILE is the '
     'trace of the run, its --report, or both of the same run; the --report of hdss simulate beside these shows what was predicted. The page needs nothing '
     'but itself and a browser.',
-    (Option('html', 'write a page with the charts, the figures and the tables', 'FILE.html', 'the name of a file'),
-     Option('svg', 'write the Gantt chart alone, for a paper', 'FILE.svg', 'the name of a file')),
+    (Option('html', 'write a page with charts, figures and tables', 'FILE.html', 'the name of a file'),
+     Option('svg', 'write only the Gantt chart, for a paper', 'FILE.svg', 'the name of a file')),
     ('Example:', '    hdss report trace.csv run.json --html run.html\n    hdss report run.json simulated.json --html run.html\n'
      '    hdss report trace.csv --svg gantt.svg'),
     any_file, 'FILE... --html FILE.html | --svg FILE.svg')

@@ -29,10 +29,10 @@ COMMAND = Command(
     'Runs the matrix that FILE describes, and makes of it a table of all runs (NAME.csv), a report (NAME.md), its figures for programs (NAME-cells.csv, '
     'NAME-cells.json) and pictures (NAME-*.svg, NAME-*.png); NAME is that of FILE without its ending. What is in the table is not run again: after Ctrl-C the '
     'same command goes on.',
-    (Option('folder', "where the study's files go (default: the current folder)", 'FOLDER', 'a folder that exists', _folder),
-     Option('retry-failed', 'run again what failed, too'),
-     Option('report-only', 'run nothing: make the report and the pictures of the runs that are there'),
-     Option('dry-run', 'print the lines of hdss that are due, in their order, and do nothing')),
+    (Option('folder', "keep the study's files in this folder (default: the current folder)", 'FOLDER', 'a folder that exists', _folder),
+     Option('retry-failed', 'also run again what failed'),
+     Option('report-only', 'run nothing: make the report and the pictures of the runs that exist'),
+     Option('dry-run', 'print the lines that are due, in their order, and do nothing')),
     ('FILE has lines KEY = VALUE ..., and comments behind #. Of these axes all combinations are run; kernel is a line for each kernel with its parameters:',
      '    ' + AXIS_NAMES,
      'and these stand beside them; topology (central, hierarchical, dca-rma, dca-two-sided, dca-node) says more of masters:', '    ' + OTHER_KEYS,

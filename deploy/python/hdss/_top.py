@@ -356,8 +356,8 @@ COMMAND = Command(
     'Shows your runs and sets on this machine as they go on: jobs with rate and expected end, and of a job its workers by node, its imbalance, what takes '
     'longest, and what was lost.',
     (Option('once', 'print one page as plain text and end'),
-     Option('interval', 'time between two looks (default 1)', 'SECONDS', '0.1 to 3600', _interval),
-     Option('all', 'list jobs that are over, too, and all workers of a job')),
+     Option('interval', 'look again after so many seconds (0.1 to 3600; default 1)', 'SECONDS', '0.1 to 3600', _interval),
+     Option('all', 'also list jobs that are over and, in a job, all workers')),
     ('SET is one of `hdss jobs`, of which the jobs are shown; ID is that of a job, which is looked into: NAME/3 or 3 of a set, run-PID of a run.',
      'Keys: arrows, j and k select, Enter looks into a job, q and Esc go back, s sorts, a shows all, c cancels, ? tells of them; q in the list quits.'),
     sessions_and_jobs)

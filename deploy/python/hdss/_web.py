@@ -385,8 +385,8 @@ COMMAND = Command(
     'page', '[SET|ID]',
     'Shows a run or set in a browser as it goes on: its jobs with rate and expected end, and of a job its workers by node, its rate, '
     'and what was lost. The page is served until Ctrl-C.',
-    (Option('port', 'port of this machine at which the page is (default 0: any that is free)', 'PORT', '0 to 65535', _port),
-     Option('open', 'open the page by xdg-open where there is a display and standard output is a terminal, or only say where it is (default auto)',
+    (Option('port', 'serve the page at this port of 127.0.0.1 (0 to 65535; default 0, any free one)', 'PORT', '0 to 65535', _port),
+     Option('open', 'auto: open the page by xdg-open if there is a display and standard output is a terminal. no: only print the address (default auto)',
             'auto|no', 'auto or no', _way)),
     ('SET is one of `hdss jobs`; ID is that of a job, which the page begins with: NAME/3 or 3 of a set, run-PID of a run. Without it the only set, or else '
      'the only run, is meant.',

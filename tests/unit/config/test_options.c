@@ -206,6 +206,24 @@ static const struct option_row filled_rows[] = {
     {NULL},
 };
 
+START_TEST(the_page_has_the_bounds_of_numbers)
+{
+    static const struct option_row bounded[] = {
+        {"count", 0, "N", NULL, "so many (default 2)", TAKES_INTEGER(struct filled, narrow, 1, 64)},
+        {"time", 0, "S", NULL, "so long", TAKES_SECONDS(struct filled, time_ns, 100)},
+        {"wide", 0, "N", NULL, "so wide (default 1)", TAKES_INTEGER(struct filled, wide, 1, SCHED_ITERATIONS_MAX)},
+        {NULL},
+    };
+    const struct options options = {.usage = "thing", .about = "A.", .sections = {{"Options", bounded}}};
+    char *text = options_help(&options);
+    ck_assert_str_eq(text, "Usage: thing\n\nA.\n\nOptions:\n"
+                           "  --count N              so many (1 to 64; default 2)\n"
+                           "  --time S               so long (0 to 100)\n"
+                           "  --wide N               so wide (default 1)\n");
+    free(text);
+}
+END_TEST
+
 static const struct options filled_table = {.sections = {{"Options", filled_rows}}};
 
 static int fill(struct filled *filled, const char *option, const char *value)
@@ -291,6 +309,7 @@ int main(void)
     tcase_add_test(tests, help_and_version_end_the_parsing);
     tcase_add_test(tests, operands_can_be_refused);
     tcase_add_test(tests, the_page_is_made_from_the_table);
+    tcase_add_test(tests, the_page_has_the_bounds_of_numbers);
     tcase_add_test(tests, values_are_taken_by_their_kind);
     tcase_add_loop_test(tests, what_does_not_fit_is_refused_and_changes_nothing, 0, sizeof unfit / sizeof *unfit);
     tcase_add_test(tests, choices_are_whole_words);
