@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Traces as CSV (RFC 4180) with the columns of hdss-files(5). Numbers are formatted by hand, because there may be 10^8
+/* Traces as CSV (RFC 4180) with the columns of docs/report.md. Numbers are formatted by hand, because there may be 10^8
  * of them. */
 #include "common/trace/writer.h"
 

@@ -114,8 +114,7 @@ def make_sources(root, sources, program, pages):
         shutil.copy(os.path.join(root, path), os.path.join(sources, path))
     for path in documents:
         write(os.path.join(sources, path), document_text(root, path, sources))
-    taught = {'hdss-tutorial.7', 'hdss-python.7'}
-    shown = sorted((os.path.basename(path) for path in pages if os.path.basename(path) not in taught), key=lambda page: (page != 'hdss.1', page))
+    shown = sorted((os.path.basename(path) for path in pages), key=lambda page: (page != 'hdss.1', page))
     index = read(os.path.join(root, 'docs/site/index.md.in'))
     for mark, section in (('@commands@', [page for page in shown if page.endswith('.1')]), ('@reference@', [page for page in shown if not page.endswith('.1')])):
         index = index.replace(mark, '\n'.join(f"{page.rsplit('.', 1)[0]}({page[-1]}) <man/{page}>" for page in section))

@@ -1,23 +1,20 @@
 # SPDX-License-Identifier: MIT
-"""What a manual page tells its reader to type, and what it says comes out: the commands of its examples, run by a shell as they stand."""
+"""The commands that a document tells its reader to type: a shell runs them as they stand, and the output must be what the document says."""
 import os
 import re
 
 from launch import HDSS, finish, start
 
 SOURCE_ROOT = os.environ['SOURCE_ROOT']
-TASK = re.compile(r'^\.Ss (\d+)\. (.+)\n((?:(?!\.S[sh] ).*\n)*)', re.MULTILINE)
-BLOCK = re.compile(r'^\.Bd -literal.*\n((?:(?!\.Ed$).*\n)*)\.Ed$', re.MULTILINE)
+SECTION = re.compile(r'^## (.+)\n((?:(?!## ).*\n)*)', re.MULTILINE)
+TASK = re.compile(r'(\d+)\. (.+)')
+BLOCK = re.compile(r'^```console\n(.*?)^```$', re.MULTILINE | re.DOTALL)
 MARK = '@@ status '
 
 
 def read(name):
     with open(os.path.join(SOURCE_ROOT, name), encoding='utf-8') as file:
         return file.read()
-
-
-def plain(roff):
-    return roff.replace('\\&', '').replace('\\e', '\\')
 
 
 def commands(block):
@@ -35,9 +32,19 @@ def commands(block):
     return found
 
 
-def steps_of(task):
-    """The commands of all examples of a task."""
-    return [step for block in BLOCK.findall(task) for step in commands(plain(block))]
+def steps_of(section):
+    """The commands of all examples of a section."""
+    return [step for block in BLOCK.findall(section) for step in commands(block)]
+
+
+def sections_of(name):
+    """[(title, text)] of a document."""
+    return SECTION.findall(read(name))
+
+
+def tasks_of(name):
+    """[(number, title, text)] of the sections with a number."""
+    return [(*TASK.fullmatch(title).groups(), body) for title, body in sections_of(name) if TASK.fullmatch(title)]
 
 
 def words_of(line):

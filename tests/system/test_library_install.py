@@ -35,7 +35,7 @@ def test_everything_is_where_it_is_looked_for():
     expected = [f'{folder}/{name}{ending}' for name in ['hdss', *daemons]
                 for folder, ending in (('bin', ''), ('share/man/man1', '.1'), ('share/bash-completion/completions', ''))]
     expected += [f'share/man/{page}' for page in ('man1/hdss-run.1', 'man1/hdss-down.1', 'man5/hdss-files.5', 'man7/hdss-faults.7', 'man7/hdss-tasks.7')]
-    expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-python.7', 'share/man/man7/hdss-techniques.7', 'share/man/man7/hdss-tutorial.7', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss', 'share/fish/vendor_completions.d/worker.fish',
+    expected += ['share/man/man7/hdss-kernel.7', 'share/man/man7/hdss-python.7', 'share/man/man7/hdss-techniques.7', 'share/doc/hdss/tutorial.md', 'share/doc/hdss/python.md', 'share/doc/hdss/how-to.md', 'share/man/man3/dls4lb.3', 'share/zsh/site-functions/_hdss', 'share/fish/vendor_completions.d/worker.fish',
                  'include/hdss/kernel.h', 'include/hdss/technique.h', 'share/doc/hdss/examples/techniques/factoring.c', 'share/doc/hdss/examples/techniques/share.py', 'share/man/man3/hdss-technique.3',
                  'include/hdss/hdss.h', 'include/dls4lb/DLS.h', 'share/doc/hdss/examples/library/pi.c', 'share/doc/hdss/examples/library/pi.f90', 'share/doc/hdss/examples/python/mpi_scan.py']
     kernels = os.path.join(SOURCE_ROOT, 'deploy/examples/kernels')

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""What hdss-python(7) tells its reader to type: each task, with what the page says comes out, by the Python that has what the task needs. The one for a cluster
-is typed on the first of two nodes of a Slurm of its own."""
+"""The tasks of docs/python.md: each is typed as it stands, with the output that the page says, by the Python that has the modules it needs. The one for a
+cluster is typed on the first of two nodes of a Slurm of its own."""
 import re
 import subprocess
 
@@ -8,7 +8,7 @@ from launch import TIMEOUT_S, environment, main
 from nodes import inside
 from pythons import obstacle, python_with, variables
 from slurm import Slurm
-from typed import TASK, follow, read, steps_of
+from typed import BLOCK, follow, read, steps_of, tasks_of
 
 NEEDED = re.compile(r'^ *import ((?:\w+, )*\w+)$|^from (\w+) import', re.MULTILINE)
 OPTIONAL = {'joblib': ['joblib'], 'mpi4py': ['mpi4py.MPI'], 'nbclient': ['nbclient', 'ipykernel'], 'nbformat': ['nbformat'], 'numpy': ['numpy']}
@@ -59,7 +59,7 @@ def task(number, title, body):
     return test
 
 
-TASKS = TASK.findall(read('deploy/python/hdss-python.7'))
+TASKS = tasks_of('docs/python.md')
 
 
 def test_the_tasks_are_numbered_and_need_what_they_import():
@@ -69,12 +69,9 @@ def test_the_tasks_are_numbered_and_need_what_they_import():
     assert needs['Share the loop of an mpi4py program'] == ['mpi4py.MPI'] and needs['Work in a notebook'] == ['nbclient', 'ipykernel', 'nbformat'], needs
 
 
-def test_all_literal_text_of_programs_is_tried_or_is_a_part():
-    """Blocks outside of the tasks are the synopsis and a function whose whole is an example."""
-    page = read('deploy/python/hdss-python.7')
-    outside = TASK.sub('', page).count('\n.Bd -literal')
-    assert outside == 2, outside
+def test_all_literal_text_is_in_a_task():
+    assert len(BLOCK.findall(read('docs/python.md'))) == sum(len(BLOCK.findall(body)) for _, _, body in TASKS)
 
 
 if __name__ == '__main__':
-    main([test_the_tasks_are_numbered_and_need_what_they_import, test_all_literal_text_of_programs_is_tried_or_is_a_part, *(task(*found) for found in TASKS)])
+    main([test_the_tasks_are_numbered_and_need_what_they_import, test_all_literal_text_is_in_a_task, *(task(*found) for found in TASKS)])

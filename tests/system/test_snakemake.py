@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""A workflow of snakemake, by a set and by a launch for each of its jobs, with the command line of hdss-tutorial(7)."""
+"""A workflow of snakemake, by a set and by a launch for each of its jobs, with the command line of docs/tutorial.md."""
 import os
 import shutil
 import sys

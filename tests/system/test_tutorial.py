@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""What the documents tell a beginner to type: the eleven tasks of hdss-tutorial(7), each with what the page says comes out, and the three starts
+"""What the documents tell a beginner to type: the eleven tasks of docs/tutorial.md, each with what the page says comes out, and the three starts
 of the README. Each is one shell script in a folder of its own, with the programs on its path and the library as it is installed.
 """
 import glob
@@ -11,7 +11,7 @@ import sys
 
 from launch import main, python_is_there
 from pythons import obstacle, python_with, variables
-from typed import TASK, commands, follow, missing, read, steps_of
+from typed import commands, follow, missing, read, steps_of, tasks_of
 
 BUILD_ROOT, MESON = os.environ['BUILD_ROOT'], os.environ['MESON']
 START = re.compile(r'^### (My .+)\n((?:(?!##).*\n)*)', re.MULTILINE)
@@ -96,7 +96,7 @@ def test_what_is_said_to_be_printed_is_looked_for():
     follow([('(exit 3)', []), ('echo $?', ['3'])])
 
 
-TASKS = TASK.findall(read('deploy/cli/hdss-tutorial.7'))
+TASKS = tasks_of('docs/tutorial.md')
 STARTS = START.findall(read('README.md'))
 
 

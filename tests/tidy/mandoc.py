@@ -17,7 +17,7 @@ import mdoc
 import source
 import tap
 
-OUTSIDE = {("bash", "1"), ("fish", "1"), ("mpirun", "1"), ("sbatch", "1"), ("squeue", "1"), ("zsh", "1"), ("fdatasync", "2")}
+OUTSIDE = {("mpirun", "1"), ("squeue", "1")}
 
 
 def pages(root):
