@@ -6,6 +6,10 @@ read twice?
     draw.py ROOT [SEED [COUNT]]    prints COUNT (100) of each; the same SEED (1) draws the same from the same tree
     draw.py --self-test
 """
+import argparse
+import contextlib
+import io
+import os
 import random
 import re
 import subprocess
@@ -17,7 +21,9 @@ import tap
 
 SEED, COUNT = 1, 100
 PRODUCT = ("common/", "deploy/", "supermaster/", "master/", "worker/", "proto/")
-DOCUMENTS = ("README.md", "SECURITY.md", "docs/ARCHITECTURE.md", "docs/CONTROL.md", "docs/INSTALL.md", "docs/faults.md", "docs/how-to.md")
+DOCUMENTS = ("README.md", "SECURITY.md", *(f"docs/{name}.md" for name in (
+    "ARCHITECTURE", "CONTROL", "INSTALL", "faults", "how-to", "launching", "library", "own-kernels", "python", "report", "scheduling", "sets", "simulate",
+    "studies", "tasks", "tutorial")))
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|(/\*.*?\*/)', re.DOTALL)
 SENTENCE = re.compile(r"[^.!?]*(?:[.!?](?![\s)])[^.!?]*)*[.!?]+\)?(?=\s|$)")
 WORDS_MIN = 4  # a shorter one is read at one glance
@@ -67,6 +73,30 @@ def draw(root, seed, count):
         print(f"{number}. {sentence}    [{place}]")
 
 
+def a_tree(text):
+    if not os.path.isfile(os.path.join(text, "README.md")):
+        raise argparse.ArgumentTypeError(f"'{text}' is no folder with a README.md")
+    return text
+
+
+def arguments(words):
+    parser = argparse.ArgumentParser(prog="draw.py", description=__doc__.split("\n\n", 1)[0])
+    parser.add_argument("root", type=a_tree, help="the tree")
+    parser.add_argument("seed", type=int, nargs="?", default=SEED, help="the same seed draws the same from the same tree (default %(default)s)")
+    parser.add_argument("count", type=int, nargs="?", default=COUNT, help="how many of each (default %(default)s)")
+    return parser.parse_args(words)
+
+
+def refused(*words):
+    """The status with which the command line is refused, without what is printed."""
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            arguments(words)
+    except SystemExit as end:
+        return end.code
+    return None
+
+
 CASES = [
     ("comments, not strings", comments('/* SPDX-License-Identifier: MIT */\n/* a\n * b */\nint x; /* c */\nchar *s = "/* d */";\n'),
      [(2, "a b", "int x; /* c */"), (4, "c", "int x;")]),
@@ -74,16 +104,17 @@ CASES = [
      ["One two three four.", "The file a.c has a line."]),
     ("prose", prose("# T\nText.\n```sh\na. b.\n```\n| a. |\n    code.\n"), "\nText.\n\n\n\n"),
     ("the same seed draws the same", drawn(range(50), 7, 5), drawn(range(50), 7, 5)),
+    ("command lines without a tree, with another folder, and with a word for a number",
+     [refused(), refused("/"), refused(".", "x")], [2, 2, 2]),
     ("fewer than asked", sorted(drawn([2, 1], 1, 100)), [1, 2]),
 ]
 
 
 def main(words):
     if words == ["--self-test"]:
-        return tap.run([(what, lambda got=got, expected=expected: [] if got == expected else [f"expected {expected}, got {got}"]) for what, got, expected in CASES])
-    if not 1 <= len(words) <= 3:
-        sys.exit(__doc__)
-    draw(words[0], *(int(word) for word in words[1:2] or [SEED]), *(int(word) for word in words[2:] or [COUNT]))
+        return tap.run([(what, lambda got=got, expected=expected: [] if got == expected else [f"expected {expected}, got {got}"])
+                        for what, got, expected in CASES])
+    draw(**vars(arguments(words)))
     return 0
 
 
