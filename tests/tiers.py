@@ -42,7 +42,7 @@ SMOKE = {
     "recipes": ["lines for one machine"],
     # what is wrong is one line, with the exit status
     "bad_input": ["what is wrong is told once for all ranks", "line ups"],
-    "mistakes": ["what is no kernel"],
+    "mistakes": ["what is no kernel", "no command calls printed what is not"],
     "check": ["powers"],
     # a drain, and what it leaves is gone on with
     "drain": ["interrupting hdss run drains", "a full disk is one line and exit 1"],
@@ -51,7 +51,8 @@ SMOKE = {
     "restarts": ["a run that loses its supermaster goes on"],
     "signals": ["of a launcher that is killed nothing stays"],
     # machines that lack something
-    "odd_machines": ["few descriptors", "nowhere to write", "the folder has gone", "inside a launch of mpi"],
+    "odd_machines": ["few descriptors", "a user without a name and home", "nowhere to write", "long names", "little shared memory", "the folder has gone",
+                     "inside a launch of mpi"],
     # losses
     "faults": ["a lost worker costs nothing but time", "a lost master costs nothing but time", "an iteration that kills who computes it",
                "a line written by hand"],
@@ -61,7 +62,14 @@ SMOKE = {
     # tasks
     "exec": ["each task runs once and in order", "failed tasks stop nobody", "time limits end the whole group", "only what failed is done again"],
     "exec_command": ["tasks are printed whole and nothing else", "order and shell", "a signal drains", "runs end early and leave nothing",
-                     "tasks end with the reader of their output"],
+                     "output has no bound", "tasks end with the reader of their output"],
+    # what other programs lose, count as done, wait for or show as it is
+    "corners_counts": ["what was complete and was changed since is refused", "lines behind a complete list are run", "bytes come as they are",
+                       "each end of a task is in the log"],
+    "corners_waits": ["a worker of tasks that is stopped is ended", "a task that stops itself keeps its time limit",
+                      "what a task leaves in the background is told", "a pipe that nobody reads is waited for by nobody"],
+    "corners_words": ["errors of tasks are shown plainly", "notes of kernels are shown plainly", "jobs of a set are shown plainly",
+                      "the log of a run is cut by no other", "memory of killed python programs is removed"],
     "needs": ["tasks wait for others"],
     # sets
     "set": ["jobs go through a set", "a cancelled job ends at once"],
@@ -69,7 +77,7 @@ SMOKE = {
     "submit": ["jobs are handed over", "a signal cancels a job or leaves it"],
     "open": ["rows are added while they run"],
     "control": ["metrics are what prometheus reads"],
-    "pods": ["a pod joins takes part and leaves", "a lost pod costs what it had begun"],
+    "pods": ["a pod joins takes part and leaves", "a pod without workers leaves", "a lost pod costs what it had begun"],
     "pods_without_mpi": ["a lost worker costs what it had", "tasks run and end with their pod"],
     "elastic": ["pods join a run and leave it"],
     # Python
@@ -107,15 +115,15 @@ AREAS = {
     "common/dca": ["flat", "flat_ends"],
     "worker/exec": ["isolation", "isolation_threads", "deaths", "rows", "threads"],
     "worker/helper": ["isolation", "isolation_python", "plugins", "python_errors"],
-    "worker/kernels/exec": ["exec", "exec_command", "needs", "killed_tasks"],
+    "worker/kernels/exec": ["exec", "exec_command", "needs", "killed_tasks", "corners_waits"],
     "worker/kernels": ["lineups_outputs", "plugins", "dependent"],
     "worker": ["lineups", "faults"],
     "common/mpi": ["faults", "losses", "kills", "stopped", "stopped_drains", "far", "lost_nodes"],
     "common/stream": ["pods", "pods_without_mpi", "pods_results", "pod_strangers", "elastic"],
     "common/control": ["control", "page", "submit", "strangers"],
     "common/config": ["lines"],
-    "common/results": ["lineups", "lineups_outputs", "resume_outputs", "points"],
-    "common/job": ["resume", "points", "deaths"],
+    "common/results": ["lineups", "lineups_outputs", "resume_outputs", "points", "corners_counts"],
+    "common/job": ["resume", "points", "deaths", "corners_counts"],
     "common/trace": ["trace", "report"],
     "common/metrics": ["report", "efficiency", "metrics", "terminal"],
     "common/sched": ["techniques", "lineups"],
@@ -130,7 +138,7 @@ AREAS = {
     "deploy/python/hdss/_report.py": ["report"],
     "deploy/python/hdss/_gantt.py": ["report"],
     "deploy/cli/launch": ["launcher", "signals", "signals_early", "drain", "restarts"],
-    "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal"],
+    "deploy/cli": ["lines", "mistakes", "check", "exec_command", "terminal", "corners_words"],
     "deploy/one": ["one_file"],
     "deploy/fork": ["pods_without_mpi", "odd_machines", "losses"],
     "deploy/python": ["top", "python_calls", "python_left", "python_errors", "python_progress", "python_examples"],

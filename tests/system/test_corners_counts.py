@@ -139,7 +139,9 @@ def test_each_end_of_a_task_is_in_the_log():
     ends = ['0', '1', '77', '126', '127', '128', '137', '255', 's9', 's15', 's1', 's34', 's6']
     exec_bytes('--joblog', 'log', task, ':::', *ends, status=3)
     assert [f's{number}' if number != '0' else status for status, number in zip(column('Exitval'), column('Signal'))] == ends
-    exec_bytes('--joblog', 'more', './nothing', ':::', '1', status=3)
+    exec_bytes('--joblog', 'more', './nothing', ':::', '1', status=2)
+    assert not os.path.exists('more')
+    exec_bytes('--joblog', 'more', '--shell', './nothing', ':::', '1', status=3)
     assert column('Exitval', 'more') == ['127'], column('Exitval', 'more')
 
 
