@@ -93,11 +93,7 @@ bool earlier_has(const struct earlier *earlier, uint64_t number)
     return digest_of(earlier, number) != 0;
 }
 
-/* Calls back with each complete line and its number. */
-static int earlier_each_line(struct earlier *earlier, FILE *file,
-                             int (*take)(struct earlier *earlier, const char *line, size_t length, uint64_t number,
-                                         struct error *error),
-                             struct error *error)
+static int read_lines(struct earlier *earlier, FILE *file, struct error *error)
 {
     char *line = NULL;
     size_t room = 0;
@@ -107,7 +103,7 @@ static int earlier_each_line(struct earlier *earlier, FILE *file,
         if (number++ == 0)
             earlier->kind = task_log_kind(line, (size_t)length - 1);
         else
-            result = take(earlier, line, (size_t)length - 1, number, error);
+            result = earlier_take_line(earlier, line, (size_t)length - 1, number, error);
         if (earlier->kind == TASK_LOG_NONE)
             result = error_set(error, "%.200s: is there, and is no task log", earlier->log);
     }
@@ -125,7 +121,7 @@ int earlier_read(struct earlier *earlier, const char *log, bool again_failed, co
         return 0;
     if (file == NULL)
         return error_set(error, "%.200s: %s", log, strerror(errno));
-    int result = earlier_each_line(earlier, file, earlier_take_line, error);
+    int result = read_lines(earlier, file, error);
     sort_tasks(earlier);
     fclose(file);
     return result;

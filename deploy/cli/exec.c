@@ -469,7 +469,6 @@ static const char *exec_tag_of(void *context, uint64_t task)
 /* The path of a task's files: that of the template, or where it has nothing to put in a folder below it. */
 static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], struct error *error)
 {
-    enum { COLUMNS_MAX = 100, TEXTS_BYTES = 2 * PATH_MAX };
     struct exec_run *run = context;
     const char *name = tasks_fill(&run->rows, task, run->request.shown.results, error);
     if (name == NULL)
@@ -479,20 +478,8 @@ static int exec_files_of(void *context, uint64_t task, char path[PATH_MAX], stru
         return length < PATH_MAX ? 0 : error_set(error, "--results: a name is longer than %d bytes", PATH_MAX - 1);
     }
     const struct row *row = run->rows.row, *head = &run->rows.list.head;
-    static char texts[TEXTS_BYTES];
-    const char *names[COLUMNS_MAX], *values[COLUMNS_MAX];
-    size_t used = 0;
-    unsigned columns = 0;
-    for (; columns < row->count && columns < head->count && columns < COLUMNS_MAX; columns++) {
-        const struct piece pieces[] = {head->fields[columns], row->fields[columns]};
-        if (used + pieces[0].length + pieces[1].length + 2 > sizeof texts)
-            return error_set(error, "--results: the arguments of task %" PRIu64 " are too long for names", task + 1);
-        names[columns] = texts + used;
-        used += (size_t)snprintf(texts + used, sizeof texts - used, "%.*s", (int)pieces[0].length, pieces[0].text) + 1;
-        values[columns] = texts + used;
-        used += (size_t)snprintf(texts + used, sizeof texts - used, "%.*s", (int)pieces[1].length, pieces[1].text) + 1;
-    }
-    return task_files_layout(path, run->request.shown.results, names, values, columns, error);
+    const unsigned columns = row->count < head->count ? row->count : head->count;
+    return task_files_layout(path, run->request.shown.results, head->fields, row->fields, columns, error);
 }
 
 static int begin_follow(struct exec_run *run, struct error *error)

@@ -34,22 +34,22 @@ static void add_text(struct name *name, const char *text)
 }
 
 /* Appends a folder name and a slash; an empty text is a folder, too. */
-static void add_folder(struct name *name, const char *text)
+static void add_folder(struct name *name, struct piece text)
 {
-    for (; *text != '\0'; text++) {
-        if (*text == '/')
+    for (size_t i = 0; i < text.length; i++) {
+        if (text.text[i] == '/')
             add_text(name, "\\_");
-        else if (*text == '\\')
+        else if (text.text[i] == '\\')
             add_text(name, "\\\\");
-        else if (*text == '\t')
+        else if (text.text[i] == '\t')
             add_text(name, "\\t");
         else
-            add_char(name, *text);
+            add_char(name, text.text[i]);
     }
     add_char(name, '/');
 }
 
-int task_files_layout(char path[PATH_MAX], const char *folder, const char *const *names, const char *const *texts,
+int task_files_layout(char path[PATH_MAX], const char *folder, const struct piece *names, const struct piece *texts,
                       unsigned columns, struct error *error)
 {
     struct name name = {path, 0};

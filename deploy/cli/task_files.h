@@ -3,13 +3,14 @@
 #pragma once
 
 #include "common/util/error.h"
+#include "worker/kernels/exec/row.h"
 
 #include <limits.h>
 #include <stdint.h>
 
 /* Composes the folder of a task, "FOLDER/1/ARG/2/ARG/", from column names and texts, in which a slash becomes \_ and a
  * backslash \\. Fails if it is too long. */
-int task_files_layout(char path[PATH_MAX], const char *folder, const char *const *names, const char *const *texts,
+int task_files_layout(char path[PATH_MAX], const char *folder, const struct piece *names, const struct piece *texts,
                       unsigned columns, struct error *error);
 
 /* Writes a task's files and makes their folders. A path that ends in a slash is a folder for stdout, stderr and seq;

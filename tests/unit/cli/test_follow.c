@@ -530,8 +530,7 @@ END_TEST
 
 static int files_of(void *context, uint64_t task, char path[PATH_MAX], struct error *reason)
 {
-    static const char *const names[] = {"1", "name"};
-    const char *const texts[] = {"a/b\\c", "x"};
+    static const struct piece names[] = {{"1", 1}, {"name", 4}}, texts[] = {{"a/b\\c", 5}, {"x", 1}};
     ck_assert_ptr_eq(context, &options);
     if (task == 0)
         return task_files_layout(path, "res", names, texts, 2, reason);
