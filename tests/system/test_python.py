@@ -627,6 +627,17 @@ def test_loops():
         assert [hdss.loop(square, n, set=own).sum() for n in (1, 2, 3)] == [0, 1, 5]
 
 
+def test_no_interpreter_describes_a_loop():
+    """Python cannot begin there."""
+    def plan(*words):
+        with mock.patch.dict(os.environ, PYTHONHOME='/nowhere'):
+            return run([HDSS, 'run', '--dry-run', 'python:hdss._worker.loop', 'iterations=10', *words])
+    said = plan('dtype=float64', 'shape=2x3')
+    assert said.status == 0 and said.out.endswith('\n10 iterations\n'), said
+    for words in (['dtype=float65'], ['dtype=int32', 'shape=0x2'], ['dtype=int32', 'shape=2x2x2x2'], ['dtype=int32', 'shape=two']):
+        assert plan(*words).status == 2, words
+
+
 @leaves_nothing
 def test_loops_that_fail():
     if not HAS_NUMPY:

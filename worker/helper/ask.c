@@ -546,10 +546,8 @@ int ask_load(const char *name, bool must, const struct hdss_kernel **kernel, str
 {
     struct helper_program program;
     struct asked_kernel *asked = find_asked(name);
-    if (strcmp(name, package_calls.name) == 0) {
-        *kernel = &package_calls;
+    if ((*kernel = package_find(name)) != NULL)
         return package_check(error);
-    }
     if (asked == NULL) {
         if (find_helper(&program, error) < 0)
             return must ? -1 : kernel_load(name, kernel, error);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel of the Python package: see package.h. Its functions are those that module.c gives each kernel in Python;
- * here they cannot be called. */
+/* The kernels of the Python package: see package.h. Their functions are those that module.c gives each kernel in
+ * Python; here they cannot be called. */
 #include "worker/helper/package.h"
 
 #include "common/os/objects.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int refuse(char error[HDSS_ERROR_MAX])
@@ -49,32 +50,75 @@ static int grow_calls(const union hdss_value *values, uint64_t *iterations, char
     return 0;
 }
 
+/* The parameters of the kernel `loop`: the file of the function, and what hdss.loop() was called with. */
+enum { LOOP_CALL, LOOP_ITERATIONS, LOOP_DTYPE, LOOP_SHAPE };
+
+/* As the package describes it: hdss.loop() has checked the values. */
+static int describe_loop(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
+{
+    static const char *const types[] = {
+        [HDSS_UINT8] = "uint8", [HDSS_UINT16] = "uint16", [HDSS_UINT32] = "uint32",   [HDSS_UINT64] = "uint64",
+        [HDSS_INT32] = "int32", [HDSS_INT64] = "int64",   [HDSS_FLOAT32] = "float32", [HDSS_FLOAT64] = "float64",
+    };
+    char *rest = (char *)(uintptr_t)values[LOOP_SHAPE].text;
+    unsigned type = 0;
+    while (type <= HDSS_FLOAT64 && strcmp(types[type], values[LOOP_DTYPE].text) != 0)
+        type++;
+    loop->iterations = (uint64_t)values[LOOP_ITERATIONS].integer;
+    loop->type = (enum hdss_type)type;
+    loop->record_length = 1;
+    loop->shape[loop->dims++] = loop->iterations;
+    while (*rest != '\0' && loop->dims < HDSS_DIMS_MAX) {
+        loop->shape[loop->dims] = strtoull(rest, &rest, 10);
+        loop->record_length *= loop->shape[loop->dims++];
+        rest += *rest == 'x';
+    }
+    if (type <= HDSS_FLOAT64 && *rest == '\0' && loop->record_length > 0)
+        return 0;
+    snprintf(error, HDSS_ERROR_MAX, "dtype or shape is none that hdss.loop() gives");
+    return -1;
+}
+
 static const struct hdss_param calls_params[] = {
     {.name = "folder", .kind = HDSS_PARAM_TEXT, .fallback = "", .unit = "", .summary = "of the function"},
     {.name = NULL},
 };
 
-const struct hdss_kernel package_calls = {
-    .abi = HDSS_KERNEL_ABI,
-    .name = PACKAGE_KERNELS "calls",
-    .version = "calls-1",
-    .summary = "Units of the folder of an executor.",
-    .params = calls_params,
-    .describe = describe_calls,
-    .open = open_calls,
-    .run = run_calls,
-    .run_variable = run_variable_calls,
-    .grow = grow_calls,
-    .threads = HDSS_THREADS_NONE,
+static const struct hdss_param loop_params[] = {
+    [LOOP_CALL] = {.name = "call", .kind = HDSS_PARAM_TEXT, .fallback = "", .unit = "", .summary = "of the function"},
+    [LOOP_ITERATIONS] = {.name = "iterations",
+                         .kind = HDSS_PARAM_INTEGER,
+                         .fallback = "0",
+                         .maximum = 1e18,
+                         .unit = "",
+                         .summary = "of the function"},
+    [LOOP_DTYPE] = {.name = "dtype", .kind = HDSS_PARAM_TEXT, .fallback = "", .unit = "", .summary = "of the function"},
+    [LOOP_SHAPE] = {.name = "shape", .kind = HDSS_PARAM_TEXT, .fallback = "", .unit = "", .summary = "of the function"},
+    {.name = NULL},
 };
+
+#define PACKAGE_KERNEL(called, says, row, described)                                                                   \
+    {                                                                                                                  \
+        .abi = HDSS_KERNEL_ABI, .name = "python:hdss._worker." called, .version = called "-1", .summary = says,        \
+        .params = row, .describe = described, .open = open_calls, .run = run_calls,                                    \
+        .run_variable = run_variable_calls, .grow = grow_calls, .threads = HDSS_THREADS_NONE,                          \
+    }
+
+static const struct hdss_kernel kernels[] = {
+    PACKAGE_KERNEL("calls", "Units of the folder of an executor.", calls_params, describe_calls),
+    PACKAGE_KERNEL("loop", "Iterations of the function in the file `call`.", loop_params, describe_loop),
+};
+
+const struct hdss_kernel *package_find(const char *name)
+{
+    for (unsigned i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
 
 int package_check(struct error *error)
 {
     static const struct object_kind kind = {.what = "kernel", .other = "", .for_changed = ""};
-    return object_has_python(&kind, package_calls.name, error);
-}
-
-bool package_has(const char *kernel)
-{
-    return strncmp(kernel, PACKAGE_KERNELS, strlen(PACKAGE_KERNELS)) == 0;
+    return object_has_python(&kind, kernels[0].name, error);
 }

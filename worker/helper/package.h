@@ -5,17 +5,10 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-#include <stdbool.h>
+/* The kernel of that name, which runs the calls of an executor or a loop of one function; NULL if it is none of the
+ * package. It says how it is described, so that no interpreter is started to ask for it; helpers run the one of the
+ * package, which has the same version. */
+const struct hdss_kernel *package_find(const char *name);
 
-/* Prefix of their names. */
-#define PACKAGE_KERNELS "python:hdss._worker."
-
-/* The kernel that runs the calls of an executor. It is always described in the same way, so that no interpreter is
- * started to ask for it; helpers run the one of the package, which has the same version. */
-extern const struct hdss_kernel package_calls;
-
-/* Fails if this HDSS cannot run it. */
+/* Fails if this HDSS cannot run them. */
 int package_check(struct error *error);
-
-/* True for the name of a kernel of the package. */
-bool package_has(const char *kernel);

@@ -157,7 +157,7 @@ static void note_folder(char *const *variables)
 
 static bool is_of_package(char *const *words)
 {
-    while (*words != NULL && !package_has(*words))
+    while (*words != NULL && package_find(*words) == NULL)
         words++;
     return *words != NULL;
 }

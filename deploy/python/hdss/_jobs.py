@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import itertools
-import json
 import os
 import time
 import weakref
@@ -277,8 +276,8 @@ def _takes_one(function: Callable[..., Any]) -> bool:
     return len(needed) == 1
 
 
-def _write_loop(folder: Folder, function: Callable[..., Any], n: int, dtype: 'numpy.dtype[Any]', shape: Tuple[int, ...]) -> str:
-    """Writes what workers have to know. Returns the path of the function's file."""
+def _write_loop(folder: Folder, function: Callable[..., Any], n: int, dtype: 'numpy.dtype[Any]', shape: Tuple[int, ...]) -> List[str]:
+    """Writes what workers have to know. Returns the words of the loop."""
     view = VIEWS.get(dtype.name, dtype.name)
     if view not in TYPES:
         raise ValueError(f'dtype: {dtype.name}; accepted: {", ".join(TYPES + tuple(VIEWS))}')
@@ -286,12 +285,10 @@ def _write_loop(folder: Folder, function: Callable[..., Any], n: int, dtype: 'nu
     if len(described) > 3:
         raise ValueError(f'shape: {shape}; accepted: at most 3 dimensions{", 2 of complex numbers" if dtype.kind == "c" else ""}')
     path = os.path.join(folder.path, 'loop')
-    with open(path, 'wb') as data:
-        data.write(_pickled.dumps(function))
-    with open(path + '.json', 'w', encoding='utf-8') as file:
-        json.dump({'client': _interpreter.describe_client(), 'dtype': dtype.name, 'view': view, 'shape': shape, 'is_scalar': _takes_one(function),
-                   'loop': {'iterations': n, 'dtype': view, 'shape': described}}, file)
-    return path
+    client = {'client': _interpreter.describe_client(), 'dtype': dtype.name, 'view': view, 'shape': shape, 'is_scalar': _takes_one(function)}
+    with open(path, 'wb') as file:
+        file.write(_pickled.dumps_plain(client, 2) + _pickled.dumps(function))  # by other versions of Python, the first one can be read
+    return ['python:hdss._worker.loop', f'call={path}', f'iterations={n}', f'dtype={view}', 'shape=' + 'x'.join(map(str, described))]
 
 
 def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike' = 'float64', shape: Union[int, Tuple[int, ...]] = (),
@@ -324,10 +321,10 @@ def loop(function: Callable[..., Any], n: int, *, dtype: 'numpy.typing.DTypeLike
     owns = found is not set and found.is_own
     folder = work_folder(found)
     try:
-        path = _write_loop(folder, function, n, kind, record)
+        call = _write_loop(folder, function, n, kind, record)
         place = os.path.abspath(_given.word('output', output)) if output is not None else os.path.join(folder.path, 'results.npy')
         given = {'iteration_timeout': timeout, 'retries': retries, 'overwrite': True if output is not None else None, **(options or {})}
-        words = ['python:hdss._worker.loop', 'call=' + path, *_words(technique, place, given, {})]
+        words = [*call, *_words(technique, place, given, {})]
         with Job(found, False, words, None, {'attached': True}) as made_by:
             made_by.wait(progress=progress)
         made = numpy.load(place, mmap_mode='r+') if n > 0 else numpy.empty((0, *record), kind)

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import io
 import itertools
-import json
 import os
 import sys
 import time
@@ -269,15 +268,15 @@ calls.version = 'calls-1'  # type: ignore[attr-defined]  # as worker/helper/pack
 class _Loop:
     """A function whose results are records."""
 
-    def __init__(self, file: str) -> None:
-        with open(file + '.json', encoding='utf-8') as text:
-            said = json.load(text)
-        refused = _interpreter.refusal(said['client'])
-        if refused is not None:
-            raise RuntimeError(refused)
-        _interpreter.take_path(said['client'])
-        self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], tuple(said['shape']), said['is_scalar'], said['view']
-        self._function = _loads(_spool.read_file(file))
+    def __init__(self, path: str) -> None:
+        with open(path, 'rb') as file:
+            said = _pickled.load(file)
+            refused = _interpreter.refusal(said['client'])
+            if refused is not None:
+                raise RuntimeError(refused)
+            _interpreter.take_path(said['client'])
+            self._dtype, self._shape, self._is_scalar, self._view = said['dtype'], said['shape'], said['is_scalar'], said['view']
+            self._function = _loads(file.read())
 
     def _cast(self, array: Any) -> Any:
         """The array as the type of the loop. Whole numbers may come in another type, as those of Python do, where they fit."""
@@ -310,18 +309,17 @@ class _Loop:
 _loops: Dict[str, _Loop] = {}
 
 
-def loop(first: int, count: int, *, call: str = '') -> Any:
+def loop(first: int, count: int, *, call: str = '', iterations: int = 0, dtype: str = '', shape: str = '') -> Any:
     """Iterations of the function in the file `call`."""
     if call not in _loops:
         _loops[call] = _Loop(call)
     return _loops[call].run(first, count)
 
 
-def _describe_loop(call: str) -> Dict[str, Any]:
+def _describe_loop(call: str, iterations: int, dtype: str, shape: str) -> Dict[str, Any]:
     """The loop as hdss.loop() has it."""
-    with open(call + '.json', encoding='utf-8') as text:
-        described: Dict[str, Any] = json.load(text)['loop']
-    return described
+    return {'iterations': iterations, 'dtype': dtype, 'shape': [int(length) for length in shape.split('x') if length]}
 
 
 loop.describe = _describe_loop  # type: ignore[attr-defined]
+loop.version = 'loop-1'  # type: ignore[attr-defined]  # as worker/helper/package.c says it
