@@ -116,7 +116,7 @@ void service_index_fini(struct service *service)
     free(index->work);
     free(index->stale);
     rope_fini(&index->line);
-    *index = (struct service_index){.speaker = index->speaker, .line = index->line};
+    *index = (struct service_index){.line = index->line};
 }
 
 static void line_up(struct service *service)
@@ -159,8 +159,6 @@ bool service_index_begin(struct service *service)
     line_up(service);
     plant(service);
     index->is_on = true;
-    if (index->speaker < service->worker_count)
-        service_index_note_stale(service, index->speaker);
     return true;
 }
 
@@ -229,8 +227,6 @@ void service_index_update(struct service *service)
         update_worker(service, w);
         service->workers[w].is_stale = false;
     }
-    if (index->speaker < service->worker_count)
-        service_index_note_stale(service, index->speaker);
 }
 
 double service_index_mean_ns(const struct service *service)

@@ -35,7 +35,6 @@ struct work_done {
 
 struct service_index {
     bool is_on;
-    unsigned speaker;       /* the worker that sent the latest message; it counts as stale */
     unsigned leaves;        /* a power of two; 0: there is no tree */
     struct holding *tree;   /* [2 * leaves] the root is 1, the children of i are 2 i and 2 i + 1; owned */
     struct work_done *work; /* [leaves] what each worker has added to the sums below; owned */

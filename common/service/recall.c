@@ -121,12 +121,12 @@ struct busiest {
     double most_ns;
 };
 
-/* Searches the `width` workers below node `i` of the index, from worker `first` on. */
+/* Searches the `width` workers below node `i` of the index, from worker `first` on; none has more work than `bound_ns`.
+ */
 static void find_busiest(const struct service *service, struct busiest *busiest, unsigned i, unsigned first,
-                         unsigned width)
+                         unsigned width, double bound_ns)
 {
     const struct holding *tree = service->line.index.tree;
-    const double bound_ns = most_work_ns(&tree[i], busiest->mean_ns, busiest->now_ns);
     if (tree[i].askable == 0 || bound_ns < busiest->most_ns ||
         (bound_ns == busiest->most_ns && first > busiest->worker))
         return;
@@ -138,11 +138,14 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         }
         return;
     }
-    const unsigned half = width / 2, left = 2 * i, right = left + 1;
-    const bool is_right_first = most_work_ns(&tree[right], busiest->mean_ns, busiest->now_ns) >
-                                most_work_ns(&tree[left], busiest->mean_ns, busiest->now_ns);
-    find_busiest(service, busiest, is_right_first ? right : left, is_right_first ? first + half : first, half);
-    find_busiest(service, busiest, is_right_first ? left : right, is_right_first ? first : first + half, half);
+    const unsigned half = width / 2;
+    const double left_ns = most_work_ns(&tree[2 * i], busiest->mean_ns, busiest->now_ns);
+    const double right_ns = most_work_ns(&tree[2 * i + 1], busiest->mean_ns, busiest->now_ns);
+    if (right_ns > left_ns)
+        find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
+    find_busiest(service, busiest, 2 * i, first, half, left_ns);
+    if (right_ns <= left_ns)
+        find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
 /* Returns the worker with the most work (the first of several), or worker_count, and the number of candidates. If there
@@ -159,7 +162,7 @@ static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *
         return service->worker_count;
     const double mean_ns = service_index_mean_ns(service);
     struct busiest busiest = {mean_ns > 0 ? mean_ns : 1, now_ns, service->worker_count, -1};
-    find_busiest(service, &busiest, 1, 0, service->line.index.leaves);
+    find_busiest(service, &busiest, 1, 0, service->line.index.leaves, INFINITY);
     assert(busiest.worker < service->worker_count && "one of those who may be asked has most to do");
     return busiest.worker;
 }
@@ -549,7 +552,6 @@ int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const s
     if (worker->owed == 0 || (grant == NULL && stolen->chunk > 0))
         return 0; /* it has answered, or the chunk is over */
     service->traced_ns = now_ns;
-    service->line.index.speaker = w;
     service_note_change(service, w);
     worker->owed -= stolen->is_answer;
     if (range->count > 0) {

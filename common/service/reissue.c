@@ -690,12 +690,12 @@ static uint64_t no_sooner_ns(const struct service *service, const struct holding
     return heard_ns < asked_ns ? heard_ns : asked_ns;
 }
 
-/* Searches the `width` workers below node `i` of the index, from worker `first` on. Verifications are included even if
- * `taker` may not compute them: see service_find_overdue(). */
-static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, struct search *search)
+/* Searches the `width` workers below node `i` of the index, from worker `first` on; nothing is due before `due_ns`.
+ * Verifications are included even if `taker` may not compute them: see service_find_overdue(). */
+static void look_below(struct service *service, unsigned i, unsigned first, unsigned width, uint64_t due_ns,
+                       struct search *search)
 {
     const struct holding *tree = service->line.index.tree;
-    const uint64_t due_ns = no_sooner_ns(service, &tree[i], search);
     const bool is_vain = due_ns > search->end_ns || (due_ns == search->end_ns && first >= search->worker);
     if (due_ns == NEVER || (is_vain && (!tree[i].verifies || search->is_for_others)))
         return;
@@ -704,11 +704,14 @@ static void look_below(struct service *service, unsigned i, unsigned first, unsi
             look_at_worker(service, first, search);
         return;
     }
-    const unsigned half = width / 2, left = 2 * i, right = left + 1;
-    const bool is_right_first =
-        no_sooner_ns(service, &tree[right], search) < no_sooner_ns(service, &tree[left], search);
-    look_below(service, is_right_first ? right : left, is_right_first ? first + half : first, half, search);
-    look_below(service, is_right_first ? left : right, is_right_first ? first : first + half, half, search);
+    const unsigned half = width / 2;
+    const uint64_t left_ns = no_sooner_ns(service, &tree[2 * i], search);
+    const uint64_t right_ns = no_sooner_ns(service, &tree[2 * i + 1], search);
+    if (right_ns < left_ns)
+        look_below(service, 2 * i + 1, first + half, half, right_ns, search);
+    look_below(service, 2 * i, first, half, left_ns, search);
+    if (right_ns >= left_ns)
+        look_below(service, 2 * i + 1, first + half, half, right_ns, search);
 }
 
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other)
@@ -725,7 +728,8 @@ struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t
         .worker = 0,
         .end_ns = NEVER,
     };
-    look_below(service, 1, 0, service->line.index.leaves, &search);
+    look_below(service, 1, 0, service->line.index.leaves, no_sooner_ns(service, &service->line.index.tree[1], &search),
+               &search);
     service->lease.due_ns = search.end_ns;
     if (search.is_for_others && search.end_ns > now_ns + LEASE_LOOK_NS)
         service->lease.due_ns = now_ns + LEASE_LOOK_NS;

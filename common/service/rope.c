@@ -132,12 +132,25 @@ unsigned rope_length(const struct rope *rope)
     return size_of(rope, rope->root);
 }
 
+/* The new item is not able, so it changes only the sizes of the subtrees above it. */
 void rope_push(struct rope *rope, unsigned item)
 {
     assert(item < rope->room && !rope_has(rope, item) && "an item is in the line once");
-    rope->nodes[item] = (struct rope_node){.left = ROPE_NONE, .right = ROPE_NONE, .parent = ROPE_NONE};
+    const uint32_t priority = priority_of(item);
+    unsigned above = ROPE_NONE, below = rope->root;
+    while (below != ROPE_NONE && priority_of(below) > priority) {
+        rope->nodes[below].size++;
+        above = below;
+        below = rope->nodes[below].right;
+    }
+    rope->nodes[item] = (struct rope_node){.left = below, .right = ROPE_NONE, .parent = above};
     sum_up(rope, item);
-    plant(rope, join(rope, rope->root, item));
+    if (below != ROPE_NONE)
+        rope->nodes[below].parent = item;
+    if (above != ROPE_NONE)
+        rope->nodes[above].right = item;
+    else
+        rope->root = item;
 }
 
 unsigned rope_front(const struct rope *rope)
@@ -155,35 +168,91 @@ unsigned rope_pop(struct rope *rope)
     return front;
 }
 
+/* An item of the tree has become able. */
+static void count_in(struct rope *rope, unsigned tree, double time_s)
+{
+    for (; tree != ROPE_NONE; tree = rope->nodes[tree].parent) {
+        struct rope_node *node = &rope->nodes[tree];
+        node->able++;
+        node->least_s = time_s < node->least_s ? time_s : node->least_s;
+    }
+}
+
+/* An able item of the tree is able no more, or gone. */
+static void count_out(struct rope *rope, unsigned tree)
+{
+    for (bool may_rise = true; tree != ROPE_NONE; tree = rope->nodes[tree].parent) {
+        struct rope_node *node = &rope->nodes[tree];
+        const double least_s = node->least_s;
+        node->able--;
+        if (may_rise)
+            sum_up(rope, tree);
+        may_rise = may_rise && node->least_s > least_s;
+    }
+}
+
 void rope_remove(struct rope *rope, unsigned item)
 {
     const struct rope_node node = rope->nodes[item];
     const unsigned rest = join(rope, node.left, node.right);
+    if (rest != ROPE_NONE)
+        rope->nodes[rest].parent = node.parent;
     if (node.parent == ROPE_NONE)
-        plant(rope, rest);
+        rope->root = rest;
     else if (rope->nodes[node.parent].left == item)
-        set_left(rope, node.parent, rest);
+        rope->nodes[node.parent].left = rest;
     else
-        set_right(rope, node.parent, rest);
-    for (unsigned at = node.parent; at != ROPE_NONE; at = rope->nodes[at].parent)
-        sum_up(rope, at);
+        rope->nodes[node.parent].right = rest;
     rope->nodes[item].size = 0;
+    for (unsigned at = node.parent; at != ROPE_NONE; at = rope->nodes[at].parent)
+        rope->nodes[at].size--;
+    if (node.is_able)
+        count_out(rope, node.parent);
 }
 
 void rope_mark(struct rope *rope, unsigned item, bool is_able, double time_s)
 {
     struct rope_node *node = &rope->nodes[item];
-    if (node->is_able == is_able && node->time_s == time_s)
-        return;
-    node->is_able = is_able;
+    const bool was_able = node->is_able, is_same = was_able == is_able && (node->time_s == time_s || !is_able);
+    node->is_able = was_able && is_same;
     node->time_s = time_s;
-    for (unsigned at = item; at != ROPE_NONE; at = rope->nodes[at].parent)
-        sum_up(rope, at);
+    if (was_able && !is_same)
+        count_out(rope, item);
+    if (is_able && !is_same)
+        count_in(rope, item, time_s);
+    node->is_able = is_able;
+}
+
+unsigned rope_at(const struct rope *rope, unsigned place)
+{
+    unsigned at = rope->root;
+    for (;;) {
+        const unsigned left = size_of(rope, rope->nodes[at].left);
+        if (place == left)
+            return at;
+        at = place < left ? rope->nodes[at].left : rope->nodes[at].right;
+        place -= place < left ? 0 : left + 1;
+    }
+}
+
+/* Cheaper than to split and join. */
+static void turn_one(struct rope *rope)
+{
+    const unsigned front = rope_pop(rope);
+    const struct rope_node node = rope->nodes[front];
+    rope_push(rope, front);
+    rope_mark(rope, front, node.is_able, node.time_s);
 }
 
 void rope_turn(struct rope *rope, unsigned count)
 {
     unsigned first, second;
+    if (count == 0)
+        return;
+    if (count == 1) {
+        turn_one(rope);
+        return;
+    }
     split(rope, rope->root, count, &first, &second);
     plant(rope, join(rope, second, first));
 }

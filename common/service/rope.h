@@ -41,6 +41,9 @@ static inline bool rope_has(const struct rope *rope, unsigned item)
 /* Appends an item that is not in the queue. It is not able at first. */
 void rope_push(struct rope *rope, unsigned item);
 
+/* The item at `place`, which is below the length. */
+unsigned rope_at(const struct rope *rope, unsigned place);
+
 /* Return the first item of a queue that is not empty. rope_pop() also removes it. */
 unsigned rope_front(const struct rope *rope);
 unsigned rope_pop(struct rope *rope);

@@ -400,6 +400,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if (service_take_part(service, w, grant, rest, done.of[i].digest, message, actions, error) < 0)
             return -1;
     }
+    service_note_change(service, w); /* it may have been looked at while it was served */
     if (lacked_slot && !lacks_slot(worker))
         service->elsewhere_due_ns =
             now_ns; /* due at once, but in a later step: the ASSIGNs of this one point into `more` */
@@ -497,7 +498,6 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
                     struct actions *actions, struct error *error)
 {
     service->workers[w].heard_ns = service->traced_ns = now_ns;
-    service->line.index.speaker = w;
     service_note_change(service, w);
     switch (message->type) {
     case MESSAGE_REQUEST: return receive_request(service, w, now_ns, message, actions, error);
@@ -810,6 +810,18 @@ static inline void end_turn(struct service *service)
         service_enqueue(service, w);
 }
 
+/* The same for the worker at `place` of the line, after those before it have been moved to the end. */
+RARELY static void end_turn_at(struct service *service, unsigned place)
+{
+    struct rope *line = &service->line.index.line;
+    if (service->workers[rope_at(line, place)].asks > 0) {
+        rope_turn(line, place + 1);
+        return;
+    }
+    rope_turn(line, place);
+    dequeue(service);
+}
+
 /* Gives verifications that became available after the requests were served to workers without a chunk. */
 RARELY static void serve_verifications(struct service *service, uint64_t now_ns, struct actions *actions)
 {
@@ -844,15 +856,15 @@ RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct
     service->lease.assigned_at_look = service->assigned;
     for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
         const unsigned before = before_free(service);
-        rope_turn(&service->line.index.line, before < left ? before : left);
-        if (before >= left)
+        if (before >= left) {
+            rope_turn(&service->line.index.line, left);
             break;
+        }
         left -= before;
-        unsigned w = dequeue(service);
+        const unsigned w = rope_at(&service->line.index.line, before);
         if (has_slot(service, w))
             assign_copy(service, w, now_ns, actions); /* the next search finds another chunk */
-        if (service->workers[w].asks > 0)
-            service_enqueue(service, w);
+        end_turn_at(service, before);
     }
     if (service->lease.due_ns <= now_ns)
         service->lease.due_ns = now_ns + LEASE_LOOK_NS;
@@ -917,9 +929,13 @@ static bool is_for_free_ones(const struct service *service)
  * workers at the end that got nothing. */
 RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
-    end_turn(service);
+    const bool was_on = service->line.index.is_on;
+    if (was_on)
+        end_turn_at(service, 0);
+    else
+        end_turn(service);
     lagging++;
-    if (!service->line.index.is_on) {
+    if (!was_on) {
         if (service->line.passed_over++ < service->worker_count || !service_index_begin(service))
             return lagging;
         service->line.passed_over = 0;

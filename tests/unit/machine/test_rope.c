@@ -93,8 +93,11 @@ START_TEST(a_line_is_that_of_an_array)
         rope_check(&rope);
         ck_assert_uint_eq(rope_length(&rope), plain.count);
         ck_assert_uint_eq(rope_before_able(&rope), plain_before_able(&plain));
-        if (plain.count > 0)
+        if (plain.count > 0) {
+            const unsigned place = (unsigned)(drawn / 5 / ITEMS % plain.count);
             ck_assert_uint_eq(rope_front(&rope), plain.items[0]);
+            ck_assert_uint_eq(rope_at(&rope, place), plain.items[place]);
+        }
     }
     for (unsigned i = 0; i < plain.count; i++)
         ck_assert_uint_eq(rope_pop(&rope), plain.items[i]);
