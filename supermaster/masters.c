@@ -542,8 +542,25 @@ static void receive_stats(struct supermaster *supermaster, const struct message 
     }
 }
 
+/* True if the master was sent an END, or has lost all its workers. */
+static bool may_leave(const struct supermaster *supermaster, unsigned m)
+{
+    const struct topology *topology = supermaster->config.topology;
+    const struct losses *losses = &supermaster->losses;
+    if (supermaster->state >= SUPERMASTER_ENDING || losses->dismissed[m])
+        return true;
+    for (unsigned i = 0; i < topology_count(topology, m); i++)
+        if (losses->worker[topology->served[topology_first(topology, m) + i]] != WORKER_IS_LOST)
+            return false;
+    return true;
+}
+
 static void receive_goodbye(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
+    if (!may_leave(supermaster, m)) {
+        supermaster_refuse(supermaster, "sent GOODBYE before it was sent END");
+        return;
+    }
     if (supermaster->losses.dismissed[m])
         supermaster_let_go(supermaster, m);
     supermaster_master_left(supermaster, m);
