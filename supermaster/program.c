@@ -186,13 +186,22 @@ static int share_and_run(struct program *program, int argc, char **argv)
     return led_job_end(program->led, status);
 }
 
+/* True if the run lost a rank that it needs, or all workers, and its journal says what is left. Workers of a run that
+ * listens are launched by others. */
+static bool can_begin_again(const struct program *program)
+{
+    bool keeps_journal;
+    const bool is_deserted = led_job_is_deserted(program->led, &keeps_journal) && keeps_journal;
+    return led_job_is_interrupted(program->led) || (is_deserted && !led_job_root(program->led)->setup.job.listens);
+}
+
 /* Finishes the run's files and messages before MPI_Finalize(): after SIGTERM a launcher no longer answers it and kills
  * processes that wait in it. Returns the exit status. */
 static int finish(struct program *program, int status)
 {
     runtime_wait(program->runtime);
     status = led_job_settle(program->led, status);
-    if (led_job_is_interrupted(program->led))
+    if (can_begin_again(program))
         status_tell_again();
     led_job_clear_away(program->led, status);
     metrics_file_free(program->metrics_file, status);

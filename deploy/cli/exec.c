@@ -713,9 +713,8 @@ static int end_follow(struct exec_run *run, int status, struct error *error)
         if (!run->is_gone && !reader_is_gone(run))
             *error = run->error;
     } else if ((status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) &&
-               (!run->is_complete || run->follow.done != run->list.rows) && !run->gives_up &&
-               !(status == EXIT_STATUS_TASKS &&
-                 exec_has_order(run))) { /* what waits for a task that fails is not run */
+               (!run->is_complete || (run->follow.done != run->list.rows && status == EXIT_STATUS_DONE)) &&
+               !run->gives_up) { /* EXIT_STATUS_TASKS: the others were given up, or waited for such a task */
         error_set(error, "the run has ended, and %" PRIu64 " of %" PRIu64 " tasks have not run",
                   run->list.rows - run->follow.done, run->list.rows);
         status = EXIT_STATUS_FAILED;

@@ -163,12 +163,21 @@ def test_a_task_that_kills_the_supermaster_is_not_tried_for_ever():
     assert ended.status == 3 and lines_with(ended, 'task 3 failed: 3 supermasters were lost while it ran'), ended
 
 
+def test_a_task_that_kills_its_only_worker_costs_itself():
+    killer = script('killer', 'test "$1" = 3 || exec echo $1', 'kill -9 $PPID', 'sleep 1000')
+    ended = run([HDSS, 'exec', '-j1', killer, '{}', ':::', *map(str, range(1, 7))])
+    assert ended.status == 3 and sorted(ended.out.split()) == ['1', '2', '4', '5', '6'], ended
+    assert len(lines_with(ended, 'starting again')) == 3 and lines_with(ended, 'task 3 failed: 3 workers were lost while they computed it'), ended
+    ended = run([HDSS, 'exec', '-j1', '--restarts', '0', killer, '{}', ':::', '1', '3', '4'])
+    assert ended.status == 1 and ended.out.split() == ['1'] and not lines_with(ended, 'starting again'), ended
+
+
 def test_a_task_that_kills_a_process_above_it_holds_nobody_up():
     """Its worker, the launcher, the command: the others end soon."""
     killer = script('above', 'test "$1" = 3 || exec echo $1', 'above=$PPID',
                     'while [ $above -gt 1 ] && [ "$(cat /proc/$above/comm)" != $2 ]; do above=$(awk "{print \\$4}" /proc/$above/stat); done',
                     'kill -9 $above', 'sleep 1000')
-    for name, status in (('worker', 1), ('hdss-fork', 1), ('hdss', -signal.SIGKILL)):
+    for name, status in (('worker', 3), ('hdss-fork', 1), ('hdss', -signal.SIGKILL)):
         process = start([HDSS, 'exec', '-j2', killer, '{}', name, ':::', *map(str, range(1, 7))])
         below = descendants(process.pid)
         ended = finish(process)

@@ -26,6 +26,7 @@ def lines_of(result, text):
 
 def runs_until_over(line, most):
     """Resumes until the run does not fail; returns the last result, and how many runs there were."""
+    line = [*line[:2], '--restarts', 0, *line[2:]]
     result = run(line)
     for number in range(1, most):
         if result.status != 1:
@@ -93,6 +94,7 @@ def test_workers_that_die_in_the_probe_are_counted():
     """Once for the run, however many they are; the runs behind it do without a probe, and find the iteration in the loop."""
     for masters, workers, most, options in ((0, 1, 3, ()), (0, 3, 2, ()), (2, 4, 2, ()), (0, 1, 3, ('--threads', 2)), (0, 1, 3, ('--technique', 'auto'))):
         line = hdss(masters, workers, words('--power', 'measure', *options, isolate='off') + ['iterations=300', 'at=0', 'every=150', 'mode=segv', 'spin=500'])
+        line[2:2] = ['--restarts', 0]
         result = run(line)
         assert result.status == 1, result
         assert lines_of(result, 'before the loop has begun: where the kernel ends them, --isolate on keeps them; --resume goes on without a probe'), result

@@ -54,7 +54,7 @@ def test_two_lost_workers():
 
 def test_all_workers_are_lost():
     for masters in (0, 2):
-        result = disturbed(hdss(masters, 2, job_words()), WORKER, [0, 1])
+        result = disturbed(hdss(masters, 2, job_words('--restarts', 0)), WORKER, [0, 1])
         assert result.status == 1 and len(lines_with(result, 'all workers are lost')) == 1, result
         assert faults()['lost_workers'] == 2 and 0 < report()['done'] < 300, report()
         resumed(masters)
