@@ -14,6 +14,7 @@ status is 0 where all has gone well.
 Tests that are left out stand in tables, each with its reason. One that does not exist is an error.
 """
 import importlib
+import importlib.machinery
 import importlib.util
 import json
 import os
@@ -350,7 +351,7 @@ def mpi4py_tests(path):
     with open(path, encoding='utf-8') as file:
         is_of_4 = 'class CollectTest' in file.read()
     double_of_mpi4py(PoolExecutorOf4 if is_of_4 else PoolExecutor)
-    spec = importlib.util.spec_from_file_location('test_futures', path)
+    spec = importlib.util.spec_from_loader('test_futures', importlib.machinery.SourceFileLoader('test_futures', path))  # its name may end as it likes
     module = importlib.util.module_from_spec(spec)
     sys.modules['test_futures'] = module
     try:
