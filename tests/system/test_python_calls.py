@@ -13,7 +13,7 @@ import time
 import traceback
 
 from calls import FOR_EVER_S, HAS_NUMPY, crash, leaves_nothing, python, raise_it, raised_by, run_in_the_workers_python, square
-from launch import TIMEOUT_S, let_user_code_crash, main
+from launch import TIMEOUT_S, let_user_code_crash, main, wait_until
 
 
 def leave_by(number):
@@ -150,6 +150,19 @@ def test_quick_calls_are_sent_together():
         futures = [executor.submit(square, i) for i in range(500)]
         assert [future.result(TIMEOUT_S) for future in futures] == [i * i for i in range(500)]
         assert executor._engine._writer.count == 500
+
+
+@leaves_nothing
+def test_calls_that_were_handed_back_are_not_cancelled():
+    with hdss.Executor(workers=1) as executor:
+        for i in range(20):
+            executor.submit(square, i).result()
+        futures = [executor.submit(time.sleep, 0.05 * (i % 5 == 0)) for i in range(400)]
+        wait_until(lambda: sum(future.done() for future in futures) > 5, 'some calls are over')
+        begun = [future for future in futures if future.running()]
+        executor.shutdown(cancel_futures=True)
+        assert begun and not any(future.cancelled() for future in begun)
+        assert all(future.cancelled() or future.result(0) is None for future in futures)
 
 
 @leaves_nothing

@@ -99,8 +99,9 @@ class Unit:
         """It will not be done."""
         raise NotImplementedError
 
-    def cancel(self) -> None:
-        """Nobody wants it any more, and it has not begun."""
+    def cancel(self) -> bool:
+        """Nobody wants it any more. False if it has begun."""
+        return False
 
     def is_wanted(self) -> bool:
         """False where nobody asks for its outcome any more."""
@@ -192,13 +193,10 @@ class Queue(Source):
     def is_over(self) -> bool:
         return self._closed and not self._units
 
-    def drop(self, how: Callable[[Unit], Any]) -> None:
-        """Takes all units out, and does that with each."""
-        while True:
-            unit = self.take()
-            if unit is None:
-                return
-            how(unit)
+    def cancel(self) -> None:
+        """But for units that a worker has handed back, as they have begun for their futures."""
+        units = [self._units.popleft() for _ in range(len(self._units))]
+        self.put_first([unit for unit in units if not unit.cancel()])
 
 
 class Engine:
@@ -394,7 +392,6 @@ class Engine:
 
     def cancel_open(self) -> None:
         """What has not been added to the job is cancelled."""
-        self.queue.drop(lambda unit: unit.cancel())
         with self._lock:
             sources = list(self._sources)
         for source in sources:

@@ -81,9 +81,11 @@ class _Call(Unit):
     def fail(self, error: BaseException) -> None:
         _tell(self.future.set_exception, error)
 
-    def cancel(self) -> None:
-        self.future.cancel()
-        self.future.set_running_or_notify_cancel()
+    def cancel(self) -> bool:
+        is_cancelled = self.future.cancel()
+        if is_cancelled:
+            self.future.set_running_or_notify_cancel()
+        return is_cancelled
 
     def joined(self, others: List[Unit]) -> Unit:
         return _Calls(self._queue, [self, *others])

@@ -69,9 +69,6 @@ class _Batch(Unit):
     def fail(self, error: BaseException) -> None:
         self._map.receive(self._first, [error] * len(self._items), None)
 
-    def cancel(self) -> None:
-        self.fail(concurrent.futures.CancelledError())
-
     def split(self) -> List[Unit]:
         if len(self._items) == 1:
             return []
