@@ -619,7 +619,7 @@ static void remove_litter(void)
 {
     const char *temporary = getenv("TMPDIR");
     held_folder_forget("/dev/shm", "hdss-python-", "/lock"); /* of deploy/python/hdss/_sets.py */
-    held_folder_sweep(MEMORY_FOLDER, "hdss-ranks"); /* of openmpi.c */
+    held_folder_sweep(MEMORY_FOLDER, "hdss-ranks");          /* of openmpi.c */
     held_folder_sweep(temporary != NULL && temporary[0] != '\0' ? temporary : "/tmp", "hdss-exec"); /* of exec.c */
 }
 
