@@ -7,13 +7,15 @@ from __future__ import annotations
 import functools
 import importlib
 import io
+import itertools
 import math
 import os
+import re
 import sys
 import textwrap
 import threading
 import warnings
-from typing import Any, Callable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 from hdss._study_matrix import TIMEOUT
 from hdss._study_numbers import whiskers
@@ -27,10 +29,15 @@ COLOURS = ('#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#0
 DASHES = ('-', (0, (6, 2)), (0, (1, 1.5)), (0, (6, 2, 1, 2)), (0, (10, 3)))
 MARKERS = 'oxsDv^<>Pph'
 INK, GREY = '#404040', '#606060'
+LOOP_AXES = ('kernel', 'costs', 'workers', 'threads', 'slowdown', 'load', 'platform', 'backend')  # those that change what a loop computes, or by what
 BOX_PANELS_MAX = 6   # panels of boxes that stand beside each other
 BANDS_MAX = 4        # with so many curves the quartiles of each are a band; of more they would hide one another
 LONG_LABEL = 14
-CAPTION_LETTERS = 115
+CAPTION_LETTERS, CAPTION_LINES = 140, 3
+LEGEND_LETTERS = 22      # beside the picture; longer names go on in the next line
+LEGEND_HEIGHT_PT = 430
+LEGEND_MANY = 24         # so many names are of small letters, and a line each
+LETTER_HEIGHT = 0.0045   # of a letter of a name at the x axis that is turned by 25 degrees, as part of the picture
 LOGARITHMIC_RATIO = 25.0    # from this ratio of its largest to its least value on an axis is logarithmic
 LOGARITHMIC_COLOURS = 10.0  # and the colours of a map: the half of one value looks as far from it as that is from its double
 DOUBLING_RATIO = 3.9        # neighbouring numbers of workers stand equally far from each other where they double
@@ -130,9 +137,9 @@ def letters(text: str) -> str:
 
 
 def write_caption(title: str, text: str, canvas: Any, middle: float = 0.43) -> None:
-    """The title, and below it what all of the picture shares, in two lines where it is long."""
+    """The title, and below it what all of the picture shares, in up to three lines."""
     canvas.text(middle, 0.955, letters(title), ha='center', fontsize=14)
-    lines = textwrap.wrap(text, CAPTION_LETTERS, max_lines=2, placeholder=' ...')
+    lines = textwrap.wrap(text, CAPTION_LETTERS, max_lines=CAPTION_LINES, placeholder=' ...')
     canvas.text(middle, 0.94, letters('\n'.join(lines)), ha='center', va='top', fontsize=9, color=GREY)
 
 
@@ -158,10 +165,25 @@ def set_scale(axis: Any, is_logarithmic: bool, low: float, high: float, name: st
     ticks.set_major_formatter(ticker.FuncFormatter(lambda value, _: number_text(value)))
 
 
+def legend_lines(label: str) -> str:
+    """A name in lines that fit beside the picture, each after a blank or a comma of it."""
+    lines = ['']
+    for part in re.findall('[^ ,]*[ ,]?', label):
+        if lines[-1] and len(lines[-1]) + len(part.rstrip()) > LEGEND_LETTERS:
+            lines.append('')
+        lines[-1] += part
+    return '\n'.join(line.rstrip() for line in lines)
+
+
 def _legend(axis: Any) -> None:
+    """Beside the picture, in letters that leave room for all."""
     handles, labels = axis.get_legend_handles_labels()
+    if len(labels) <= LEGEND_MANY:
+        labels = [legend_lines(label) for label in labels]
+    height = sum(1.35 + 1.2 * label.count('\n') for label in labels)  # in lines
     if labels:
-        axis.legend(handles, labels, loc='upper left', bbox_to_anchor=(1.01, 1), borderaxespad=0, fontsize=11 if len(labels) <= 24 else 7)
+        axis.legend(handles, labels, loc='upper left', bbox_to_anchor=(1.01, 1), borderaxespad=0, labelspacing=0.25,
+                    fontsize=min(11, LEGEND_HEIGHT_PT / height))
 
 
 def _tick(axis: str, value: str) -> str:
@@ -185,6 +207,9 @@ class Drawing:
         numbers = [float(whole(name) or 0) for name in self.names]
         self.is_doubling = not self.has_bars and numbers[0] > 0 and numbers[-1] / numbers[0] > DOUBLING_RATIO
         self.numbers = numbers
+        ticks = [_tick(figure.x, name) for name in self.names]
+        self.letters_along = max(map(len, ticks))
+        self.is_turned = self.letters_along > LONG_LABEL or ((self.has_bars or figure.kind == HEAT) and sum(map(len, ticks)) > 100)  # the names along x
 
     def draw(self, canvas: Any) -> None:
         write_caption(self.figures.title(self.figure), self._caption(), canvas)
@@ -193,7 +218,7 @@ class Drawing:
         elif self.figure.kind == BOXES and 1 < self.columns <= BOX_PANELS_MAX and self.is_numeric:
             self._draw_box_panels(canvas)
         else:
-            axis = canvas.add_axes((0.08, 0.11, 0.7, 0.77))
+            axis = canvas.add_axes((0.08, self._bottom(), 0.7, 0.88 - self._bottom()))
             axis.grid(True, color='#e4e4e4')
             axis.set_ylabel(self._label())
             axis.set_xlabel(AXIS[self.figure.x].title)
@@ -202,6 +227,10 @@ class Drawing:
             else:
                 self._draw_lines(axis)
             _legend(axis)
+
+    def _bottom(self) -> float:
+        """Where the axes begin: names that are turned need more room below them."""
+        return 0.11 + (LETTER_HEIGHT * self.letters_along if self.is_turned else 0)
 
     def _caption(self) -> str:
         """What all of the picture shares, and what is drawn of the runs."""
@@ -263,9 +292,8 @@ class Drawing:
                 if far:
                     kept.append(i)
             places, names = [places[i] for i in kept], [names[i] for i in kept]
-        is_long = max(map(len, names)) > LONG_LABEL or (self.has_bars and sum(map(len, names)) > 100)
         axis.set_xticks(places)
-        axis.set_xticklabels(names, rotation=25 if is_long else 0, ha='right' if is_long else 'center')
+        axis.set_xticklabels(names, rotation=25 if self.is_turned else 0, ha='right' if self.is_turned else 'center')
         axis.minorticks_off()
 
     def _scale_y(self, axis: Any, columns: Sequence[int]) -> None:
@@ -283,7 +311,7 @@ class Drawing:
         most, lowest = max(most, 0), min(least, 0)
         if not self.has_bars and least > 0 and most > least * ratio:
             set_scale(axis, True, least / 1.3, most * 1.3, 'y')
-        elif self.measure.name == 'imbalance':  # no less than 1
+        elif self.measure.name.endswith('imbalance'):  # no less than 1
             set_scale(axis, False, 1, max(1 + (most - 1) * 1.08, 1.02), 'y')
         else:
             set_scale(axis, False, lowest * 1.08, most * 1.08 if most > 0 else -0.08 * lowest if lowest < 0 else 1, 'y')
@@ -344,15 +372,27 @@ class Drawing:
         if ideal:
             axis.plot(places, ideal, color='#a0a0a0', linewidth=1.5, label='ideal: W/P' if figure.measure == 'time' else 'ideal')
 
+    def _loop(self, x: int, y: int) -> Tuple[str, ...]:
+        """What decides W and P of a cell."""
+        group, place = divmod(y, len(self.study.values[self.figure.y]) if self.figure.y else 1)
+        places = {self.figure.x: x, self.figure.y: place, self.figure.group: group}
+        return tuple(self.study.values[axis][places[axis]] if axis in places else '' for axis in LOOP_AXES)
+
     def _draw_ideal_marks(self, axis: Any) -> None:
-        """Bars of loop times: W/P."""
+        """Bars of loop times: W/P. A loop has one W, of which a technique that leaves workers, or threads of them, behind the others says too much: so that the
+        least counts, of all bars of the same work and the same workers."""
         if not self.has_bars or self.figure.measure != 'time':
             return
         label: Optional[str] = 'ideal: W/P'
+        least: Dict[Tuple[str, ...], float] = {}
+        for x, y in itertools.product(range(self.columns), range(self.lines)):
+            time = self._cell(x, y).ideal_s
+            if time is not None:
+                least[self._loop(x, y)] = min(time, least.get(self._loop(x, y), math.inf))
         for y in range(self.lines):
             for x in range(self.columns):
-                time, place = self._cell(x, y).ideal_s, self._place(x, y)
-                if time is not None:
+                time, place = least.get(self._loop(x, y)), self._place(x, y)
+                if time is not None and self._cell(x, y).done:
                     axis.plot([place - 0.4 / self.lines, place + 0.4 / self.lines], [time, time], color='#000000', linewidth=2, linestyle=(0, (1, 1)),
                               label=label)
                     label = None
@@ -413,7 +453,7 @@ class Drawing:
         is_logarithmic = not is_diverging and least > 0 and most > LOGARITHMIC_COLOURS * least
         norm = colors.LogNorm(least, most) if is_logarithmic else colors.Normalize(least, most)
         palette = colors.LinearSegmentedColormap.from_list('hdss', DIVERGING if is_diverging else RISING)
-        axis = canvas.add_axes((0.12, 0.11, 0.7, 0.77))
+        axis = canvas.add_axes((0.12, self._bottom(), 0.7, 0.88 - self._bottom()))
         grid = [[self._value(x, y).median if self._value(x, y).count else math.nan for x in range(self.columns)] for y in range(self.lines)]
         drawn = axis.pcolormesh([x - 0.5 for x in range(self.columns + 1)], [y - 0.5 for y in range(self.lines + 1)], grid, norm=norm, cmap=palette,
                                 edgecolors='#ffffff', linewidth=1)
@@ -425,8 +465,7 @@ class Drawing:
                 self._draw_square(axis, x, y, norm, is_diverging)
         axis.set_xticks(range(self.columns))
         names = [_tick(self.figure.x, name) for name in self.names]
-        is_long = max(map(len, names)) > LONG_LABEL
-        axis.set_xticklabels(names, rotation=25 if is_long else 0, ha='right' if is_long else 'center')
+        axis.set_xticklabels(names, rotation=25 if self.is_turned else 0, ha='right' if self.is_turned else 'center')
         axis.set_xlim(-0.5, self.columns - 0.5)
         axis.set_yticks(range(self.lines))
         axis.set_yticklabels([_tick(self.figure.y, name) for name in self.study.values[self.figure.y]])

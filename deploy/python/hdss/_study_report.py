@@ -77,7 +77,9 @@ class Figures:
         return self.summary.cells[self.matrix.with_place(self.matrix.with_place(cell, figure.y, place), figure.group, group)]
 
     def has_data(self, figure: Figure) -> bool:
-        return any(self.cell(figure, x, y).values[figure.measure].count for y in range(self.lines_of(figure)) for x in range(self.columns_of(figure)))
+        """The improvement of nothing but baselines shows nothing."""
+        return any(value.count and (figure.measure != 'improvement' or value.median != 0) for value in
+                   (self.cell(figure, x, y).values[figure.measure] for y in range(self.lines_of(figure)) for x in range(self.columns_of(figure))))
 
     def name(self, figure: Figure) -> str:
         """"time", "time-2", "all-time", "box-time", "heat-time": what its files are called."""

@@ -12,6 +12,7 @@ from hdss import _study_numbers as numbers
 from hdss._command import Refusal
 from hdss._study_matrix import STEPS_COLUMN, WORKERS_COLUMN, Matrix, Run, Table, flatten
 from hdss._study_plan import AXES, AXIS_NAMES, KEYS, MEASURES, OTHER_KEYS, UNTIL_MOST, Located, Reader, real, whole
+from hdss._study_plot import legend_lines
 from hdss._study_report import Figures, Report, steps_panel
 from hdss._study_runs import noise_of, quoted
 from hdss._study_summary import FEW, SAME, SLOWER, UNCLEAR, Steps, Summary, Value, json_text, number_text
@@ -202,6 +203,12 @@ def test_ideal_time():
     row = {'load': 'none'}
     flatten(row, {'elapsed_s': 3, 'efficiency': 0.5, 'worker_stats': [{'compute_s': 2}]}, False)
     assert 'ideal_s' not in row, row
+
+
+def test_long_names_of_curves_go_on_in_the_next_line():
+    assert legend_lines('gss, 2 masters') == 'gss, 2 masters'
+    assert legend_lines('thread technique rnd:bounds=2l') == 'thread technique\nrnd:bounds=2l'
+    assert legend_lines('lost nodes 1@1.5,2@1.5,3@1.5,4@1.5').split('\n') == ['lost nodes 1@1.5,', '2@1.5,3@1.5,4@1.5']
 
 
 def test_a_reports_scalars_become_columns():
