@@ -96,7 +96,7 @@ SMOKE = {
     "chunks": ["every published sequence"],
     "simulate": ["same input same bytes"],
     "study": ["ended and gone on with"],
-    "papers": ["verdicts", "chunks", "other commands", "recurrence", "ciorba"],
+    "papers": ["verdicts", "chunks", "other commands", "claims", "arithmetic", "recurrence", "ciorba", "failures and short tasks"],
     "dependent": ["hydro equals the serial loop to the last bit"],
     "verify": ["the wrong results are replaced and named"],
     # the library

@@ -5,12 +5,12 @@ A row is "| NAME | what | theirs | ours | command | verdict |". Where the comman
 `hdss chunks` they are the sizes of its chunks. `--record` writes them into the page.
 """
 import csv
+import glob
 import json
 import math
 import os
 import re
 import shlex
-import shutil
 import statistics
 import sys
 from typing import NamedTuple
@@ -58,16 +58,26 @@ def rows():
 
 # --- studies ---
 
+TECHNIQUES_OF_ROWS = {'metg': 'ss dfss', 'rdlb': 'ss gss'}
+
+
 class Cells:
-    """The cells of a study that has been run."""
+    """The cells of a study that has been run, without the techniques that no row is of. Its pictures name their command, and have whole captions."""
 
     def __init__(self, study):
         folder = next(folder for folder in ('papers', 'studies') if os.path.exists(os.path.join(ROOT, f'deploy/examples/{folder}/{study}.study')))
-        shutil.copy(os.path.join(ROOT, f'deploy/examples/{folder}/{study}.study'), '.')
+        with open(os.path.join(ROOT, f'deploy/examples/{folder}/{study}.study'), encoding='utf-8') as file:
+            lines, techniques = file.read(), TECHNIQUES_OF_ROWS.get(study)
+        with open(f'{study}.study', 'w', encoding='utf-8') as file:
+            file.write(re.sub('(?m)^technique = .*', f'technique = {techniques}', lines) if techniques else lines)
         result = finish(start([HDSS, 'study', f'{study}.study']), 800)
         assert result.status == 0, str(result)
         with open(f'{study}-cells.json', encoding='utf-8') as file:
             self.cells = json.load(file)['cells']
+        for name in glob.glob(f'{study}-*.svg'):  # none without matplotlib
+            with open(name, encoding='utf-8') as file:
+                picture = file.read()
+            assert f'hdss study {study}.study' in picture and ' ...<' not in picture, name
 
     def at(self, measure='time', kernel='', **axes):
         """The median of the one cell with these axes; of a technique its name is enough, of a kernel and its costs a part of their text."""
@@ -184,7 +194,8 @@ def speedups_by_size(cells):
 
 
 def points(kernel):
-    return lambda cells: ' '.join(f'{1000 * time:.0f}' for time in cells.along('sync_points', [str(8 * i) for i in range(1, 11)], kernel=kernel, technique='css'))
+    numbers_of_points = [str(8 * i) for i in range(1, 11)]
+    return lambda cells: ' '.join(f'{1000 * time:.0f}' for time in cells.along('sync_points', numbers_of_points, kernel=kernel, technique='css'))
 
 
 def time_steps(command):
@@ -218,8 +229,8 @@ def apart(loop_of_costs, delay):
     """How far the two approaches are apart with any technique but af, and which way: above 0 the centralized one takes longer."""
     def percents(cells):
         centralized = cells_of('eleliemy-ciorba-cca')
-        found = [100 * (centralized.at(kernel=loop_of_costs, technique=technique, delay=delay) / cells.at(kernel=loop_of_costs, technique=technique, delay=delay)
-                        - 1) for technique in DCA_TECHNIQUES]
+        times = [[of.at(kernel=loop_of_costs, technique=technique, delay=delay) for of in (centralized, cells)] for technique in DCA_TECHNIQUES]
+        found = [100 * (centralized_s / distributed_s - 1) for centralized_s, distributed_s in times]
         return f'{round(min(found), 1) + 0} to {round(max(found), 1) + 0}'
     return percents
 
@@ -284,7 +295,8 @@ def levels(kernel=''):
 
 
 def mean_by_threads(thread_techniques, kernel='', processes=PROCESSES):
-    return lambda cells: ' '.join(f'{statistics.mean(by_pair(cells, kernel)[technique, threads] for technique in processes):.1f}' for threads in thread_techniques)
+    return lambda cells: ' '.join(f'{statistics.mean(by_pair(cells, kernel)[technique, threads] for technique in processes):.1f}'
+                                  for threads in thread_techniques)
 
 
 def uneven_without(measure):
@@ -493,7 +505,8 @@ OURS = {
         'L41': uneven_without('imbalance'), 'L42': uneven_without('thread_imbalance'),
     },
     'mohammed-evrard': {
-        'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'), 'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps,
+        'L26': of_pair('gss', 'fac2'), 'L27': best_pair(), 'L33': levels(), 'L39': of_pair('af', 'fac2'),
+        'L40': mean_by_threads(['rnd', 'fac2'], '', PROCESSES[:4]), 'L43': first_steps,
         'L45': lambda cells: text(cells.at(measure, technique='static', thread_technique='static') for measure in ('imbalance', 'thread_imbalance')),
     },
     'mohammed-boxes-mandelbrot': {'L47': widest_box},
@@ -541,6 +554,85 @@ def chunks_of(row):
     return 'the same' if sizes == sizes_of(row.theirs) else text_of_sizes(sizes)
 
 
+# --- rows of words: what they claim of their command ---
+
+def report_of(command):
+    loop_time(command)
+    with open('report.json', encoding='utf-8') as file:
+        return json.load(file)
+
+
+def chunk_sizes(spec, workers=4, iterations=1000, *options):
+    result = run([HDSS, 'chunks', spec, '--iterations', iterations, '--workers', workers, *options, '--format', 'json'])
+    assert result.status == 0, str(result)
+    return [chunk['count'] for chunk in json.loads(result.out)]
+
+
+def is_of_topology(topology):
+    return lambda command: report_of(command)['topology'] == topology
+
+
+def is_of_powers(*powers):
+    return lambda command: [round(worker['power'], 2) for worker in report_of(command)['worker_stats']] == list(powers)
+
+
+def is_within(low, high):
+    """But for the last chunk, which is what remains."""
+    def check(command):
+        words = shlex.split(command)
+        sizes = chunk_sizes(words[2], 4, int(words[words.index('--iterations') + 1]), *words[words.index('--workers') + 2:])
+        return all(low <= size <= high for size in sizes[:-1]) and sum(sizes) == 1000 and sizes[-1] <= high
+    return check
+
+
+def begins_with(*batches):
+    """Each batch of four."""
+    return lambda command: chunk_sizes(shlex.split(command)[2])[:4 * len(batches)] == [size for size in batches for _ in range(4)]
+
+
+def computing_ranks(command):
+    report = report_of(command)
+    return report['workers'] == len(report['worker_stats']) and report['worker_stats'][0]['rank'] == 0 and report['worker_stats'][0]['iterations'] > 0
+
+
+def batches_of_fac(command):
+    """The batches that fiss plans by default are as many as those of fac2 in Table 2."""
+    batches = math.ceil(len(chunk_sizes('fac2', 4, 1000, '--form', 'closed')) / 4)
+    return chunk_sizes('fiss') == chunk_sizes(f'fiss:stages={batches}')
+
+
+CLAIMS = {
+    'H1': is_of_topology('central'), 'H2': is_of_topology('hierarchical'), 'H5': is_of_powers(2, 1), 'H8': is_within(5, 250),
+    'D14': lambda command: chunk_sizes('rnd') != chunk_sizes('rnd:seed=2'), 'D15': lambda command: set(chunk_sizes(shlex.split(command)[2])[:-1]) == {17},
+    'D16': begins_with(113, 81), 'D17': begins_with(50, 83, 116), 'D18': lambda command: chunk_sizes('viss')[:11] == 4 * [62] + 4 * [93] + 3 * [108],
+    'D20': batches_of_fac, 'D21': is_within(1, 250), 'D23': is_of_topology('dca-two-sided'), 'D24': is_of_topology('dca-two-sided'),
+    'D25': computing_ranks, 'D26': is_of_topology('hierarchical'), 'D27': is_of_topology('dca-rma'),
+    'R4': lambda command: all(large >= 2 * small - 1 for small, large in zip(*(chunk_sizes('wf:variant=paper', 4, 1000, '--power', '1,2,1,2')[i:16:2]
+                                                                                  for i in (0, 1)))),
+    'R6': lambda command: chunk_sizes('gss', 2, 10, '--form', 'closed')[:2] == [5, 3], 'R7': is_of_topology('dca-rma'), 'R8': is_of_topology('dca-rma'),
+    'R9': computing_ranks, 'R10': computing_ranks,
+    'L3': lambda command: len(set(chunk_sizes('mfsc')[:-1])) == 1 and abs(len(chunk_sizes('mfsc')) - len(chunk_sizes('fac2'))) <= 4,
+    'L4': is_within(3, 125),
+}
+EXPRESSION = r'(?:floor)?[(\d](?:[\d.()+*/x -]|,(?=\d{3}))*(?<=[\d)])'
+EQUATION = re.compile(rf'(?<![\w.^)/])({EXPRESSION})(?: \w+)? (?:is|=) ({EXPRESSION})( %)?')
+
+
+def equations(text_of_row):
+    """(text, whether it is true) of each "3 x 4 is 12" in it: a number may be rounded to its last digit, or up or down to a whole one."""
+    for found in EQUATION.finditer(text_of_row):
+        sides = [side.strip().rstrip(',.').replace(' x ', ' * ').replace(',', '') for side in found.groups()[:2]]
+        if not any(re.search(r'\d\)? [-+*] |/', side) for side in sides) or any(side.count('(') != side.count(')') for side in sides):
+            continue
+        values = [eval(side, {'__builtins__': {}, 'floor': math.floor}) for side in sides]  # of digits and operators alone, see EXPRESSION
+        decimals = min(len(side.partition('.')[2]) for side in sides if not re.search('[-+*/(]', side)) if any(
+            not re.search('[-+*/(]', side) for side in sides) else 6
+        values[1] /= 100 if found.group(3) else 1
+        decimals += 2 if found.group(3) else 0
+        step = 10 ** -decimals
+        yield found.group(0), abs(values[0] - values[1]) < (step if decimals == 0 else 0.501 * step)
+
+
 # --- the page and what is measured ---
 
 def first_command(row):
@@ -554,7 +646,8 @@ def measured(study):
 
 def check_study(study):
     found, printed = measured(study), {row.name: row.ours for row in rows()}
-    assert not (wrong := [f'{name}: "{printed[name]}" on the page, "{ours}" by the study' for name, ours in found.items() if printed[name] != ours]), '\n'.join(wrong)
+    wrong = [f'{name}: "{printed[name]}" on the page, "{ours}" by the study' for name, ours in found.items() if printed[name] != ours]
+    assert not wrong, '\n'.join(wrong)
 
 
 def numbers(cell):
@@ -614,6 +707,20 @@ def test_other_commands():
     assert not wrong, '\n'.join(wrong)
 
 
+def test_claims():
+    wrong = [name for row in rows() if (name := row.name) in CLAIMS and not CLAIMS[name](first_command(row))]
+    assert not wrong and set(CLAIMS) <= {row.name for row in rows()}, wrong
+
+
+def test_arithmetic():
+    """The equations that verdicts give as reasons."""
+    found = [(row.name, *equation) for row in rows() for equation in equations(row.verdict)]
+    sizes = next(row.theirs for row in rows() if row.name == 'S13')
+    assert sum(sizes_of(sizes)) == 10648, sizes
+    assert len(found) > 20 and not (wrong := [(name, equation) for name, equation, is_true in found if not is_true]), (found, wrong)
+    assert [is_true for _, is_true in equations('3 x 4 is 13; 2500/8 is 313, 1 - 1.63/2.86 is 43 %, (1 + 2)/4 = 0.6')] == [False, True, True, False]
+
+
 def test_recurrence():
     """A recurrence of [SW]'s points gives the speedups that are simulated, within 6 %."""
     printed = {row.name: row for row in rows()}
@@ -651,7 +758,7 @@ def test_ciorba():
         check_study(study)
 
 
-def test_beyond_the_papers():
+def test_failures_and_short_tasks():
     for study in ('rdlb', 'metg'):
         check_study(study)
 
