@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See availability.h. */
+/* Parser of availability traces: see availability.h. */
 #include "deploy/simulate/availability.h"
 
 #include "common/util/grow.h"
@@ -16,7 +16,6 @@
 #define SPEED_MAX           1e6
 #define LOAD_MAX            64
 
-/* Copies the next word, empty at the end of the line. Returns the rest. */
 static const char *take_word(const char *text, char word[WORD_MAX])
 {
     text += strspn(text, AVAILABILITY_BLANKS);
@@ -133,7 +132,7 @@ static int parse_profile(struct profile *profile, const char *text, struct error
     return 0;
 }
 
-/* Adds an event of a profile, unless the node already has this state. */
+/* Appends an event of a profile, unless it repeats the state that the node already has. */
 static int add_profile_event(struct trace_reader *reader, struct availability_event *event, bool is_state, double value,
                              bool *is_up, struct error *error)
 {
@@ -173,7 +172,6 @@ static int add_profile(struct trace_reader *reader, unsigned node, bool is_state
     return 0;
 }
 
-/* Parses a line NODE speed_file|state_file NAME. */
 static int take_profile(struct trace_reader *reader, char words[3][WORD_MAX], struct error *error)
 {
     uint64_t node;
@@ -227,7 +225,6 @@ static int compare_events(const void *a, const void *b)
 
 enum node_state { NODE_AWAY, NODE_LAUNCHED, NODE_JOINED };
 
-/* Applies an event to a node's state; fails if it is impossible. */
 static int follow_node(const struct availability_event *event, unsigned char *state, struct error *error)
 {
     if (event->kind == AVAILABILITY_UP && *state != NODE_AWAY)
@@ -242,7 +239,7 @@ static int follow_node(const struct availability_event *event, unsigned char *st
     return 0;
 }
 
-/* Checks that all events are possible, and drops speeds in profiles for nodes that are down. */
+/* Fails if an event is impossible. Removes speeds that profiles set while their node is down. */
 static int follow_nodes(struct availability *availability, unsigned launched, struct error *error)
 {
     unsigned char *states = calloc(NODE_MAX + 1, sizeof *states);

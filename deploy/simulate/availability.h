@@ -9,10 +9,10 @@
 #include <stdint.h>
 
 enum availability_kind {
-    AVAILABILITY_UP, /* the node joins with a master and its workers */
+    AVAILABILITY_UP,
     AVAILABILITY_DOWN,
-    AVAILABILITY_LEAVES, /* the node leaves: work that has not begun is assigned to others */
-    AVAILABILITY_SPEED,  /* the node has `speed` times its own speed from now on */
+    AVAILABILITY_LEAVES, /* the node ends its running work and leaves; work that has not begun goes to other nodes */
+    AVAILABILITY_SPEED,
 };
 
 struct availability_event {
@@ -20,33 +20,31 @@ struct availability_event {
     uint64_t at_ns;
     enum availability_kind kind;
     double speed;
-    unsigned line;      /* of the file, from 1 */
-    size_t place;       /* order in the file */
-    bool is_of_profile; /* ignored if the node is down */
+    unsigned line;
+    size_t place;       /* order within the file */
+    bool is_of_profile; /* comes from a profile: ignored while the node is down */
 };
 
 struct availability {
-    struct availability_event *events; /* [count] by time; owned */
+    struct availability_event *events; /* [count] ordered by time */
     size_t count;
 };
 
-/* Limit of events of a repeated profile. */
 #define AVAILABILITY_PROFILE_EVENTS_MAX 1000
 
-/* Returns the text of the profile `name`; freed by the caller. */
+/* Returns the text of the profile `name`, which the caller frees, or NULL. */
 typedef char *availability_reader(void *context, const char *name, struct error *error);
 
-/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; at equal times the order of the lines
- * counts. load=N means speed 1 / (1 + N): N busy processes on each core. The first `launched` nodes exist initially;
- * they may fail and return as joining nodes, but not leave.
+/* Parses lines `NODE SECONDS up|down|leaves|SPEED|load=N` with # comments; events at the same time keep the order of
+ * their lines. load=N means speed 1 / (1 + N): N busy processes on each core. The first `launched` nodes exist
+ * initially; they may fail and return as joining nodes, but not leave.
  *
  * A line `NODE speed_file NAME` or `NODE state_file NAME` applies a SimGrid profile, whose text comes from `reader`
- * (NULL: not available). A profile has lines `SECONDS VALUE` by time: a speed, or a state that is 0 for a failure and
- * positive for a return; after a line `LOOPAFTER S` it is repeated S seconds after its last event, up to
+ * (NULL: not available). A profile has lines `SECONDS VALUE` by time: a speed, or a state that is 0 for a failure
+ * and positive for a return; after a line `LOOPAFTER S` it is repeated S seconds after its last event, up to
  * AVAILABILITY_PROFILE_EVENTS_MAX events in all. On failure nothing is owned. */
 int availability_parse(struct availability *availability, const char *text, unsigned launched,
                        availability_reader *reader, void *context, struct error *error);
 
-/* True if a node joins in the trace. */
 bool availability_has_arrivals(const struct availability *availability);
 void availability_fini(struct availability *availability);

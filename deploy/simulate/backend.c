@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See backend.h. */
+/* Prepares a simulated run for either backend: see backend.h. */
 #include "deploy/simulate/backend.h"
 
 #include "common/config/job.h"
@@ -17,9 +17,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Time until a dead rank is detected, as in common/mpi: ten heartbeats of a second. */
+/* How long it takes to detect a dead rank: ten heartbeats of a second, as in common/mpi. */
 #define DETECT_NS UINT64_C(10000000000)
-/* Like DETECT_NS, for a node that has joined, whose stream ends or is silent for three keep-alives. */
+/* The same for a node that has joined: the end of its stream is seen earlier, or three missed keep-alives. */
 #define POD_DETECT_NS UINT64_C(1000000000)
 #define LIMIT_NS      (UINT64_MAX / 4)
 
@@ -72,10 +72,10 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
     return run->loads != NULL ? 0 : -1;
 }
 
-/* --- pods, whose ranks are known beforehand: they follow all others at the time a pod joins --- */
+/* --- nodes that join ("pods"): their ranks are numbered after those of the launch, in the order of joining --- */
 
 struct presence {
-    unsigned pod;  /* index in run->config.pods + 1; 0: a launched node, or absent */
+    unsigned pod;  /* index in run->config.pods + 1; 0: the node belongs to the launch, or is absent */
     unsigned rank; /* of the pod's master */
     double speed;
 };
@@ -85,7 +85,7 @@ struct lister {
     const struct placement *placement;
     unsigned pod_workers;
     unsigned ranks;
-    struct presence *presences; /* [nodes] owned */
+    struct presence *presences;
     size_t fault_room;
     bool out_of_memory;
 };
@@ -158,7 +158,7 @@ static int check_ranks(const struct availability *availability, const struct lis
                      SIMULATION_RANKS_MAX);
 }
 
-/* Appends faults to the run and sets its pods, one per arrival of a node, as large as a launched node. */
+/* Appends the nodes' events to the run's faults, and sets its pods: one per arrival, as large as a launched node. */
 static int list_pods(struct simulation_run *run, const struct simulation *simulation, struct error *error)
 {
     const struct availability *availability = &simulation->availability;
@@ -191,9 +191,7 @@ static int list_pods(struct simulation_run *run, const struct simulation *simula
     return lister.out_of_memory ? error_set(error, "out of memory for %zu events", availability->count) : 0;
 }
 
-/* --- the configuration --- */
-
-/* Sending a chunk to a helper and receiving its results: tests/bench/bench_isolation.py. */
+/* Time to send a chunk to a helper and to receive its results, measured by tests/bench/bench_isolation.py. */
 #define HELPER_CALL_NS 5500.0
 
 static struct virtual_config configure(const struct simulation *simulation, const double *powers)
@@ -214,7 +212,7 @@ static struct virtual_config configure(const struct simulation *simulation, cons
         .distance = setup->loop.distance,
         .reach = setup->loop.reach,
         .no_speculation = setup->loop.has_effects,
-        .is_patient = true, /* no launcher kills late ranks */
+        .is_patient = true, /* no launcher kills ranks that take long to end */
         .no_isolation = setup->kernel->descriptor != NULL,
         .are_tasks = setup->loop.are_tasks,
         .powers = powers,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Common types of the backends of `hdss simulate`. */
+/* Types that the backends of `hdss simulate` share. */
 #pragma once
 
 #include "common/util/error.h"
@@ -9,28 +9,29 @@
 
 struct simulation_run {
     struct virtual_config config;
-    double *powers;               /* [workers] owned; NULL: measured */
-    struct virtual_fault *faults; /* owned */
-    struct virtual_load *loads;   /* owned */
-    struct virtual_pod *pods;     /* owned */
+    /* The four lists are owned. powers: [workers]; NULL: powers are measured. */
+    double *powers;
+    struct virtual_fault *faults;
+    struct virtual_load *loads;
+    struct virtual_pod *pods;
     struct sim_trace trace;
 };
 
-/* Sets line-up, job, service times and events of the nodes, without network and iteration costs. The simulation is
- * borrowed. `run` must be freed in any case and not moved. */
+/* Sets the ranks, the job, the service times and the events of the nodes, but neither network nor costs of
+ * iterations. Borrows the simulation. `run` must be freed also on failure, and must not be moved. */
 int simulation_configure(const struct simulation *simulation, struct simulation_run *run, struct error *error);
 void simulation_run_fini(struct simulation_run *run);
 
-/* Network and costs in virtual time: context of the cluster's callbacks. */
+/* Context of the callbacks with which the virtual cluster asks for network and costs. Borrows the simulation. */
 struct simulation_model {
-    const struct simulation *simulation; /* borrowed */
-    unsigned *site;                      /* [nodes] owned */
+    const struct simulation *simulation;
+    unsigned *site;
 };
 
 int simulation_model_init(struct simulation_model *model, const struct simulation *simulation,
                           struct virtual_config *config, struct error *error);
 void simulation_model_fini(struct simulation_model *model);
 
-/* Writes trace, summary and report. Returns the exit status; -1 if there is none because the run hung. */
+/* Writes trace, summary and report. Returns the exit status, or -1 if the run hung. */
 int simulation_print_result(const struct simulation *simulation, struct simulation_run *run,
                             const struct virtual_result *result, const char *version, struct error *error);

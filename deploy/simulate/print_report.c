@@ -30,7 +30,6 @@ static int print_report_write_report(const struct simulation *simulation, const 
     return result;
 }
 
-/* Fraction of the loop time; negative: unknown. */
 static double print_report_share(const struct report *report, double busy_s)
 {
     return report->elapsed_s > 0 && busy_s >= 0 ? fmin(1, busy_s / report->elapsed_s) : -1;

@@ -5,6 +5,6 @@
 #include "common/metrics/report.h"
 #include "deploy/simulate/simulation.h"
 
-/* Completes the report with the version and the start-up time, prints the summary and writes the report. Returns
- * `status`, or another exit status if the report cannot be written. */
+/* Adds version and start-up time to the report, prints the summary and writes the report. Returns `status`, or
+ * another exit status if the report cannot be written. */
 int simulation_print_report(const struct simulation *simulation, struct report *report, int status);

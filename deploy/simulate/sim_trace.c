@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See sim_trace.h. */
+/* Traces of simulated runs: see sim_trace.h. */
 #include "deploy/simulate/sim_trace.h"
 
 #include "common/config/job.h"
@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Rank number i of those with a trace: supermaster, masters of the launch, masters of pods. */
+/* The rank that writes trace number i. Traces are in the order supermaster, masters of the launch, masters of pods. */
 static unsigned rank_of_noter(const struct virtual_config *config, unsigned i)
 {
     unsigned rank = i;

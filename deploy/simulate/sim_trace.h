@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The trace of a simulated run: chunk records of supermaster and masters in simulated time. */
+/* The trace of a simulated run: what supermaster and masters record of chunks, in simulated time. */
 #pragma once
 
 #include "common/metrics/report.h"
@@ -9,19 +9,19 @@
 struct simulation;
 struct virtual_config;
 
-/* Zero: no trace. */
+/* All zero if there is no trace. The lists have `count` members and are owned. */
 struct sim_trace {
-    struct trace_spool *spools; /* [count] owned */
-    struct trace_sink **sinks;  /* [count] by rank, for the cluster's configuration; owned */
-    unsigned *ranks;            /* [count] supermaster and masters; owned */
+    struct trace_spool *spools;
+    struct trace_sink **sinks; /* indexed by rank, for the cluster's configuration */
+    unsigned *ranks;
     unsigned count;
 };
 
-/* Begins the job's trace, except in runs for times only. `config` lists the masters. Must be freed in any case. */
+/* Opens the job's trace, unless the run is only timed. `config` lists the masters. Must be freed also on failure. */
 int sim_trace_open(struct sim_trace *trace, const struct simulation *simulation, const struct virtual_config *config,
                    struct error *error);
 
-/* Joins the trace; the report lists the workers. */
+/* Merges the ranks' records into the trace file. The report lists the workers. */
 int sim_trace_end(struct sim_trace *trace, const struct simulation *simulation, const struct report *report,
                   struct error *error);
 void sim_trace_fini(struct sim_trace *trace);

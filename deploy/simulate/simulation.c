@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Command line of a simulated run and its preparation: see simulation.h. */
+/* Command line and preparation of a simulated run: see simulation.h. */
 #include "deploy/simulate/simulation.h"
 
 #include "common/config/job.h"
@@ -19,9 +19,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the options --- */
-
-/* Takes --dca like a worker. */
 static int simulation_take_dca(void *target, const char *value, struct error *error)
 {
     struct simulation *simulation = target;
@@ -123,7 +120,7 @@ struct options simulation_options(void)
     return all;
 }
 
-/* Takes the simulation's options and leaves the others to the job. */
+/* Reads the options of the simulation, and keeps all others for the job. */
 static int read_words(struct simulation *simulation, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();
@@ -151,9 +148,7 @@ static int read_words(struct simulation *simulation, int argc, char **argv, stru
     return more;
 }
 
-/* --- the machine --- */
-
-/* A built-in platform may be followed by changes: ranger:bandwidth=8GB/s,byte=0.1ns. */
+/* A built-in platform may have changes after a colon: ranger:bandwidth=8GB/s,byte=0.1ns. */
 static bool is_path(const char *name)
 {
     char described[PLATFORM_NAME_MAX];
@@ -198,7 +193,7 @@ static int make_platform(struct simulation *simulation, simulation_reader *reade
     } else if (platform_find(&simulation->platform, name, &inner) < 0) {
         return error_set(error, "--platform: %s", inner.text);
     }
-    /* rank 0 leads, or is a worker; masters may be workers as well */
+    /* ranks besides rank 0 and the masters: workers, less one with --dca, less those that are both */
     const unsigned with_leader = simulation->workers - simulation->dca - simulation_serving_workers(simulation);
     if (placement_init(&simulation->placement, &simulation->platform, simulation->masters, with_leader,
                        simulation->setup.job.spec.threads, &inner) < 0)
@@ -266,8 +261,6 @@ static int make_speeds(struct simulation *simulation, struct error *error)
     return 0;
 }
 
-/* --- events of nodes --- */
-
 static int parse_seconds(const char *text, uint64_t *ns)
 {
     double seconds;
@@ -277,7 +270,7 @@ static int parse_seconds(const char *text, uint64_t *ns)
     return 0;
 }
 
-/* "N:X@S", "N:X@S-E" or, for failures, "N@S". */
+/* Parses "N:X@S" or "N:X@S-E"; for failures "N@S". */
 static int parse_event(char *word, bool fails, struct simulation_event *event)
 {
     uint64_t node;
@@ -363,9 +356,7 @@ static int read_availability(struct simulation *simulation, struct error *error)
     return 0;
 }
 
-/* --- the costs --- */
-
-/* Simulated workers get the speeds of the recorded ones in turn. */
+/* Gives the simulated workers the speeds of the recorded ones, which are repeated if there are more workers. */
 static int separate_recorded_workers(struct simulation *simulation, struct error *error)
 {
     struct recorded_speeds *speeds = &simulation->recorded_speeds;
@@ -397,7 +388,7 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
                : 0;
 }
 
-/* lb4omp:FILE,mhz=MHZ */
+/* Reads lb4omp:FILE,mhz=MHZ. */
 static int read_profile_of_lb4omp(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;
@@ -435,7 +426,7 @@ static int make_costs(struct simulation *simulation, struct error *error)
 {
     static const char *const words[] = {"separate", "simulate", "ignore"};
     if (!simulation->has_recorded && simulation->platform_name == NULL)
-        simulation->recorded = RECORDED_SIMULATE; /* no other machine is given */
+        simulation->recorded = RECORDED_SIMULATE; /* the recorded machine is the only one that the user has named */
     if (make_costs_by_name(simulation, error) < 0)
         return -1;
     if (!simulation->has_recorded || costs_have_workers(simulation->costs))
@@ -445,8 +436,6 @@ static int make_costs(struct simulation *simulation, struct error *error)
                      "which has the rank of a worker, as --record-costs writes it",
                      words[simulation->recorded]);
 }
-
-/* --- checks of the whole simulation --- */
 
 static int simulation_check_dca(const struct simulation *simulation, struct error *error)
 {
@@ -458,7 +447,7 @@ static int simulation_check_dca(const struct simulation *simulation, struct erro
     return 0;
 }
 
-/* Rejects options without effect in a simulated run. */
+/* Refuses options of the job that have no effect in a simulated run. */
 static int simulation_check_job(const struct simulation *simulation, struct error *error)
 {
     const struct job *job = &simulation->setup.job;
@@ -500,7 +489,6 @@ int simulation_read(struct simulation *simulation, int argc, char **argv, struct
     return read_words(simulation, argc, argv, error);
 }
 
-/* --break-after applies to rank 0 with --dca, otherwise to the masters. */
 static int simulation_pass_break_after(struct simulation *simulation, struct error *error)
 {
     if (simulation->break_after == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A prepared request to `hdss simulate` for either backend: job, line-up, platform with placement, costs of iterations,
- * and events of the nodes. */
+/* A prepared request to `hdss simulate`, for either backend: job, number of ranks, platform and placement, costs of
+ * iterations, and events of the nodes. */
 #pragma once
 
 #include "common/config/job.h"
@@ -13,101 +13,100 @@
 #include "deploy/simulate/platforms/platform.h"
 #include "worker/kernels/costs/costs.h"
 
-#define SIMULATION_NODES_MAX       1024 /* limit of nodes with slowdowns or failures */
+#define SIMULATION_NODES_MAX       1024
 #define SIMULATION_REPETITIONS_MAX 1000000
 #define SIMULATION_RANKS_MAX       (1u << 24)
 
 enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 
-/* Use of the workers named in a file of costs. */
 enum simulation_recorded {
-    RECORDED_SEPARATE, /* costs are converted to a worker of mean speed */
-    RECORDED_SIMULATE, /* the same, and simulated workers have the recorded speeds */
-    RECORDED_IGNORE,   /* costs are used as recorded */
+    RECORDED_SEPARATE, /* converted to costs on a worker of mean speed */
+    RECORDED_SIMULATE, /* the same, and the simulated workers get the recorded speeds */
+    RECORDED_IGNORE,   /* used as recorded */
 };
 
 enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
 
 struct simulation_event {
-    unsigned node; /* among the used nodes, from 0 */
-    double factor; /* slowdown; 0: the node fails */
+    unsigned node; /* index among the nodes in use */
+    double factor; /* of the slowdown; 0: the node fails */
     uint64_t at_ns;
-    uint64_t until_ns; /* end of the slowdown; UINT64_MAX: never */
+    uint64_t until_ns; /* UINT64_MAX: for ever */
 };
 
-/* Loop times of the repetitions. */
 struct simulation_range {
     double least_s, median_s, most_s;
 };
 
 struct simulation_times {
-    double elapsed_s, startup_s; /* of the loop; before its first assignment */
+    double elapsed_s, startup_s; /* of the loop, and before its first chunk is assigned */
 };
 
 struct run_at_hand {
-    uint64_t order;                 /* seed of the order of events; 0: fixed order */
-    struct simulation_times *noted; /* receives the times instead of output; NULL: output; borrowed */
+    uint64_t order;                 /* seed of the order of simultaneous events; 0: fixed order */
+    struct simulation_times *noted; /* receives the times, and nothing is printed; NULL: print; borrowed */
     struct simulation_range range;
-    /* busy times of the supermaster and the busiest master, set by the run; negative: unknown */
+    /* Busy seconds, set by the run; negative: unknown. Of the masters, the busiest one counts. */
     double supermaster_busy_s, master_busy_s;
 };
 
 struct simulation {
-    /* options */
+    /* Options. */
     unsigned masters, workers;
     enum simulation_backend backend;
-    uint64_t break_after; /* --break-after; 0: not given */
+    uint64_t break_after;
     char break_word[40];
-    bool dca;                          /* --dca: no supermaster; workers draw chunks themselves */
-    struct worker_options dca_options; /* only --dca is used */
-    const char *platform_name;         /* built-in with changes, or a file */
-    const char *costs_name;            /* file or distribution; NULL: the kernel's model */
-    enum simulation_recorded recorded; /* use of the workers in a file of costs */
-    bool has_recorded;                 /* `recorded` was given */
-    const char *slowdown_text;         /* of the workers; NULL: none */
-    const char *load_text;             /* busy processes next to the workers; NULL: none */
+    bool dca; /* no supermaster: workers draw chunks themselves */
+    struct worker_options dca_options;
+    const char *platform_name; /* a built-in one, perhaps with changes, or a file */
+    const char *costs_name;    /* a file or a distribution; NULL: the kernel's own costs */
+    enum simulation_recorded recorded;
+    bool has_recorded;
+    const char *slowdown_text;
+    const char *load_text;
     const char *slow_text, *fail_text;
-    const char *availability_path; /* NULL: none */
-    uint64_t seed;                 /* of the order of simultaneous events; 0: fixed order */
-    unsigned repetitions;          /* number of seeds from there on; 0: one run */
-    const char *jobs_path;         /* jobs of a set; NULL: one job */
-    unsigned jobs_at_once;         /* in a set; 0: default */
+    const char *availability_path;
+    uint64_t seed;         /* first seed of the order of simultaneous events; 0: fixed order */
+    unsigned repetitions;  /* number of seeds from `seed` on; 0: one run */
+    const char *jobs_path; /* file with the jobs of a set; NULL: one job */
+    unsigned jobs_at_once;
     enum simulation_format format;
     bool has_format;
-    /* a given option that is not simulated; NULL: none */
+    /* a given option that cannot be simulated; NULL: none */
     const struct option_row *refused;
-    char **words; /* [word_count] the job's command line, beginning with a program's name; words borrowed, list owned */
+    /* [word_count] the job's command line from the program's name on; the list is owned, the words are borrowed */
+    char **words;
     int word_count;
-    /* derived */
+    /* Derived from the options. Pointers are owned. */
     struct job_setup setup;
     struct platform platform;
     struct placement placement;
-    struct costs *costs;                    /* owned */
-    struct recorded_speeds recorded_speeds; /* of workers in the file; empty if it names none, or not all */
-    double *worker_speeds;           /* [workers] computing speed from node, slowdown and recorded worker; owned */
-    double *worker_loads;            /* [workers] runnable processes on each core, including the worker; owned */
-    double *rank_speeds;             /* [ranks] for other work; owned */
-    struct simulation_event *events; /* [event_count] owned */
+    struct costs *costs;
+    struct recorded_speeds recorded_speeds; /* empty if the file of costs does not name the worker of each line */
+    double *worker_speeds;                  /* [workers] from node, slowdown and recorded worker */
+    double *worker_loads;                   /* [workers] runnable processes on each core, including the worker */
+    double *rank_speeds;                    /* [ranks] speed of work other than iterations */
+    struct simulation_event *events;
     unsigned event_count;
-    struct availability availability; /* owned */
+    struct availability availability;
     struct run_at_hand at_hand;
 };
 
-/* Options of `hdss simulate`, and the same together with those of a job. */
+/* Options of `hdss simulate`; simulation_options() adds those of a job. */
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 
-/* Reads the command line; argv[0] is ignored. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. simulation_fini() must be
- * called in any case. Borrows from argv. */
+/* Reads the command line from argv[1] on. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. simulation_fini() must be
+ * called also on failure. Borrows from argv. */
 int simulation_read(struct simulation *simulation, int argc, char **argv, struct error *error);
 
 typedef int simulation_reader(void *context, const char *path, struct platform *platform, struct error *error);
 
-/* Prepares the request; `reader` (may be NULL) reads SimGrid's files. Same results as simulation_read(). */
+/* Prepares the request. `reader` reads SimGrid's files and may be NULL. Returns the same values as
+ * simulation_read(). */
 int simulation_prepare(struct simulation *simulation, simulation_reader *reader, void *context, struct error *error);
 void simulation_fini(struct simulation *simulation);
 
-/* Number of workers that also serve. */
 static inline unsigned simulation_serving_workers(const struct simulation *simulation)
 {
     const bool some = simulation->setup.job.spec.masters_compute && !simulation->dca;
@@ -119,19 +118,18 @@ static inline unsigned simulation_worker_rank(const struct simulation *simulatio
     return !simulation->dca + simulation->masters + w - simulation_serving_workers(simulation);
 }
 
-/* Powers given by the job, [workers], freed by the caller; NULL: measured. */
+/* Sets [workers] powers if the job gives them, to be freed by the caller; NULL: they are measured. */
 int simulation_read_powers(const struct simulation *simulation, double **powers, struct error *error);
 
-/* Nanoseconds of [first, first + count) on a core of speed 1. */
+/* Cost in ns of [first, first + count) on a core of speed 1. */
 static inline double simulation_cost_ns(const struct simulation *simulation, uint64_t first, uint64_t count)
 {
     return costs_ns(simulation->costs, first, count);
 }
 
-/* Run in virtual time, without or with a supermaster; print the summary and write the report. Return an enum
- * exit_status, or -1 if the run is not possible. */
+/* Run the simulation in virtual time, print the summary and write the report. Return an enum exit_status, or -1 if
+ * the run is not possible. */
 int simulation_run_dca(struct simulation *simulation, const char *version, struct error *error);
 int simulation_run_virtual(struct simulation *simulation, const char *version, struct error *error);
 
-/* Runs all requested orders: reports the run with the median loop time, and the range of all. */
 int simulation_run_orders(struct simulation *simulation, const char *version, struct error *error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* --dca node, simulated: the workers of a node draw from a queue in shared memory one after the other, each in
- * QUEUE_NS. The first to find it empty fetches the node's next big chunk from the counters in rank 0's window, and the
- * others try again after its arrival. A delayed assignment holds a lock of the node.
+ * QUEUE_NS. The first worker that finds it empty fetches a big chunk for the node from the counters in rank 0's window;
+ * the others draw again after it has arrived. An assignment with --inject-delay holds a lock of the node.
  *
- * With recall, after a worker has found nothing left, the queue is refilled by the worker of the node that reaches the
- * end of an iteration first and has a rest of its chunk to give up. This worker is determined when the queue is
- * drained: checks that would find nothing have no event. */
+ * With recall, the queue is refilled after a worker has found nothing left: the worker of the node that is first at
+ * the end of an iteration gives up the rest of its chunk. This worker is determined when the queue is drained, so
+ * there is no event for a check that would find nothing. */
 #include "common/config/rank_options.h"
 #include "common/dca/core_queue.h"
 #include "deploy/simulate/dca/run.h"
@@ -15,7 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A draw from the queue of a node with two ranks (tests/bench/RESULTS.md, benchmark dca); 15 with one. */
+/* How long a draw takes from a queue that two ranks of a node share (tests/bench/RESULTS.md, benchmark dca). One
+ * rank alone takes 15. */
 #define QUEUE_NS 27
 
 #define NOBODY UINT32_MAX
@@ -25,11 +26,11 @@ struct simulated_queue {
     struct dca_view view;
     bool viewed;
     double free_ns;
-    unsigned first, last; /* list of workers that wait for a big chunk; NOBODY if none does */
+    unsigned first, last; /* linked list of workers that wait for a big chunk; NOBODY: empty */
     unsigned workers;
-    const unsigned *members; /* [workers] of the node */
-    unsigned giver;          /* worker that gives next; NOBODY if there is none */
-    uint64_t giver_done;     /* iterations of its chunk done by then */
+    const unsigned *members;
+    unsigned giver;      /* the worker that gives up a rest next */
+    uint64_t giver_done; /* iterations of its chunk that it will have done then */
 };
 
 static void queues_list_members(struct dca_run *run)
@@ -104,7 +105,7 @@ static double queues_done_ns(const struct dca_run *run, unsigned w, uint64_t don
            dca_compute_ns(run, w, worker->began_ns, worker->call_ns, worker->machine.chunk.first, done);
 }
 
-/* Iterations of the worker's chunk done at the end of the one in progress at `at_ns`. */
+/* How many iterations of the chunk are done when the one that runs at `at_ns` ends. */
 static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, double at_ns)
 {
     uint64_t over = 0, not_over = run->workers[w].machine.chunk.count;
@@ -115,7 +116,7 @@ static uint64_t queues_find_boundary(const struct dca_run *run, unsigned w, doub
     return not_over;
 }
 
-/* Of a drained queue, determines the giver: the first worker at the end of an iteration with a rest to give. */
+/* If the queue is drained and wanted, determines which worker gives up a rest first. */
 static void queues_plan_giver(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     double best_ns = INFINITY;
@@ -145,7 +146,7 @@ void queues_starve(struct dca_run *run, unsigned w, double at_ns)
     queues_plan_giver(run, node, at_ns);
 }
 
-/* Wakes waiting workers. With SimGrid one may run and wait again before the next is woken. */
+/* Wakes the waiting workers. With SimGrid a worker may run and wait again before the next one is woken. */
 static void queues_wake(struct dca_run *run, struct simulated_queue *node, double at_ns)
 {
     unsigned waiting = node->first;
@@ -159,7 +160,6 @@ static void queues_wake(struct dca_run *run, struct simulated_queue *node, doubl
     }
 }
 
-/* The worker claims the queue, cuts its chunk, and continues with the rest. */
 static void queues_give(struct dca_run *run, unsigned w, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);
@@ -187,7 +187,7 @@ static void queues_give(struct dca_run *run, unsigned w, double at_ns)
     queues_wake(run, node, at_ns);
 }
 
-/* A big chunk, or the end, is available to all; its fetcher draws first. */
+/* Makes a big chunk, or the end of the loop, available to all. The worker that fetched it draws first. */
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns)
 {
     struct simulated_queue *node = queues_of(run, w);
@@ -218,7 +218,7 @@ void queues_draw(struct dca_run *run, unsigned w, double at_ns)
     else if (event.drawn.result == DCA_DRAWN)
         node->free_ns += dca_on_core_ns(run, w, node->free_ns, run->assignment_ns);
     else
-        queues_wake(run, node, node->free_ns); /* no other worker can give anything */
+        queues_wake(run, node, node->free_ns); /* the loop ends: no worker has a rest to give up */
     dca_give(run, w, &event, node->free_ns);
     queues_plan_giver(run, node, at_ns);
 }

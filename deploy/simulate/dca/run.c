@@ -91,7 +91,6 @@ void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, do
         run->model->drawn(run, w, at_ns);
 }
 
-/* Measures the chunk in pieces, like the executor. */
 static void drawing_measure(struct dca_run *run, unsigned w, double began_ns)
 {
     struct drawing_worker *worker = &run->workers[w];
@@ -128,7 +127,6 @@ static void drawing_finish(struct dca_run *run, unsigned w, double at_ns)
     dca_give(run, w, &(struct dca_event){.type = DCA_EVENT_FINISHED}, next_ns);
 }
 
-/* The worker begins, or continues after an arrival in its node's queue. */
 static void drawing_begin(struct dca_run *run, unsigned w, double at_ns)
 {
     const enum dca_state state = run->workers[w].machine.state;
@@ -159,7 +157,7 @@ static void drawing_sum_by_node(const struct simulation *simulation, const doubl
         sums[simulation->placement.node_of[w]] += speeds[w];
 }
 
-/* Powers of workers or nodes, freed by the caller; NULL: not weighted. */
+/* Sets the powers of workers or nodes, to be freed by the caller; NULL: chunks are not weighted. */
 static int drawing_make_powers(const struct dca_run *run, unsigned count, double **powers, struct error *error)
 {
     const struct simulation *simulation = run->simulation;
@@ -216,7 +214,7 @@ static int drawing_init_machines(struct dca_run *run, struct error *error)
     return run->core_ready ? 0 : -1;
 }
 
-/* A failing node ends the run, so only slowdowns remain as faults. */
+/* A node that fails ends the run: only slowdowns remain in the list of faults. */
 static int drawing_init_faults(struct dca_run *run, struct error *error)
 {
     struct virtual_config *config = &run->given.config;

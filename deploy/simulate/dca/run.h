@@ -4,14 +4,14 @@
  * queues.c (queues of the nodes) model the duration of accesses to shared state. Clock and network come from a backend:
  * virtual time in virtual.c, SimGrid in deploy/simulate/simgrid/dca.c.
  *
- * Model: a worker begins a draw, its access goes to the counters (to both of two, if the technique needs them), and
- * with the answer it calculates its chunk, computes it and begins the next draw. The worker's own actions, including
- * calculation and delays, take longer on a slower core and while its node is slowed down; computing is also multiplied
- * by the number of processes on its core. Accesses happen in order of arrival at the counters. Deterministic: at equal
- * times the lowest worker is first.
+ * Model: to draw a chunk a worker accesses the counters, one or two as the technique needs. From the answer it
+ * calculates its chunk, then computes it and begins the next draw. All that a worker does, including calculation and
+ * delays, takes longer on a slower core and while its node is slowed down; computing time is also multiplied by the
+ * number of processes on the core. Accesses take effect in the order in which they arrive at the counters.
+ * Deterministic: at equal times the lowest worker is first.
  *
- * All workers share one dca_core: published measurements are learned once, at the first following draw of any worker.
- * Each draw begins with an exchange, so this is equivalent to a dca_core per worker. */
+ * All workers share one dca_core: published measurements are learned once, at the first following draw of any
+ * worker. Each draw begins with an exchange, so this is equivalent to a dca_core per worker. */
 #pragma once
 
 #include "common/dca/core.h"
@@ -24,61 +24,59 @@
 #include "deploy/simulate/virtual/perturb.h"
 
 enum drawing_event {
-    DRAWING_BEGINS,   /* the worker begins a draw, or checks its node's queue again */
-    DRAWING_ARRIVES,  /* the worker's access reaches the counters */
-    DRAWING_FINISHES, /* the worker's chunk is computed */
-    DRAWING_LOOKS,    /* rank 0 checks for requests */
-    DRAWING_LEAVES,   /* the worker's request departs to rank 0, if a network transports it (SimGrid) */
-    DRAWING_RETURNS,  /* the answer departs to the worker, if a network transports it */
-    DRAWING_GIVES,    /* the end of an iteration after which the worker may give up the rest of its chunk */
+    DRAWING_BEGINS, /* begins a draw, or checks its node's queue again */
+    DRAWING_ARRIVES,
+    DRAWING_FINISHES,
+    DRAWING_LOOKS,
+    DRAWING_LEAVES, /* this and RETURNS: a message departs, if a network carries it (SimGrid) */
+    DRAWING_RETURNS,
+    DRAWING_GIVES,
 };
 
 struct drawing_worker {
     struct dca_machine machine;
-    struct dca_action access; /* FETCH_ADD or EXCHANGE in progress */
-    double way_ns;            /* latency from the worker to the counters */
-    double due_ns;            /* time of the scheduled event */
+    struct dca_action access; /* the access in progress: FETCH_ADD or EXCHANGE */
+    double way_ns;
+    double due_ns;
     enum drawing_event due;
     bool is_due;
     double compute_ns;
-    double waited_ns; /* between the end of the previous chunk and its start; 0: none */
-    double call_ns;   /* cost of the kernel call, in addition to the iterations */
+    double waited_ns; /* from the end of the previous chunk to the start of this one; 0: unknown */
+    double call_ns;   /* of the kernel call, apart from the iterations */
     double began_ns;  /* start of the running chunk; negative: none yet */
-    double ended_ns;  /* end of the previous chunk */
-    unsigned behind;  /* next worker waiting for the node's queue */
+    double ended_ns;
+    unsigned behind; /* the next worker in the list of those that wait for the node's queue */
 };
 
 struct dca_run;
 
-/* Clock and network. */
 struct dca_backend {
-    /* Schedules at most one event per worker, replacing an earlier one, and one check of rank 0. */
+    /* Schedules an event of the worker, which replaces its earlier one. A check of rank 0 is scheduled apart from
+     * these. */
     void (*schedule)(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-    /* Sends `bytes` from the worker to rank 0; DRAWING_ARRIVES follows. */
+    /* Sends `bytes` from the worker to rank 0, where DRAWING_ARRIVES follows. */
     void (*ask)(struct dca_run *run, unsigned w, double at_ns, double bytes);
-    /* Sends the answer `counter` from rank 0 to the worker; dca_deliver() follows. */
+    /* Sends the answer `counter` from rank 0 to the worker, for which dca_deliver() follows. */
     void (*reply)(struct dca_run *run, unsigned w, uint64_t counter, double at_ns, double bytes);
 };
 
-/* How access to the counters is simulated. */
+/* How accesses to the counters are simulated: by dca_window, dca_coordinator or dca_queues. */
 struct dca_model {
     enum report_topology topology;
-    /* On failure close() is called as well. May be NULL. */
+    /* May be NULL. close() is called also if it fails. */
     int (*open)(struct dca_run *run, struct error *error);
     void (*close)(struct dca_run *run);
-    /* The worker's access departs. */
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
-    /* DRAWING_ARRIVES */
     void (*arrive)(struct dca_run *run, unsigned w, double at_ns);
-    /* When a worker has received an answer that arrives at `there_ns`; NULL: at `there_ns`. */
+    /* When a worker has received an answer that arrives at `there_ns`. NULL: at once. */
     double (*received_ns)(struct dca_run *run, unsigned w, double there_ns);
-    /* The worker has begun a chunk, or ended. */
+    /* Called after the worker has begun a chunk, or has ended. */
     void (*drawn)(struct dca_run *run, unsigned w, double at_ns);
-    /* DRAWING_FINISHES, DRAWING_LOOKS; NULL if no worker serves others. finish() returns the start of the worker's next
-     * draw, or 0 if it was called too early and will be called again. */
+    /* For DRAWING_FINISHES and DRAWING_LOOKS; NULL if no worker serves others. finish() returns when the worker
+     * begins its next draw, or 0 if its chunk ends later than planned: then it is called again. */
     double (*finish)(struct dca_run *run, unsigned w, double at_ns);
     void (*look)(struct dca_run *run, double at_ns);
-    /* DRAWING_GIVES; NULL if chunks are not cut. */
+    /* For DRAWING_GIVES; NULL if chunks are not cut. */
     void (*give)(struct dca_run *run, unsigned w, double at_ns);
 };
 
@@ -98,38 +96,33 @@ struct dca_run {
     struct dca_core core;
     bool core_ready;
     uint64_t counters[DCA_COUNTERS];
-    struct drawing_worker *workers; /* [workers] owned */
+    struct drawing_worker *workers; /* The lists are owned. */
     unsigned ended;                 /* workers that draw no more */
     double look_ns;
-    struct report_worker *rows;           /* [workers] owned */
-    double calculation_ns, assignment_ns; /* including --inject-delay, on a core of speed 1 */
-    double free_ns;                       /* when the counters in a window become free */
-    double locked_ns;                     /* end of the last delayed assignment there */
-    struct coordinator *coordinator;      /* owned by coordinator.c */
-    struct simulated_queue *queues;       /* [nodes] owned by queues.c */
-    unsigned *members;                    /* [workers] by node; owned by queues.c */
-    double first_ns, end_ns;              /* first draw (negative before), end of the last chunk */
+    struct report_worker *rows;
+    double calculation_ns, assignment_ns; /* with --inject-delay, on a core of speed 1 */
+    double free_ns;                       /* when the window has done all accesses so far */
+    double locked_ns;                     /* when the last delayed assignment there ends */
+    struct coordinator *coordinator;
+    struct simulated_queue *queues;
+    unsigned *members; /* [workers] ordered by node; owned by queues.c */
+    double first_ns, end_ns;
     uint64_t chunks, refills, messages, bytes, recalls, recalled;
 };
 
-/* dca_run_fini() must be called in any case. */
 int dca_run_init(struct dca_run *run, const struct simulation *simulation, const struct dca_backend *backend,
                  void *context, struct error *error);
 void dca_run_fini(struct dca_run *run);
-/* Writes summary and report. Returns the exit status. */
 int dca_run_say(struct dca_run *run, bool failed, const char *version);
-/* Handles a due event of a worker, except LEAVES and RETURNS. */
+/* Handles an event of a worker that is due. LEAVES and RETURNS are events of the backend alone. */
 void dca_run_happen(struct dca_run *run, unsigned w, enum drawing_event type);
-/* The counters' answer arrives at the worker, which receives it. */
 void dca_deliver(struct dca_run *run, unsigned w, uint64_t counter, double there_ns);
 void dca_schedule(struct dca_run *run, double at_ns, unsigned w, enum drawing_event type);
-/* Performs the worker's access; FETCH_ADD: returns the previous value. */
+/* Performs the worker's access to the counters. Returns the previous value if it is a FETCH_ADD. */
 uint64_t dca_access(struct dca_run *run, unsigned w);
-/* The worker has received the counters' answer. */
 void dca_answer(struct dca_run *run, unsigned w, uint64_t counter, double at_ns);
 void dca_give(struct dca_run *run, unsigned w, const struct dca_event *event, double at_ns);
 
-/* Sizes of an access and its answer. */
 static inline double dca_asked_bytes(const struct dca_run *run, unsigned w, double plain)
 {
     return run->workers[w].access.type == DCA_ACTION_EXCHANGE ? plain + sizeof(struct dca_measured) : plain;
@@ -142,13 +135,11 @@ static inline double dca_answer_bytes(const struct dca_run *run, unsigned w, dou
                : plain;
 }
 
-/* True if the access includes a delayed assignment. */
 static inline bool dca_is_late(const struct dca_run *run, unsigned w)
 {
     return run->assignment_ns > 0 && run->workers[w].access.assigns;
 }
 
-/* Duration, from `from_ns` on, of work that takes `ns` on a core of speed 1. */
 static inline double dca_on_core_ns(const struct dca_run *run, unsigned w, double from_ns, double ns)
 {
     return perturbed_ns(&run->perturbations, w, from_ns, ns / run->simulation->rank_speeds[w]);
@@ -161,7 +152,7 @@ static inline const struct platform_link *dca_link(const struct dca_run *run, un
     return platform_link_between(&run->simulation->platform, node[node_of[0]], node[node_of[w]]);
 }
 
-/* Duration from `from_ns` on of iterations of the loop in a kernel call with additional cost `call_ns`. */
+/* Duration, from `from_ns` on, of a kernel call that costs `call_ns` besides its iterations. */
 static inline double dca_compute_ns(const struct dca_run *run, unsigned w, double from_ns, double call_ns,
                                     uint64_t first, uint64_t count)
 {
@@ -175,7 +166,6 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns);
 void dca_window_arrive(struct dca_run *run, unsigned w, double at_ns);
 int dca_window_open(struct dca_run *run, struct error *error);
 
-/* DRAW, PUBLISH, AWAIT and STARVE of the worker. */
 void queues_draw(struct dca_run *run, unsigned w, double at_ns);
 void queues_publish(struct dca_run *run, unsigned w, const struct range *big, double at_ns);
 void queues_await(struct dca_run *run, unsigned w);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* --dca rma, simulated: the counters are in a window of rank 0. An access takes the latency in both directions, except
- * on the node of rank 0, where it is an atomic memory operation; the window performs one access at a time in ATOMIC_NS,
- * and no core is busy with it.
+/* --dca rma, simulated: the counters are in a window of rank 0. The window performs one access at a time, in ATOMIC_NS,
+ * which keeps no core busy. Besides, an access takes the latency in both directions; on the node of rank 0 it is an
+ * atomic memory operation and takes none.
  *
- * A delayed assignment holds a ticket lock: the worker draws a ticket, polls the current number until it is its turn,
- * accesses the counter, waits for the delay and increments the number. Each of these is a separate access. Polling
- * workers are assumed not to disturb others. */
+ * An assignment that --inject-delay delays holds a ticket lock: the worker draws a ticket, polls the current number
+ * until it is its turn, accesses the counter, waits for the delay and increments the number. Each of these is a
+ * separate access. The model assumes that polling workers do not disturb others. */
 #include "deploy/simulate/dca/run.h"
 
 #include <math.h>
 
-/* MPI_Fetch_and_op on an allocated window within a node, AMD EPYC (tests/bench/RESULTS.md: 79 to 99). */
+/* MPI_Fetch_and_op on an allocated window within a node of AMD EPYC: 79 to 99 ns (tests/bench/RESULTS.md). */
 #define ATOMIC_NS    93
 #define ACCESS_BYTES 16 /* operand and previous value */
 
@@ -28,7 +28,7 @@ void dca_window_leave(struct dca_run *run, unsigned w, double at_ns)
     run->backend->ask(run, w, at_ns, ACCESS_BYTES);
 }
 
-/* End of an access that reaches the window at `at_ns`. */
+/* When an access is done that reaches the window at `at_ns`. */
 static double window_through_ns(struct dca_run *run, double at_ns)
 {
     run->messages++;
@@ -37,7 +37,7 @@ static double window_through_ns(struct dca_run *run, double at_ns)
     return run->free_ns;
 }
 
-/* End of the last access for a ticket drawn at `at_ns`. */
+/* When the last access is done for a ticket that was drawn at `at_ns`. */
 static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
 {
     const double way_ns = run->workers[w].way_ns, round_ns = 2 * way_ns + ATOMIC_NS;
@@ -51,7 +51,8 @@ static double window_turn_ns(struct dca_run *run, unsigned w, double at_ns)
     return run->locked_ns;
 }
 
-/* The worker's record is written at `through_ns`; returns when all records are read, which disturbs no one. */
+/* The worker's record is written at `through_ns`. Returns when the worker has read all records; reading keeps the
+ * window free. */
 static double window_read_all_ns(struct dca_run *run, unsigned w, double through_ns)
 {
     const struct platform_link *link = dca_link(run, w);

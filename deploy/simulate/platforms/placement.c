@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* Number i of `used` nodes spread evenly over the platform. */
+/* The platform's node for number i of `used` nodes, which are spread evenly over the platform. */
 static unsigned placement_spread(const struct platform *platform, unsigned i, unsigned used)
 {
     return (unsigned)((uint64_t)i * platform->nodes / used);
@@ -18,7 +18,7 @@ static uint64_t placement_cores_of(const struct platform *platform, unsigned use
     return cores;
 }
 
-/* Number of nodes for the ranks; the platform has enough cores. */
+/* Returns how many nodes have enough cores for the ranks. The platform as a whole has enough. */
 static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
 {
     uint64_t largest = 1;
@@ -30,15 +30,15 @@ static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
     return used < platform->nodes ? (unsigned)used : platform->nodes;
 }
 
-/* Iterates over the cores of evenly spread nodes. */
+/* Walks over the cores of the used nodes. */
 struct cursor {
     const struct platform *platform;
-    unsigned *node_of; /* of the ranks; NULL: only tests whether there is room */
+    unsigned *node_of; /* [ranks]; NULL: only find out whether there is room */
     unsigned used;
     unsigned node, core;
 };
 
-/* Places a rank on the next `cores` cores of one node. False if there are none. */
+/* Places a rank on the next `cores` cores of one node. Returns false if no node has so many left. */
 static bool placement_put(struct cursor *cursor, unsigned rank, unsigned cores)
 {
     while (cursor->node < cursor->used) {
@@ -70,7 +70,8 @@ static bool placement_put_all(const struct placement *placement, struct cursor *
     return has_room;
 }
 
-/* Increases the number of nodes until all ranks have room: with threads, cores of a node may stay unused. */
+/* Finds the smallest number of nodes with room for all ranks. If workers have several threads, some cores of a node
+ * may remain unused. */
 static bool placement_find_nodes(struct placement *placement, const struct platform *platform, uint64_t cores)
 {
     for (unsigned used = nodes_for(platform, cores); used <= platform->nodes; used++) {

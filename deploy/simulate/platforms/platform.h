@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A simulated machine: nodes, their speeds, costs of messages, and service times of daemons. Both backends of `hdss
- * simulate` use it: one directly, the other by generating a SimGrid platform.
+/* A simulated machine: nodes, their speeds, costs of messages, and how long daemons are busy with each event. Both
+ * backends of `hdss simulate` use it: one directly, the other by generating a SimGrid platform.
  *
  * Text format, one statement per line, # comments:
  *     title A cluster of the year 2008
@@ -25,33 +25,32 @@
 #define PLATFORM_NODES_MAX  (1u << 24)
 #define PLATFORM_CORES_MAX  4096
 
-/* Consecutive equal nodes. */
 struct platform_nodes {
     unsigned count, cores;
-    double speed; /* of a core, relative to the core on which iteration costs were measured */
+    double speed; /* relative to the core on which the costs of iterations were measured */
     unsigned site;
 };
 
 struct platform_link {
     double latency_ns;
-    double bytes_per_ns; /* GB/s */
+    double bytes_per_ns;
 };
 
-/* Defaults for the costs of empty iterations, measured on an AMD EPYC with tests/bench/free_iterations.c; the cost of a
- * cold call is that of real ranks (tests/bench/bench_first.py). */
+/* How long a worker is busy with iterations that cost nothing: measured on an AMD EPYC with
+ * tests/bench/free_iterations.c. A cold call was measured between real ranks (tests/bench/bench_first.py). */
 #define PLATFORM_CALL_NS      30.0
 #define PLATFORM_COLD_NS      550.0
 #define PLATFORM_ITERATION_NS 2.5
 
-/* Time that a rank is busy other than with iterations, on a core of speed 1. */
+/* How long a rank is busy with anything but iterations, on a core of speed 1. */
 struct platform_service {
-    double event_ns;       /* per event */
-    double message_ns;     /* per message sent */
-    double byte_ns;        /* per byte sent */
-    double calculation_ns; /* per chunk cut */
-    double call_ns;        /* per kernel call of a worker, in addition to the iterations */
-    double cold_ns;        /* the same after the core has done other work */
-    double iteration_ns;   /* lower bound of an iteration */
+    double event_ns;
+    double message_ns;
+    double byte_ns;
+    double calculation_ns;
+    double call_ns; /* per kernel call of a worker */
+    double cold_ns; /* per kernel call after the core has done other work */
+    double iteration_ns;
 };
 
 struct platform {
@@ -59,25 +58,23 @@ struct platform {
     char title[PLATFORM_TITLE_MAX];
     struct platform_nodes group[PLATFORM_GROUPS_MAX];
     unsigned groups;
-    unsigned nodes, sites; /* over all groups */
+    unsigned nodes, sites;
     uint64_t cores;
     struct platform_link node, network, between_sites;
     struct platform_service service;
 };
 
-/* Parses a platform. Errors begin with "line N: ". */
 int platform_parse(struct platform *platform, const char *text, struct error *error);
 
-/* Built-in platforms of deploy/simulate/platforms: names, ended by NULL, and texts. */
+/* The built-in platforms: their names, ended by NULL, and the text of one; NULL for an unknown name. */
 extern const char *const platform_names[];
-const char *platform_described(const char *name); /* NULL: unknown name */
+const char *platform_described(const char *name);
 
-/* A built-in platform with changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. Groups keep their
- * proportions; `bandwidth` is that of the network, `byte` that of the service. */
+/* Finds a built-in platform and applies changes: NAME or NAME:nodes=N,cores=C,bandwidth=8GB/s,byte=0.1ns. The groups
+ * keep their proportions. `bandwidth` is that of the network, `byte` that of the service. */
 int platform_find(struct platform *platform, const char *spec, struct error *error);
 
-/* Group of a node; nodes are numbered from 0 in the order of the groups. */
+/* Nodes are numbered from 0 in the order of the groups. */
 const struct platform_nodes *platform_node(const struct platform *platform, unsigned node);
 
-/* Link between ranks on two nodes, which may be equal. */
 const struct platform_link *platform_link_between(const struct platform *platform, unsigned node, unsigned other);

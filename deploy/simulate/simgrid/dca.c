@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. It transports its request to the host of
- * rank 0 and the answer back itself, so that no receiver is needed: rank 0 serves between its iterations at times that
- * the model knows beforehand. A separate actor does this for rank 0, because a sleep cannot be interrupted. */
+/* See dca.h. Each worker is a SimGrid actor that sleeps until its next event. It sends its request to the host of
+ * rank 0 and also the answer back to itself: no receiver is needed, because the model knows beforehand when rank 0
+ * serves. A second actor serves for rank 0, because a sleep cannot be interrupted. */
 #include "deploy/simulate/simgrid/dca.h"
 
 #include "common/dca/machine.h"
@@ -19,7 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* SimGrid considers smaller differences equal. */
+/* SimGrid takes times that differ by less for equal. */
 #define SAME_NS 0.5
 
 struct seat {
@@ -30,13 +30,13 @@ struct seat {
     bool waits; /* no event is due */
     bool due;
     enum drawing_event type;
-    double bytes; /* LEAVES, RETURNS: message size */
+    double bytes; /* size of the message for LEAVES and RETURNS */
     uint64_t answer;
 };
 
 struct network {
-    struct seat *seats; /* [workers] owned */
-    struct seat looker; /* serves requests for rank 0 */
+    struct seat *seats;
+    struct seat looker;
     bool failed;
 };
 
@@ -45,7 +45,7 @@ static double actor_now_ns(void)
     return simgrid_get_clock() * 1e9;
 }
 
-/* Wakes the actor, which may run and wait again before sg_sem_release() returns. */
+/* The woken actor may run and wait again before sg_sem_release() returns. */
 static void actor_wake(struct seat *seat)
 {
     const bool waits = seat->waits;
@@ -58,7 +58,7 @@ static void actor_schedule(struct dca_run *run, double at_ns, unsigned w, enum d
 {
     struct network *network = run->context;
     struct seat *seat = type == DRAWING_LOOKS ? &network->looker : &network->seats[w];
-    (void)at_ns; /* stored in the run */
+    (void)at_ns; /* dca_schedule() has stored it in the run */
     seat->due = true;
     seat->type = type;
     actor_wake(seat);
@@ -78,7 +78,7 @@ static void actor_reply(struct dca_run *run, unsigned w, uint64_t counter, doubl
     dca_schedule(run, at_ns, w, DRAWING_RETURNS);
 }
 
-/* Transports the message; free on the node of the window. */
+/* Takes the time of the message, none on the node of the counters. */
 static void actor_carry(const struct network *network, const struct seat *seat, bool back)
 {
     sg_host_t first = network->seats[0].host;
@@ -118,7 +118,8 @@ static void actor_sleep_until(double at_ns)
         sg_actor_sleep_for(left_ns * 1e-9);
 }
 
-/* Sleeps until the worker's event is due. False if it may have been replaced because chunks are cut. */
+/* Sleeps until the worker's event is due. Returns false if another event may have replaced it because chunks are
+ * cut. */
 static bool actor_await_due(struct seat *seat, double at_ns)
 {
     const struct dca_run *run = seat->run;
@@ -154,7 +155,6 @@ static void actor_draw(int argc, char **argv)
     }
 }
 
-/* Serves requests for rank 0 until all workers have ended. */
 static void actor_look(int argc, char **argv)
 {
     struct seat *seat = sg_actor_self_get_data();
@@ -183,7 +183,7 @@ static void actor_fail(int argc, char **argv)
         actor_wake(&network->seats[w]);
 }
 
-/* Messages take latency and bandwidth of their links exactly, as in simgrid.c. */
+/* Messages take exactly the latency and bandwidth of their links, as in simgrid.c. */
 static void actors_start_engine(const char *platform)
 {
     char *words[] = {(char[]){"hdss-simgrid"},
@@ -200,7 +200,7 @@ static void actors_start_engine(const char *platform)
     simgrid_load_platform(platform);
 }
 
-/* The platform as a file, removed after SimGrid has read it. */
+/* SimGrid reads platforms from files only. The file is removed afterwards. */
 static int actors_load_platform(const struct simulation *simulation, const struct simgrid_file *file,
                                 struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs without a supermaster (DCA) on SimGrid: machines and access costs are those of virtual time
+/* Simulated runs without a supermaster (DCA) on SimGrid. Machines and costs of accesses are those of virtual time
  * (deploy/simulate/dca); requests and answers share the links of a simulated network. */
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "deploy/simulate/simgrid/simgrid.h"
 #include "deploy/simulate/simulation.h"
 
-/* Runs the simulation, prints the summary and writes the report. `file` is the platform's source, or has no hosts.
- * Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
+/* Runs the simulation, prints the summary and writes the report. `file` is the SimGrid file of the platform, without
+ * hosts if there is none. Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
 int simulation_run_simgrid_dca(struct simulation *simulation, const struct simgrid_file *file, const char *version,
                                struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Hosts of a SimGrid platform file. SimGrid exits on invalid files and can load only one platform per process, so
- * another process reads the file and reports hosts or errors. */
+/* Reads the hosts of a SimGrid platform file. SimGrid exits if a file is invalid, and loads only one platform in the
+ * life of a process. So a child process reads the file and reports its hosts, or errors. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/util/grow.h"
@@ -15,7 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* In the other process: prints one line per host. Messages of SimGrid go to the same pipe. */
+/* Prints one line per host, in the child process. SimGrid's own messages go to the same pipe. */
 static _Noreturn void tell_hosts(const char *path, int pipe)
 {
     char name[] = "hdss", quiet[] = "--log=root.thres:error", form[] = "--log=root.fmt:%m%n";
@@ -74,7 +74,7 @@ static int add_host(struct simgrid_file *file, const char *name)
     return file->hosts[file->count] != NULL ? (int)file->count++ : -1;
 }
 
-/* Handles a line of the other process: a host, or a message of SimGrid, of which the first is kept. */
+/* A line is a host or a message of SimGrid. `said` keeps the first message. */
 static int sim_file_take_line(struct simgrid_file *file, struct platform *platform, char *line, char *said,
                               struct error *error)
 {
@@ -87,7 +87,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
         return 0;
     }
     if (cores < 1 || !(speed > 0))
-        return 0; /* cannot run ranks */
+        return 0; /* a router or the like: no rank can run there */
     if (file->count == 0)
         file->flops_per_ns = speed * 1e-9;
     if (add_host(file, line + length) < 0)
@@ -98,7 +98,7 @@ static int sim_file_take_line(struct simgrid_file *file, struct platform *platfo
     return 0;
 }
 
-/* The service times are those of a built-in platform; its nodes are not used. */
+/* The service times are those of a built-in platform, whose nodes are not used. */
 static int begin_platform(struct platform *platform, const char *path, struct error *error)
 {
     if (platform_find(platform, "cluster", error) < 0)

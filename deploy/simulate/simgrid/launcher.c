@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The module that SMPI starts for each rank: loads and runs the module of the rank's daemon. All ranks are in the
- * process that created the run and passed it to this module. */
+/* The module that SMPI starts for each rank. It loads the module of the rank's daemon and runs it. All ranks are in
+ * one process, which has passed the run to this module. */
 #include "deploy/simulate/simgrid/run.h"
 #include "proto/message.h"
 

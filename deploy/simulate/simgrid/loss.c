@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Failing ranks, and their detection.
  *
- * Actors are not killed, because SMPI ends the run if a message goes to a missing actor. A failed rank stops computing,
- * sending and receiving at that moment, whatever it does, and waits for the end of the run. Messages that would arrive
- * later are not sent. Watching ranks are notified as in virtual time, at the times at which heartbeats would show the
- * failure. */
+ * Actors are not killed, because SMPI ends the run if a message goes to a missing actor. Instead, a failed rank
+ * stops computing, sending and receiving at once, and waits for the end of the run. Messages that would arrive later
+ * are not sent. The ranks that watch it are notified when heartbeats would show the failure, as in virtual time. */
 #include "deploy/simulate/simgrid/rank.h"
 
 #include "common/carrier/words.h"
@@ -55,8 +54,8 @@ uint64_t simulated_next_look(const struct simulated_rank *self)
     return notice != NULL && notice->at_ns < next_ns ? notice->at_ns : next_ns;
 }
 
-/* Reports the next failure that the rank is notified of, like common/mpi/detect.c for dead processes. A rank that has
- * lost the supermaster has nothing to decide. */
+/* Reports the next failure to this rank, as common/mpi/detect.c does for dead processes. A rank that has lost the
+ * supermaster ends. */
 void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 {
     struct simulated_rank *self = simulated_self();
@@ -65,7 +64,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     while (!self->is_gone && (notice = next_notice(self)) != NULL && notice->at_ns <= simulated_now()) {
         self->notices++;
         if (self->run->standings[notice->lost].has_left)
-            continue; /* left before it could fail */
+            continue; /* it left before its failure was due */
         if (notice->lost == self->run->topology->supermaster)
             self->is_gone = true;
         else {
@@ -75,7 +74,7 @@ void simulated_look_at_peers(struct runtime *runtime, uint64_t now_ns)
     }
 }
 
-/* Ranks that wait for the supermaster would wait forever. */
+/* Ranks that wait for a message of the supermaster would wait forever. */
 static void wake_others(const struct simulated_run *run)
 {
     for (unsigned rank = 0; rank < run->topology->ranks; rank++)
@@ -86,7 +85,7 @@ static void wake_others(const struct simulated_run *run)
 void simulated_leave(struct simulated_rank *self)
 {
     struct simulated_run *run = self->run;
-    run->end_ns = simulated_now(); /* overwritten by each rank; the last one remains */
+    run->end_ns = simulated_now(); /* each rank overwrites it: the last one's time remains */
     run->standings[self->rank].has_left = !self->is_gone;
     if (!simulated_may_fail(run))
         return;

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* The mailbox of a simulated rank: how it waits for messages, and in which order it takes them.
+/* The mailbox of a simulated rank: how the rank waits for messages, and in which order it takes them.
  *
- * It waits in MPI_Waitany for a message or an alarm: polling would cost simulated time that real ranks do not spend, or
- * real time of the simulation. SMPI matches a receive with a message when that is sent, and latencies differ: if
- * messages were taken in the order of the receives, as by a real rank, one that has arrived would wait for another from
- * a distant site. So messages are taken in order of arrival, but those of one sender in order of sending, because a
- * short message might overtake a long one: receive number n takes the message sent to this rank as number n, whose
- * sender is in the inbox. */
+ * It waits in MPI_Waitany for a message or an alarm. Polling would cost simulated time that real ranks do not spend, or
+ * real time of the simulation.
+ *
+ * SMPI assigns a message to a receive when the message is sent, and latencies differ. If messages were taken in the
+ * order of the receives, as by a real rank, one that has arrived would wait for another from a distant site. So
+ * messages are taken in order of arrival, but those of one sender in order of sending, because a short message might
+ * overtake a long one. Receive number n takes the n-th message sent to this rank, whose sender is in the inbox. */
 #include "common/carrier/words.h"
 #include "deploy/simulate/simgrid/rank.h"
 #include "deploy/simulate/simgrid/module.h"
@@ -25,24 +26,24 @@ enum receive_state { RECEIVE_WAITS, RECEIVE_HAS, RECEIVE_TAKEN };
 
 struct receive {
     enum receive_state state;
-    uint64_t number; /* of the message that it takes */
+    uint64_t number; /* number of the message that it takes */
     uint64_t arrival;
     struct carrier_status status;
 };
 
 struct mailbox {
     struct simulated_run *run;
-    struct net *net; /* of the runtime, which owns the receives; NULL: none started */
+    struct net *net; /* of the runtime, which owns the receives; NULL: no receive has been started */
     unsigned rank;
     struct receive receives[RECEIVES_MAX];
     unsigned receive_count;
-    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] in the order of their messages */
+    unsigned waiting[RECEIVES_MAX]; /* [waiting_count] indices of receives, in the order of their messages */
     unsigned waiting_count;
     uint64_t started, arrived;
-    uint64_t alarm_ns;    /* NEVER: none */
-    sg_actor_t alarm;     /* actor that sends it */
-    bool rings;           /* the actor is about to send it */
-    unsigned alarms_sent; /* not yet received */
+    uint64_t alarm_ns; /* NEVER: none */
+    sg_actor_t alarm;
+    bool rings; /* `alarm` is about to send, and may hold a lock */
+    unsigned alarms_sent;
     carrier_request alarm_request;
 };
 
@@ -59,7 +60,7 @@ static void dismiss_alarm(struct mailbox *mailbox)
 {
     if (mailbox->alarm == NULL)
         return;
-    if (!mailbox->rings) /* otherwise it may hold a lock, and ends soon */
+    if (!mailbox->rings) /* an actor that holds a lock must not be killed; it ends soon */
         sg_actor_kill(mailbox->alarm);
     sg_actor_unref(mailbox->alarm);
     mailbox->alarm = NULL;
@@ -148,7 +149,7 @@ static void note_arrival(struct mailbox *mailbox, unsigned n, const MPI_Status *
                           "SimGrid has matched messages in another order than they were sent");
 }
 
-/* True if no earlier message of this sender is in transit. */
+/* False if an earlier message of the same sender is in transit. */
 static bool may_be_taken(const struct mailbox *mailbox, const struct receive *receive)
 {
     unsigned from = (unsigned)receive->status.source;
@@ -161,7 +162,7 @@ static bool may_be_taken(const struct mailbox *mailbox, const struct receive *re
     return true;
 }
 
-/* The receive with the next message to take; the number of receives if there is none. */
+/* The receive whose message is to be taken next, or receive_count. */
 static unsigned next_arrived(const struct mailbox *mailbox)
 {
     unsigned next = mailbox->receive_count;
@@ -174,7 +175,7 @@ static unsigned next_arrived(const struct mailbox *mailbox)
     return next;
 }
 
-/* Requests of waiting receives in order: if several have arrived MPI returns the first. */
+/* Lists requests in order of waiting, because MPI_Waitany returns the first of those that are complete. */
 static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
 {
     for (unsigned n = 0; n < mailbox->waiting_count; n++)
@@ -182,7 +183,7 @@ static int list_receives(const struct mailbox *mailbox, MPI_Request *requests)
     return (int)mailbox->waiting_count;
 }
 
-/* Records messages that arrived while this rank computed. Otherwise the next message is taken while waiting. */
+/* Records messages that arrived while this rank computed; while it waits each is recorded when it arrives. */
 static void look_at_mail(struct mailbox *mailbox)
 {
     MPI_Request requests[RECEIVES_MAX];
@@ -213,7 +214,7 @@ bool mailbox_find(struct net *net, struct carrier_status *status)
     return true;
 }
 
-/* Runs in another actor of the same rank, which sleeps. */
+/* Sleeps and sends the alarm, in another actor of the same rank. */
 static void give_alarm(int argc, char **argv)
 {
     struct mailbox *mailbox = sg_actor_self_get_data();
@@ -231,7 +232,7 @@ static void await_alarm(struct mailbox *mailbox)
         mailbox->alarm_request = carrier->irecv(carrier_word_of_comm(MPI_COMM_WORLD), CARRIER_ANY, TAG_ALARM, NULL, 0);
 }
 
-/* An alarm that is too early is harmless. */
+/* An alarm that comes too early does no harm. */
 static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
 {
     if (mailbox->alarm_ns <= at_ns)
@@ -246,7 +247,7 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* The alarm may come from another rank, if this rank's own does not ring. */
+/* If the own alarm has not rung, another rank has sent this one. */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;
@@ -261,10 +262,10 @@ static void hear_alarm(struct mailbox *mailbox)
 void mailbox_wake(unsigned rank)
 {
     carrier_request request = carrier->isend(carrier_word_of_comm(MPI_COMM_WORLD), (int)rank, TAG_ALARM, NULL, 0);
-    carrier->release(&request); /* the rank may be computing and never receive it */
+    carrier->release(&request); /* not waited for, because the rank may be computing and never receive it */
 }
 
-/* Receives, data messages, the oldest of the boundary data, and the alarm. Sends are not waited for. */
+/* Receives, data messages, boundary data and the alarm. Nothing waits for sends. */
 #define REQUESTS_MAX (RECEIVES_MAX + COLLECTS_MAX + 2)
 
 static int add_request(carrier_request **owners, int count, carrier_request *request)
@@ -284,7 +285,7 @@ static int list_others(struct mailbox *mailbox, carrier_request **owners, int co
     return add_request(owners, count, &mailbox->alarm_request);
 }
 
-/* A completed request is set to 0, which net.c detects. */
+/* Sets the completed request to 0, by which net.c sees it. */
 static void wait_for_any(struct mailbox *mailbox)
 {
     MPI_Request requests[REQUESTS_MAX];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-simgrid: started by `hdss simulate --backend simgrid` with the same command line. Only this program is linked
- * with SimGrid, so that hdss does not need it. */
+/* The program hdss-simgrid. `hdss simulate --backend simgrid` runs it with the same command line, so that hdss
+ * itself is not linked with SimGrid. */
 #include "common/os/modules.h"
 #include "common/util/error.h"
 #include "deploy/simulate/backend.h"
@@ -19,8 +19,8 @@ static int read_platform(void *context, const char *path, struct platform *platf
     return simgrid_read_file(context, path, platform, error);
 }
 
-/* Runs the simulation, prints the summary and writes the report. `file` is the platform's source, or has no hosts.
- * Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
+/* Runs the simulation, prints the summary and writes the report. `file` is the SimGrid file of the platform, without
+ * hosts if there is none. Returns an enum exit_status, or -1 if it cannot run. Only once per process. */
 static int simulation_run_simgrid(struct simulation *simulation, const struct simgrid_file *file, const char *folder,
                                   struct error *error)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Module of the masters. */
+/* The module for ranks that are masters. */
 #include "deploy/simulate/simgrid/module.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"

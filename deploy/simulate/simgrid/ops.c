@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* runtime_ops of a simulated rank. No doorbells are rung, because waiting ranks wait in MPI, and failures need no
- * detection: see loss.c. */
+/* runtime_ops of a simulated rank. No doorbells are rung, because idle ranks wait in MPI. Failures are not detected
+ * but taken from the configuration: see loss.c. */
 #include "common/mpi/ops.h"
 
 #include "common/mpi/peers.h"
@@ -8,7 +8,7 @@
 
 #include <unistd.h>
 
-/* Small, because hundreds of ranks share a process. */
+/* Small, because hundreds of ranks share one process. */
 #define SENDS 8
 
 static int quiet_prepare(struct runtime *runtime, struct error *error)
@@ -17,7 +17,7 @@ static int quiet_prepare(struct runtime *runtime, struct error *error)
     return 0;
 }
 
-/* The configuration determines which failures a rank is notified of. */
+/* A rank watches all others; loss.c decides which failures it is notified of. */
 static int watch_all_peers(struct runtime *runtime)
 {
     if (peers_init(&runtime->peers, runtime->ranks) < 0)

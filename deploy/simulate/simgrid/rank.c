@@ -35,7 +35,6 @@ double simulated_core_ns(const struct simulated_rank *self, double ns)
     return perturbed_ns(self->run->perturbations, self->rank, (double)simulated_now(), core_ns);
 }
 
-/* The part of the owed time that has passed. */
 static double passed_ns(const struct simulated_rank *self)
 {
     const struct perturbations *perturbations = self->run->perturbations;
@@ -81,7 +80,6 @@ void simulated_give_up(struct simulated_run *run, unsigned rank, const char *tex
     MPI_Abort(MPI_COMM_WORLD, EXIT_STATUS_FAILED);
 }
 
-/* Takes longer on a slower core. */
 void simulated_delay(struct runtime *runtime, uint64_t ns)
 {
     struct simulated_rank *self = simulated_self();
@@ -100,8 +98,8 @@ int simulated_store(void *context, const struct part *part, const void *data, ui
     return 0;
 }
 
-/* Steps the machine. The rank is busy with the event before the first message departs, and with each message before
- * that departs; the rest precedes the next event, so that waiting ranks need not be woken for it. */
+/* A rank is busy with an event before it sends the first message, and with each message before this one departs. The
+ * rest of that work is added to the next event, so that a waiting rank is not woken for it. */
 static void simulated_step(void *self, const struct event *event, struct actions *actions)
 {
     struct simulated_rank *rank = self;
@@ -150,7 +148,7 @@ int simulated_drive(struct simulated_run *run, unsigned rank, const struct machi
         .hellos = run->hellos,
         .topology = *run->topology,
         .grouped = true,
-        .degraded = simulated_may_fail(run), /* messages may be in transit at the end: nothing is cancelled */
+        .degraded = simulated_may_fail(run), /* messages may be in transit at the end and must not be cancelled */
     };
     if (self.mailbox == NULL)
         simulated_give_up(run, rank, "out of memory");

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A job on simulated MPI: see simgrid.h. Writes SimGrid's input to a temporary folder and starts the launcher module
- * for each rank. */
+/* A job on simulated MPI: see simgrid.h. Writes SimGrid's input to a temporary folder, and has SMPI start the
+ * launcher module for each rank. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include "common/machine/machine.h"
@@ -21,18 +21,17 @@
 #include <string.h>
 #include <unistd.h>
 
-/* All inputs of the ranks. */
 struct sim_setup {
     struct simulated_run run;
     struct topology topology;
     struct supermaster supermaster;
     struct perturbations perturbations;
-    unsigned char *results;  /* see struct simulated_run; owned */
-    unsigned char *boundary; /* see struct simulated_run; owned */
-    double *speeds;          /* [workers] replacing measurements; owned; NULL: measured */
+    /* The rest is owned, and pointed to by `run`. */
+    unsigned char *results;
+    unsigned char *boundary;
+    double *speeds;
 };
 
-/* Names a feature of the virtual cluster that SimGrid runs lack. */
 static const char *find_unknown(const struct virtual_config *config)
 {
     for (unsigned i = 0; i < config->fault_count; i++)
@@ -60,7 +59,7 @@ static int init_results(struct sim_setup *sim_setup, const struct virtual_config
     return 0;
 }
 
-/* Fails if this backend lacks a requested feature. Must be freed in any case. */
+/* Fails if this backend lacks a requested feature. Must be freed also then. */
 static int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_config *config, struct error *error)
 {
     const struct virtual_config *run = config->run;
@@ -101,7 +100,7 @@ static int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_conf
 
 struct simgrid_job {
     struct sim_setup sim_setup;
-    char folder[512]; /* temporary; empty: none */
+    char folder[512]; /* temporary; empty: not created */
 };
 
 #define PLATFORM_FILE "platform.xml"
@@ -167,9 +166,9 @@ static int write_files(struct simgrid_job *job, const struct simgrid_config *con
     return 0;
 }
 
-/* Settings of SimGrid. Messages take latency and bandwidth of their links exactly, while SMPI's defaults model TCP over
- * Gigabit Ethernet. Messages depart immediately, even if not waited for. MPI calls and short work take exactly the
- * given times. */
+/* Messages take exactly the latency and bandwidth of their links; SMPI's defaults model TCP over Gigabit Ethernet.
+ * They depart at once, even if nobody waits for them. MPI calls and short computations take exactly the times that
+ * the model gives. */
 static char *const settings[] = {
     (char[]){"--log=root.thres:error"},
     (char[]){"--cfg=smpi/simulate-computation:no"},
@@ -193,7 +192,8 @@ static char *const settings[] = {
 };
 #define SETTINGS (sizeof settings / sizeof *settings)
 
-/* Passes the run to the launcher module. SMPI loads the same instance: ranks have no globals of their own. */
+/* The launcher module must have this pointer before the ranks start: SMPI uses the same instance of the module for
+ * all. */
 static int set_run(struct simulated_run *run, const char *launcher, struct error *error)
 {
     simulated_set_run_function *function = NULL;

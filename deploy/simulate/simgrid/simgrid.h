@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* A job on SimGrid's simulated MPI: the same machines, driven by the runtime of real ranks, over a network with
- * contention. Configuration and result are those of the virtual cluster, so that each can verify the other.
+ * contention. Configuration and result are those of the virtual cluster, so that the two can be compared.
  *
- * Differences of the model: messages that share a link share its bandwidth; data of more than 64 KiB depart on request,
- * one latency later; a worker handles messages that arrive while it computes afterwards, except in loops with
- * dependencies. */
+ * Differences of the model: messages that share a link share its bandwidth; data of more than 64 KiB depart one
+ * latency later, after the receiver has asked for them; except in loops with dependencies, a worker handles a
+ * message that arrives while it computes only afterwards. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,45 +13,44 @@
 #include "deploy/simulate/virtual/cluster.h"
 
 struct simgrid_config {
-    /* Line-up, job, speeds of workers and service times; borrowed. Network and costs are replaced by those below.
-     * Nothing is stored; only slowdowns and failures at a given time are supported as faults, and loads from the
-     * start. */
+    /* Pointers are borrowed.
+     *
+     * `run` has ranks, job, speeds of workers and service times; its network and costs are replaced by those below.
+     * Nothing is stored. Faults must be slowdowns or failures at a given time, and loads must exist from the start. */
     const struct virtual_config *run;
-    const struct platform *platform;   /* borrowed */
-    const struct placement *placement; /* of the ranks; borrowed */
-    const struct simgrid_file *file;   /* source of `platform`; NULL: none; borrowed */
-    const struct costs *costs;         /* of the iterations on a core of speed 1; borrowed */
-    const char *folder;                /* of the modules; borrowed */
+    const struct platform *platform;
+    const struct placement *placement;
+    const struct simgrid_file *file; /* source of `platform`; NULL: none */
+    const struct costs *costs;
+    const char *folder;
 };
 
-/* A SimGrid platform file. Its hosts are nodes, in order; a core of the first one has speed 1. */
+/* A SimGrid platform file. Its hosts are the nodes, in order. A core of the first host has speed 1. */
 struct simgrid_file {
-    const char *path; /* borrowed */
-    char **hosts;     /* [count] names; owned */
+    const char *path;
+    char **hosts; /* [count] names; owned */
     size_t count, room;
-    double flops_per_ns; /* of a core of the first host */
+    double flops_per_ns;
 };
 
-/* Reads the hosts of a file in another process. Sets nodes, cores and name of the platform, with the service times of
- * the built-in `cluster`; SimGrid knows the network. Must be freed in any case. */
+/* Reads the hosts of a file in another process. Sets the platform's nodes, cores and name, and takes the service
+ * times of the built-in `cluster`. SimGrid itself reads the network. `file` must be freed also on failure. */
 int simgrid_read_file(struct simgrid_file *file, const char *path, struct platform *platform, struct error *error);
 void simgrid_file_fini(struct simgrid_file *file);
 
 struct simgrid_job;
 
-/* Runs the job; only once per process. NULL if it cannot run or did not end in order; otherwise to be freed, with
- * status, end_ns, events and supermaster in `result`. */
+/* Runs the job; possible only once per process. Sets status, end_ns, events and supermaster of `result`, which
+ * belong to the returned job. Returns NULL if it cannot run or did not end in order. */
 struct simgrid_job *simgrid_job_run(const struct simgrid_config *config, struct virtual_result *result,
                                     struct error *error);
-/* Busy time for messages of the supermaster or a master since the first assignment. */
+/* How long a rank, the supermaster or a master, was busy with messages since the first assignment. */
 double simgrid_job_busy_s(const struct simgrid_job *job, unsigned rank);
 void simgrid_job_free(struct simgrid_job *simulation);
 
-/* Writes the used nodes of a platform in SimGrid's format. -1 with errno. */
+/* Writes the nodes in use as a platform file of SimGrid. Returns -1 and sets errno on failure. */
 int simgrid_write_platform(const struct platform *platform, const struct placement *placement, const char *path);
 
-/* Flops per ns of a core of speed 1 there. */
 #define SIMGRID_FLOPS_PER_NS 1.0
-/* Name of used node n there. */
-#define SIMGRID_HOST_MAX 16
+#define SIMGRID_HOST_MAX     16
 void simgrid_host_name(unsigned node, char name[SIMGRID_HOST_MAX]);

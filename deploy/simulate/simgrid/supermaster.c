@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Module of the supermaster. */
+/* The module for the rank that is the supermaster. */
 #include "deploy/simulate/simgrid/module.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"

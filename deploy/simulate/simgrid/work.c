@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* See work.h. A chunk proceeds from its start: other work of the worker in that time overlaps with it, as in
- * deploy/simulate/virtual. */
+/* See work.h. The work on a chunk proceeds from its start on: other work of the worker in that time overlaps with
+ * it, as in deploy/simulate/virtual. */
 #include "deploy/simulate/simgrid/work.h"
 
 #include "common/config/run_spec.h"
@@ -20,10 +20,11 @@
 
 #include <smpi/smpi.h>
 
-/* A worker that computes longer than a real turn is woken by messages, and checks its timers at intervals. */
+/* A computing worker is woken by messages, so its turns may be longer than real ones; it checks its timers at
+ * intervals. */
 #define TURN_NS 2e6
 #define LOOK_NS 1e9
-/* With a message waiting it computes for this long: between shorter turns the driver may not check. */
+/* A turn while a message waits. After a shorter one the driver may not check for messages. */
 #define SOON_NS 3e3
 
 static struct simulated_work *work_of(struct executor *executor)
@@ -31,7 +32,7 @@ static struct simulated_work *work_of(struct executor *executor)
     return (struct simulated_work *)executor;
 }
 
-/* Duration, from `from_ns` on, of work that takes `ns` at the worker's initial speed. */
+/* Duration, from `from_ns` on, of work that takes `ns` if the worker is not perturbed. */
 static double slowed_ns(const struct simulated_work *work, double from_ns, double ns)
 {
     return perturbed_ns(work->run->perturbations, work->rank, from_ns, ns);
@@ -107,12 +108,12 @@ void simulated_set_mark(struct executor *executor, uint64_t mark)
     work_of(executor)->mark = mark;
 }
 
-/* Number of iterations begun, including the running one. */
+/* Includes the running iteration. */
 static uint64_t simulated_begun(const struct simulated_work *work)
 {
     const double passed_ns = (double)simulated_now() - (double)work->started_ns;
     uint64_t over = work->done, not_over = work->count;
-    while (not_over - over > 1) { /* invariant: `over` are finished, `not_over` are not */
+    while (not_over - over > 1) { /* invariant: `over` iterations are finished, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(time_ns(work, middle) <= passed_ns ? &over : &not_over) = middle;
     }
@@ -188,7 +189,7 @@ bool simulated_come_to(double end_ns, double deaf_ns)
     return true;
 }
 
-/* Postpones the chunk by the time spent serving since the last computation. */
+/* The chunk stands still while the worker serves others: shifts its start by that time. */
 static void leave_out_service(struct simulated_work *work)
 {
     if (!work->serves)
@@ -215,7 +216,8 @@ static double next_break_ns(struct simulated_work *work)
     return (double)work->started_ns + time_ns(work, work->looked_at);
 }
 
-/* Computes until a message has arrived, and on to the next check. False if the event at `end_ns` comes first. */
+/* Computes until a message has arrived, and on to the next check. Returns false if the event at `end_ns` comes
+ * first. */
 static bool compute_to_break(struct simulated_work *work, double end_ns)
 {
     const double now_ns = (double)simulated_now();
@@ -227,7 +229,6 @@ static bool compute_to_break(struct simulated_work *work, double end_ns)
     return true;
 }
 
-/* Computes to the mark, the next sending of results, or the end. */
 static enum turn simulated_advance(struct executor *executor, struct event *event)
 {
     struct simulated_work *work = work_of(executor);
@@ -265,7 +266,7 @@ void simulated_sent(struct executor *executor, const void *data)
 
 void simulated_fini(struct executor *executor)
 {
-    (void)executor; /* owns no memory */
+    (void)executor;
 }
 
 static const struct executor_ops simulated_work_ops = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Module of the workers, with the executors of loops with dependencies and of workers with several threads. */
+/* The module for ranks that are workers, with the executors for loops with dependencies and for several threads. */
 #include "deploy/simulate/simgrid/module.h"
 
 #include "common/config/run_spec.h"
@@ -22,13 +22,13 @@
 
 #include <stdlib.h>
 
-/* More than the delay of an alarm. */
+/* Longer than an alarm is late. */
 #define LAST_MOMENT_NS 3000
 #define DEAF_NS        50000.0
 
 struct simulated_team {
-    struct simulated_work work; /* must be the first member; its chunk is unused */
-    struct thread_model model;  /* freed by the caller */
+    struct simulated_work work; /* must be the first member; its chunk is not used */
+    struct thread_model model;
 };
 
 static struct simulated_team *simulated_team_of(struct executor *executor)
@@ -109,7 +109,6 @@ static const struct executor_ops simulated_team_ops = {
     .fini = simulated_fini,
 };
 
-/* -1: out of memory. */
 static int simulated_team_init(struct simulated_team *team, struct simulated_run *run, unsigned w)
 {
     const struct run_spec *spec = &run->config->spec;
@@ -125,33 +124,33 @@ static int simulated_team_init(struct simulated_team *team, struct simulated_run
     return 0;
 }
 
-/* --- a loop with dependencies: a chunk proceeds in steps, and each step begins after its boundary data have arrived,
- * as in deploy/simulate/virtual/dependent.c. Nothing is computed: boundary data have the right sizes, but their content
- * is meaningless and shared by all ranks. --- */
+/* --- loops with dependencies: a chunk is computed in steps, and each step begins after its boundary data have
+ * arrived, as in deploy/simulate/virtual/dependent.c. Nothing is really computed: boundary data have the right size,
+ * but no meaning, and all ranks share them. --- */
 
-/* How much there is of the boundary data that a chunk needs. */
+/* How many bytes of the boundary data are there that the chunk at iteration `at` needs. */
 struct simulated_halo {
-    uint64_t at;        /* first iteration of the chunk */
-    uint64_t bytes;     /* arrived */
-    uint64_t announced; /* arrived or announced */
-    unsigned awaited;   /* pending messages with such data */
+    uint64_t at;
+    uint64_t bytes;
+    uint64_t announced; /* including `bytes` */
+    unsigned awaited;   /* messages that are announced and have not arrived */
 };
 
 #define SIMULATED_BOUNDARIES_MAX (HALO_SENDS_MAX + HALO_RECEIVES_MAX)
 
 struct simulated_pipeline {
-    struct simulated_work work; /* the running chunk; must be the first member */
+    struct simulated_work work; /* must be the first member */
     struct boundaries boundaries;
-    struct simulated_halo halos[SIMULATED_BOUNDARIES_MAX]; /* [halo_count] */
+    struct simulated_halo halos[SIMULATED_BOUNDARIES_MAX];
     unsigned halo_count;
-    uint64_t step;  /* number of steps done */
-    uint64_t steps; /* of the chunk */
-    double at_ns;   /* time at which `step` steps were done */
+    uint64_t step; /* steps that are done */
+    uint64_t steps;
+    double at_ns;   /* when `step` steps were done */
     double step_ns; /* duration of the running step */
     double compute_ns;
     bool in_step;
     bool has_waited; /* the next step has waited for boundary data */
-    bool ready_due;  /* boundary data of the latest step are to be reported */
+    bool ready_due;  /* boundary data of the latest step must be reported */
 };
 
 static struct simulated_pipeline *simulated_pipeline_of(struct executor *executor)
@@ -184,7 +183,7 @@ static struct simulated_halo *sim_pipeline_take_halo(struct simulated_pipeline *
     return boundary_at;
 }
 
-/* Data within a message may arrive before those announced earlier; they are stored at their place anyway. */
+/* Data within a message may arrive before earlier ones that are only announced. Their place is in the message. */
 static void simulated_take_boundary(struct executor *executor, uint64_t first, uint64_t offset, const void *data,
                                     uint64_t bytes)
 {
@@ -219,7 +218,7 @@ static void simulated_inherit(struct executor *executor, uint64_t at)
 
 static void simulated_release(struct executor *executor, uint64_t at)
 {
-    (void)executor, (void)at; /* the data are shared by all ranks */
+    (void)executor, (void)at; /* all ranks share the data */
 }
 
 static void simulated_begin_steps(struct executor *executor, uint64_t first, uint64_t count, uint64_t mark,
@@ -228,7 +227,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     simulated_begin(executor, first, count, mark, isolated);
     pipeline->work.started_ns = simulated_now();
-    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* per step */
+    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* for each step */
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
     pipeline->step = 0;
@@ -236,7 +235,6 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     pipeline->in_step = pipeline->has_waited = pipeline->ready_due = false;
 }
 
-/* True if the boundary data for the next step have arrived. */
 static bool sim_pipeline_may_begin(struct simulated_pipeline *pipeline)
 {
     const struct virtual_config *config = config_of(pipeline);
@@ -253,9 +251,9 @@ static bool is_last_chunk(const struct simulated_pipeline *pipeline)
     return pipeline->work.first + pipeline->work.count == config->first + config->count;
 }
 
-/* Continues the step while messages are handled, because the worker of the next chunk is often announced during a step
- * and waits for complete data. True if the step is over: the last moment is waited for without an alarm, which would be
- * late. */
+/* Continues the step while messages are handled: the worker of the next chunk is often announced during a step, and
+ * waits for complete data. Returns true after the step. The last moment before its end is spent without an alarm,
+ * which would come late. */
 static bool sim_pipeline_go_on(struct simulated_pipeline *pipeline)
 {
     struct simulated_rank *self = simulated_self();
@@ -310,7 +308,7 @@ static void sim_pipeline_tell_results(struct simulated_pipeline *pipeline, struc
     simulated_finish(work, &event->chunk);
 }
 
-/* Sets the event that is due; false: none is. Boundary data are reported before all else, because another worker may
+/* Sets the event that is due, and returns whether there is one. Boundary data come first, because another worker may
  * wait for them. */
 static bool sim_pipeline_event_is_due(struct simulated_pipeline *pipeline, struct event *event)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster: each node has an up and a down link with
- * half of the network's latency each, and a loopback for messages within the node. Groups of a site are connected at no
- * cost, sites by a shared link with the rest of their latency. */
+/* Writes platforms for SimGrid. A group of nodes becomes a SimGrid cluster: each node has an up link and a down
+ * link, each with half of the network's latency, and a loopback for messages within the node. The connection between
+ * groups of a site costs nothing. Sites share a link, which has the rest of the latency between them. */
 #include "deploy/simulate/simgrid/simgrid.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@ static unsigned group_of(const struct platform *platform, const struct placement
     return (unsigned)(platform_node(platform, placement->platform_node[node]) - platform->group);
 }
 
-/* The used nodes of a group as a list, "0,1,4"; false if there are none. */
+/* Writes the group's nodes in use as a list, "0,1,4". Returns false if there are none. */
 static bool write_radical(FILE *file, const struct platform *platform, const struct placement *placement, unsigned g)
 {
     bool any = false;

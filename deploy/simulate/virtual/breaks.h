@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* When a simulated rank that computes and serves checks for messages, in virtual time and on SimGrid. */
+/* When a simulated rank that computes and serves checks for messages; the same in virtual time and on SimGrid. */
 #pragma once
 
 #include <stdint.h>
 
-/* Time between two checks as in worker/job/job.c and worker/dca/work.c, and turn of the executor. */
+/* Between two checks, as in worker/job/job.c and worker/dca/work.c, and in a turn of the executor. */
 #define BREAK_NS      50000.0
 #define BREAK_TURN_NS 2000000.0
 
-/* Iterations between two checks: `asked` (--break-after), or 0 for BREAK_NS; at most those of a turn. */
+/* Iterations between two checks: `asked` (--break-after) or, if that is 0, as many as take BREAK_NS; at most those
+ * of a turn. */
 static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
 {
     const double in_turn = iteration_ns > 0 ? BREAK_TURN_NS / iteration_ns : 1e9;
@@ -17,7 +18,8 @@ static inline uint64_t break_stride(double iteration_ns, uint64_t asked)
     return most < 1 ? 1 : most < 1e9 ? (uint64_t)most : 1000000000;
 }
 
-/* Iterations done at the next check if the last one was at `looked_at` and `begun` have begun since. */
+/* Iterations that are done at the next check. The last check was after `looked_at` iterations, and `begun` have
+ * begun in all. */
 static inline uint64_t break_next(uint64_t looked_at, uint64_t begun, uint64_t stride)
 {
     const uint64_t before = begun > looked_at ? begun - looked_at : 1;

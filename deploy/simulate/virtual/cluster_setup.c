@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Set-up of a virtual cluster: ranks, machines and their configurations. */
+/* Sets up a virtual cluster: its ranks, machines and their configurations. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -18,7 +18,7 @@
 
 #include <stdlib.h>
 
-/* Room for the actions of ordinary steps, so that machines do not allocate while allocations are counted. */
+/* Enough for ordinary steps, so that machines do not allocate while a test counts allocations. */
 #define ACTIONS 128
 
 static int build_topology(struct virtual_cluster *cluster)
@@ -34,7 +34,7 @@ static int build_topology(struct virtual_cluster *cluster)
     return result;
 }
 
-/* Job set-up raises min_chunk in the same way. */
+/* Raises min_chunk as job set-up does. */
 static int complete_spec(struct virtual_config *config, struct error *error)
 {
     struct run_spec *spec = &config->spec, defaults;
@@ -75,7 +75,7 @@ static int init_master(struct virtual_cluster *cluster, unsigned m)
     if (ranks == NULL)
         return -1;
     const struct master_config config = machines_master(&cluster->config, topology, m, ranks);
-    const bool is_launched = m < topology->launched; /* a pod's master without memory does not join */
+    const bool is_launched = m < topology->launched; /* the master of a pod does not join if memory runs out */
     cluster_in_machine(cluster, is_launched);
     int result = master_init(&cluster->masters[m], &config);
     cluster_in_machine(cluster, false);
@@ -102,8 +102,7 @@ static void init_speed(struct virtual_cluster *cluster, unsigned w)
     node->worker = w;
 }
 
-/* Sets the worker's machine as that of its rank, combined with a server's machine if there is one. -1: out of
- * memory. */
+/* Gives the rank the worker's machine, combined with a server's if the rank serves, too. */
 static int take_machine(struct node *node, unsigned rank, const struct machine *worker, bool serves)
 {
     if (!serves) {
@@ -172,7 +171,7 @@ int cluster_add_pod(struct virtual_cluster *cluster, const struct virtual_pod *p
     return 0;
 }
 
-/* Inverts the precedence: lists for each iteration those that it waits for. */
+/* Makes the list of iterations that each iteration waits for; `precedence` lists those that wait for it. */
 static int list_others(struct virtual_cluster *cluster)
 {
     const struct precedence *precedence = cluster->config.precedence;

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The synchronization dimension of a simulated loop with dependencies: columns, steps, and boundary data. Common to all
- * simulations of such loops. */
+/* The synchronization dimension of a simulated loop with dependencies: its columns, the steps of a chunk, and the
+ * boundary data. All simulations of such loops use it. */
 #pragma once
 
 #include "common/config/run_spec.h"
 #include "deploy/simulate/virtual/cluster.h"
 
-/* Distance of the dependences, in rows. */
 static inline uint64_t columns_distance(const struct virtual_config *config)
 {
     return config->distance > 0 ? config->distance : 1;
 }
 
-/* Columns per step of a chunk. */
 static inline uint64_t columns_of_step(const struct virtual_config *config)
 {
     uint64_t points =
@@ -27,20 +25,19 @@ static inline uint64_t columns_steps(const struct virtual_config *config)
     return (config->columns + columns - 1) / columns;
 }
 
-/* Complete columns after `steps` steps. */
 static inline uint64_t columns_behind(const struct virtual_config *config, uint64_t steps)
 {
     uint64_t columns = steps * columns_of_step(config);
     return columns < config->columns ? columns : config->columns;
 }
 
-/* Size of their boundary data. */
 static inline uint64_t columns_bytes(const struct virtual_config *config, uint64_t columns)
 {
     return columns * columns_distance(config) * sizeof(uint64_t);
 }
 
-/* Bytes of boundary data needed for `step`, from 0, of `count` rows: the first is ahead by `reach` per row. */
+/* How many bytes of boundary data `count` rows need for `step`, from 0. Each row needs `reach` columns more of the
+ * row before it, so the first row is ahead the most. */
 static inline uint64_t columns_needed(const struct virtual_config *config, uint64_t step, uint64_t count)
 {
     uint64_t needed = columns_behind(config, step + 1) + count * config->reach;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Chunks of a loop with dependencies: values, steps, and waiting for boundary data.
  *
- * A column is one place of the synchronization dimension. Its values depend on earlier rows; the last `distance` values
- * of each column are the boundary data. A row's record combines its values in order of columns, so that a partly
- * computed chunk has incomplete records. */
+ * A column is one place of the synchronization dimension. Its values depend on earlier rows; the last `distance`
+ * values of each column are the boundary data. A row's record combines its values in the order of columns, so the
+ * records of a chunk are incomplete until its last step is done. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/util/random.h"
@@ -18,14 +18,14 @@ static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
     return config->first + config->count;
 }
 
-/* Initial values before the loop's first row. */
+/* The values before the loop's first row. */
 static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
 {
     for (uint64_t i = 0; i < columns_distance(config); i++)
         window[i] = random_at(column, i);
 }
 
-/* Computes a column for the rows [first, first + count) and adds its values to their records. */
+/* Computes a column for the rows [first, first + count), and adds its values to the records of the rows. */
 static void go_down(const struct virtual_config *config, uint64_t column, uint64_t first, uint64_t count,
                     uint64_t *window, uint64_t *records)
 {
@@ -38,7 +38,7 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
     }
 }
 
-/* Computes all records serially; NULL if memory runs out. */
+/* Returns all records, or NULL if memory runs out. */
 static uint64_t *compute_serially(const struct virtual_config *config)
 {
     uint64_t *records = calloc(config->count + 1, sizeof *records);
@@ -128,7 +128,6 @@ void dependent_fini(struct virtual_cluster *cluster)
     free(cluster->pipelines);
 }
 
-/* True if the data for the next step have arrived. */
 static bool virtual_dependent_may_begin(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct pipeline *pipeline = node->pipeline;
@@ -166,7 +165,6 @@ void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double facto
     pipeline->step_ends_ns = cluster->now_ns + later_ns;
 }
 
-/* Finds the boundary data before and after the running chunk. */
 static void find_ready(struct virtual_cluster *cluster, unsigned rank)
 {
     const struct virtual_config *config = &cluster->config;
@@ -275,8 +273,8 @@ static void virtual_dependent_tell_results(struct virtual_cluster *cluster, unsi
     cluster_step(cluster, rank, event, NULL);
 }
 
-/* Reports rows of the chunk that killed their helper and were tried again by the same worker as failed. Crashes repeat,
- * except that only the loop's last row is given up; returns true if it was. */
+/* Reports as failed each row of the chunk that killed its helper, whose retry by the same worker has worked. A row
+ * that crashes again kills the worker, but the loop's last row is given up; returns true if it was. */
 static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const struct event *event)
 {
     const struct virtual_config *config = &cluster->config;
@@ -299,8 +297,8 @@ static bool tell_deaths(struct virtual_cluster *cluster, unsigned rank, const st
     return is_given_up;
 }
 
-/* Gives up the last row of the chunk and reports those before it. A chunk not longer than the distance is given up as a
- * whole. */
+/* Gives up the chunk's last row and reports those before it. If the chunk is not longer than the distance, gives it
+ * up as a whole. */
 static void give_up_last(struct virtual_cluster *cluster, unsigned rank, const uint64_t *records,
                          const struct event *event)
 {

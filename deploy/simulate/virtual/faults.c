@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* Lost, stopped, slow and stalled ranks: which ranks are notified when, and which of the last messages arrive.
  *
- * Between living ranks MPI neither loses nor duplicates messages and keeps their order. The fault seed chooses among
- * the effects of a loss:
- * - dropped: messages from a dead rank to another arrive up to some moment, different for each receiver and possibly in
- *   the middle of a step; messages to the dead rank are not read;
- * - reordered: between different pairs all orders are possible. The notice of the loss follows the rank's last messages
- *   to the notified rank, but may precede or follow messages and reactions of others;
- * - delayed: by jitter and stalls, up to what looks like a loss;
- * - duplicated: a rank that was only stopped or stalled continues after it was declared lost, so that its results
- * arrive besides those of its replacement; ranks that adopt the workers of a dead master receive reports a second
- * time. */
+ * Between living ranks MPI neither loses nor duplicates messages and keeps their order. If a rank is lost, the fault
+ * seed chooses among these effects:
+ * - dropped: messages of the dead rank arrive up to some moment, which is different for each receiver and may be in the
+ *   middle of a step. Messages to the dead rank are not read;
+ * - reordered: messages between different pairs of ranks may arrive in any order. The notice of the loss follows the
+ *   dead rank's last messages to the notified rank, but may come before or after what other ranks send;
+ * - delayed: by jitter and stalls, until the delay looks like a loss;
+ * - duplicated: a rank that was only stopped or stalled continues after it was declared lost, so its results arrive
+ *   besides those of its replacement; ranks that take over the workers of a dead master receive reports a second
+ *   time. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/machine/machine.h"
 #include "common/machine/topology.h"
@@ -31,14 +31,14 @@ static uint64_t chance(const struct virtual_cluster *cluster, unsigned rank, uns
     return random_at(cluster->config.fault_seed, (uint64_t)rank << 32 | other) % (most + 1);
 }
 
-/* Arrival time of the latest message from one rank to the other. */
+/* When the latest message between the two ranks arrives. */
 static uint64_t *lane(const struct virtual_cluster *cluster, unsigned from, unsigned to)
 {
     const struct topology *topology = &cluster->topology;
     unsigned above = topology->supermaster, below = from;
     if (from == above)
         below = to;
-    else if (to != above) { /* a master and a worker of it; masters come first */
+    else if (to != above) { /* a master and one of its workers; masters have lower ranks */
         above = from < to ? from : to;
         below = from < to ? to : from;
     }
@@ -51,7 +51,7 @@ static uint64_t latest_arrival(const struct virtual_cluster *cluster, unsigned f
     return last > cluster->now_ns ? last : cluster->now_ns;
 }
 
-/* Arrival time of the last message in transit from `rank` to `other`; messages after `cut_ns` are dropped. */
+/* When the last message in transit from `rank` to `other` arrives. Drops messages that would arrive after `cut_ns`. */
 static uint64_t last_arrival(struct virtual_cluster *cluster, unsigned rank, unsigned other, uint64_t cut_ns)
 {
     uint64_t last = cluster->now_ns;
@@ -87,7 +87,7 @@ static void faults_tell(struct virtual_cluster *cluster, unsigned watcher, unsig
                               });
 }
 
-/* The supermaster begins to watch the workers of a lost master, and is notified of those that are dead. */
+/* From now on the supermaster watches the workers of the lost master. It is notified of those that are dead. */
 static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned master, uint64_t after_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -97,7 +97,7 @@ static void tell_of_dead_workers(struct virtual_cluster *cluster, unsigned maste
             faults_tell(cluster, topology->supermaster, topology->worker_rank[w], after_ns + cluster->config.detect_ns);
 }
 
-/* Delivers or drops messages from `rank` in transit to `peer`, and notifies `peer` if it watches. */
+/* Delivers or drops the messages in transit from `rank` to `peer`, and notifies `peer` if it watches `rank`. */
 static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned rank, uint64_t cut_ns)
 {
     const struct virtual_config *config = &cluster->config;
@@ -113,7 +113,7 @@ static void tell_peer(struct virtual_cluster *cluster, unsigned peer, unsigned r
         tell_of_dead_workers(cluster, rank, last);
 }
 
-/* Only the supermaster and its workers communicate with the master of a pod. */
+/* Only the supermaster and the pod's workers exchange messages with the master of a pod. */
 static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -123,7 +123,7 @@ static void tell_of_end_of_pod(struct virtual_cluster *cluster, unsigned m, uint
         tell_peer(cluster, topology->served_rank[topology_first(topology, m) + i], rank, cut_ns);
 }
 
-/* Only its master and the supermaster communicate with a worker, except for boundary data. */
+/* Apart from boundary data, only its master and the supermaster exchange messages with a worker. */
 void faults_tell_of_end(struct virtual_cluster *cluster, unsigned rank, uint64_t cut_ns)
 {
     const struct topology *topology = &cluster->topology;
@@ -147,7 +147,7 @@ bool faults_spare(const struct virtual_cluster *cluster, const struct part *part
     return random_at(cluster->config.fault_seed + 1, part->first + rank) % 2 == 0;
 }
 
-/* About half of the data messages being received from the rank are completed. */
+/* Loses about half of the data messages from the rank that are in transit. */
 static void lose_data(struct virtual_cluster *cluster, unsigned rank)
 {
     for (size_t i = 0; i < cluster->heap.length; i++) {
@@ -260,7 +260,7 @@ static size_t garble(struct random *random, unsigned char *bytes, size_t size)
     return size;
 }
 
-/* A valid message that the sender must not send to this receiver. */
+/* Makes a valid message that the sender must not send to this receiver. */
 static size_t misplace(const struct virtual_cluster *cluster, unsigned from, unsigned to, unsigned char *bytes)
 {
     const struct topology *topology = &cluster->topology;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A 4-ary heap: see heap.h. It has half the depth of a binary one, and the children are adjacent in memory. */
+/* A 4-ary heap: see heap.h. It has half the depth of a binary one, and the children of a node are adjacent in
+ * memory. */
 #include "deploy/simulate/virtual/heap.h"
 
 #include "common/util/heap.h"
@@ -120,7 +121,7 @@ void heap_fini(struct heap *heap)
 {
     for (size_t i = 0; i < heap->block_count; i++) {
         for (unsigned k = 0; k < HEAP_BLOCK; k++)
-            event_heap_release(&heap->blocks[i][k]); /* unused items own nothing */
+            event_heap_release(&heap->blocks[i][k]); /* futures that are not in use own nothing */
         free(heap->blocks[i]);
     }
     free(heap->blocks);

@@ -1,39 +1,39 @@
 /* SPDX-License-Identifier: MIT */
-/* Future events, ordered by time and then by the order of scheduling. */
+/* Future events, ordered by time; those at the same time are in the order in which they were scheduled. */
 #pragma once
 
 #include "common/machine/machine.h"
 
 struct virtual_fault;
 
-/* Larger encoded messages are allocated. */
 #define FUTURE_SMALL 48
 
 struct future {
-    struct future *next; /* in the queue of a busy rank, or the list of unused futures */
+    struct future *next; /* in a rank's queue, or among the unused ones */
     uint64_t at_ns;
-    const struct virtual_fault *fault; /* fault of the configuration; NULL: an event */
+    const struct virtual_fault *fault; /* takes effect instead of an event; NULL: none */
     unsigned rank;
     unsigned from; /* MESSAGE, RANK_LOST; STORED: sender of the results */
     enum event_type type;
-    bool wake;    /* the rank is no longer busy and takes the next event of its queue */
-    bool dropped; /* cancelled */
-    bool lost;    /* STORED: incomplete; ITERATIONS_FAILED: the computing process dies */
+    bool wake; /* the rank is free and takes the next event of its queue, instead of an event */
+    bool dropped;
+    bool lost; /* STORED: incomplete; ITERATIONS_FAILED: the process that computes dies */
     bool over;
-    bool spares; /* ITERATIONS_FAILED with `lost`: only a helper of the worker dies */
-    bool now;    /* DRAIN: without finishing running iterations */
-    bool fenced; /* not an event: the rank learns that it was dropped */
-    bool turn;   /* with `wake`: end of the computing job's turn, see ranks.h */
+    bool spares; /* ITERATIONS_FAILED and `lost`: only the worker's helper dies */
+    bool now;
+    bool fenced; /* the rank learns that it was dropped, instead of an event */
+    bool turn;   /* with `wake`: end of the turn of the job that computes, see ranks.h */
     size_t size; /* MESSAGE: of the encoded bytes; STORED: of the data */
-    void *data;  /* MESSAGE: data payload; STORED: data to write; PROBED: the speed; owned */
-    /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: of the running chunk; TIMER: of the deadline; `turn`: of the turn */
+    void *data;  /* MESSAGE: payload; STORED: what to write; PROBED: the speed; owned */
+    /* Events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED), TIMER and `turn` are out of date if the
+     * generation of the running chunk, the deadline or the turn is another. */
     uint64_t generation;
     const char *text;
     union {
-        unsigned char small[FUTURE_SMALL]; /* MESSAGE: encoded, up to FUTURE_SMALL */
-        unsigned char *bytes;              /* MESSAGE: longer; owned */
+        unsigned char small[FUTURE_SMALL]; /* MESSAGE; a longer one has memory of its own */
+        unsigned char *bytes;
         struct part part;
-        uint64_t done; /* MARK, SLICE, ITERATIONS_FAILED, FINISHED: iterations of the chunk done; LOAD: the load */
+        uint64_t done; /* events of a chunk: iterations that are done; LOAD: the load */
     };
 };
 
@@ -42,39 +42,37 @@ struct due {
     struct future *future;
 };
 
-/* Futures per allocation; they are not moved. */
+/* Futures per allocation. They are never moved. */
 #define HEAP_BLOCK 1024
 
 struct heap {
-    struct due *items; /* [length]; owned */
+    struct due *items;
     size_t length, capacity;
     uint64_t sequence;
-    struct future **blocks; /* owned */
+    struct future **blocks;
     size_t block_count;
     struct future *unused;
 };
 
-/* An empty future, to be scheduled or returned; NULL if memory runs out. */
+/* Returns an empty future, to be pushed or returned; NULL if memory runs out. */
 struct future *heap_new(struct heap *heap);
 
-/* -1: out of memory; then the future is returned. */
+/* Returns -1 if memory runs out; the future is then returned to the unused ones. */
 int heap_push(struct heap *heap, struct future *future);
-/* Like heap_push(), but orders simultaneous futures by `order`. */
+/* The same, but `order` decides among futures at the same time. */
 int heap_push_ordered(struct heap *heap, struct future *future, uint64_t order);
 
-/* Removes the earliest, to be returned by the caller; NULL if there is none. */
+/* Removes the earliest future, which the caller has to return; NULL: the heap is empty. */
 struct future *heap_pop(struct heap *heap);
 
-/* Frees its memory for reuse. */
+/* Makes the future available to heap_new(), and frees what it owns. */
 void heap_return(struct heap *heap, struct future *future);
 
-/* Multiplies the remaining time of the rank's work by `factor`. */
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor);
 
-/* Also frees futures that were popped or not pushed. */
+/* Also frees futures that were popped, or never pushed. */
 void heap_fini(struct heap *heap);
 
-/* The encoded bytes of a MESSAGE. */
 static inline const unsigned char *future_bytes(const struct future *future)
 {
     return future->size > FUTURE_SMALL ? future->bytes : future->small;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See machines.h. */
+/* Configurations of machines: see machines.h. */
 #include "deploy/simulate/virtual/machines.h"
 
 #include "common/config/run_spec.h"
@@ -15,7 +15,7 @@ static bool machines_is_dependent(const struct virtual_config *config)
     return config->columns > 0;
 }
 
-/* Distance of the dependences in iterations; 0: independent. */
+/* In iterations; 0: independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
     return machines_is_dependent(config) ? columns_distance(config) : 0;
@@ -146,7 +146,7 @@ double machines_load(const struct virtual_config *config, unsigned w)
     return load;
 }
 
-/* Initial load of a worker's core, as in a REQUEST; 0: not reported. */
+/* Load of a worker's core at the start, as a REQUEST has it; 0: not reported. */
 static uint16_t first_load(const struct virtual_config *config, unsigned w)
 {
     return config->spec.weighting == SCHED_WEIGHTING_ACP ? (uint16_t)(machines_load(config, w) * LOAD_ONE) : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configurations of the machines of a simulated run, common to virtual time (cluster_setup.c) and SimGrid's MPI
+/* Makes the configurations of the machines of a simulated run, for virtual time (cluster_setup.c) and for SimGrid
  * (deploy/simulate/simgrid). */
 #pragma once
 
@@ -12,8 +12,6 @@
 #include "supermaster/supermaster.h"
 #include "worker/worker.h"
 
-/* Number of ranks at the start, and in total. */
-/* Number of workers that are also masters or the supermaster. */
 static inline unsigned serving_workers(const struct virtual_config *config)
 {
     return !config->spec.masters_compute ? 0 : config->masters > 0 ? config->masters : 1;
@@ -32,29 +30,24 @@ static inline unsigned cluster_ranks(const struct virtual_config *config)
     return ranks;
 }
 
-/* Size of virtual_record(). */
 #define RECORD_BYTES 8
 
-/* Size of an iteration's results as announced to the daemons, and of the boundary data of a chunk. */
 uint64_t machines_record_bytes(const struct virtual_config *config);
 uint64_t machines_boundary_bytes(const struct virtual_config *config);
 
-/* Fills hellos[launched_ranks()] and groups the ranks. -1: out of memory; the topology must be freed in any case. */
+/* Fills hellos[launched_ranks()] and groups the ranks. Returns -1 if memory runs out. The topology must be freed
+ * also then. */
 int machines_group(const struct virtual_config *config, struct hello *hellos, struct topology *topology);
 
-/* Sets `*speeds`, [workers], freed by the caller; NULL: measured. */
+/* Sets `*speeds`, [workers], which the caller frees; NULL: they are measured. */
 int machines_speeds(const struct virtual_config *config, double **speeds, struct error *error);
 
-/* The configurations borrow from their sources, including `config`. */
 struct supermaster_config machines_supermaster(const struct virtual_config *config, const struct topology *topology,
                                                const double *speeds);
 
-/* Configuration of master `m`; fills `ranks` with those of its workers. */
 struct master_config machines_master(const struct virtual_config *config, const struct topology *topology, unsigned m,
                                      unsigned *ranks);
 
-/* Configuration of worker `w`, with its `boundaries` if iterations have dependencies, else NULL. */
-/* Initial number of runnable processes on the core of worker `w`, including itself. */
 double machines_load(const struct virtual_config *config, unsigned w);
 
 struct worker_config machines_worker(const struct virtual_config *config, const struct topology *topology, unsigned w,
@@ -63,8 +56,7 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
 /* True if `watcher` is notified of the end of `rank`. `masterless`: the supermaster serves the worker `rank`. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
-/* Time from the end of `rank` to the notice to `watcher`. */
+/* From the end of `rank` to the notice to `watcher`. */
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
 
-/* Called before the first probe iteration. */
 void machines_begin_probe(const struct virtual_config *config, struct probe *probe);

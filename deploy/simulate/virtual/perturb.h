@@ -1,40 +1,38 @@
 /* SPDX-License-Identifier: MIT */
-/* Slowdowns and failures of the ranks of a simulated run, from the configuration's faults. */
+/* Slowdowns and failures of ranks in a simulated run, made from the faults of the configuration. */
 #pragma once
 
 #include "common/machine/topology.h"
 #include "common/util/error.h"
 #include "deploy/simulate/virtual/cluster.h"
 
-/* From `at_ns` on the rank's work takes `factor` times as long. */
 struct slowing {
     unsigned rank;
     uint64_t at_ns;
-    double factor; /* relative to its initial speed */
+    double factor;
 };
 
-/* The rank learns at `at_ns` that `lost` has failed. */
 struct notice {
     unsigned rank;
     uint64_t at_ns;
     unsigned lost;
 };
 
-/* Slowings and notices are grouped by rank and sorted by time. */
+/* Slowings and notices are grouped by rank, and those of a rank are ordered by time. All lists are owned. */
 struct perturbations {
-    struct slowing *slowings; /* owned; may be NULL */
-    unsigned *first_slowing;  /* [ranks + 1] index of each rank's first; owned */
-    uint64_t *ends_ns;        /* [ranks] failure of each rank, or NEVER; owned; NULL: none fails */
-    struct notice *notices;   /* owned */
-    unsigned *first_notice;   /* [ranks + 1] index of each rank's first; owned */
+    struct slowing *slowings;
+    unsigned *first_slowing; /* [ranks + 1] index of each rank's first; first_notice likewise */
+    uint64_t *ends_ns;       /* [ranks] when each rank fails, or NEVER; NULL: none fails */
+    struct notice *notices;
+    unsigned *first_notice;
 };
 
-/* Must be freed in any case. */
+/* Must be freed also on failure. */
 int perturbations_init(struct perturbations *perturbations, const struct virtual_config *config,
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);
 
-/* Duration, from `from_ns` on, of work that takes `ns` at the rank's initial speed. */
+/* Duration of work that begins at `from_ns` and takes `ns` at the rank's initial speed. */
 double perturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double ns);
-/* Inverse: time at the initial speed for the work done from `from_ns` to `until_ns`. */
+/* The inverse: how long the work from `from_ns` to `until_ns` takes at the initial speed. */
 double unperturbed_ns(const struct perturbations *perturbations, unsigned rank, double from_ns, double until_ns);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared ranks: see ranks.h. */
+/* Ranks that several clusters share: see ranks.h. */
 #include "deploy/simulate/virtual/ranks.h"
 
 #include "common/machine/machine.h"
@@ -14,21 +14,21 @@
 
 struct shared_rank {
     struct stride stride;        /* jobs that have not left */
-    struct rank_part *computing; /* part whose chunk computes; NULL: none */
-    uint64_t turn_began_ns;      /* start of the uncharged time */
-    uint64_t turn_ns;            /* minimum length of the turn */
-    bool is_limited;             /* the turn ends, because another job waits */
+    struct rank_part *computing; /* the one whose chunk computes; NULL: none */
+    uint64_t turn_began_ns;      /* start of the time that is not charged yet */
+    uint64_t turn_ns;            /* least length of the turn */
+    bool is_limited;             /* another job waits, so the turn ends */
     uint64_t turn_generation;
     uint64_t busy_until_ns;
     bool is_lost;
 };
 
 struct ranks {
-    struct shared_rank *ranks; /* [count] */
+    struct shared_rank *ranks;
     unsigned count;
     uint64_t turn_ns, iteration_ns;
     unsigned turns_max;
-    struct virtual_cluster *first; /* jobs in order of ranks_add() */
+    struct virtual_cluster *first; /* jobs in the order of ranks_add() */
     struct ranks_figures figures;
 };
 
@@ -127,7 +127,7 @@ static struct rank_part *part_of(struct stride_share *share)
     return (struct rank_part *)(void *)share;
 }
 
-/* A turn begins: jobs with a lower pass and no chunk have missed theirs. */
+/* When a turn begins, jobs with a lower pass but no chunk have missed theirs: moves their passes up. */
 static void pass_idle(struct shared_rank *shared)
 {
     const struct stride_share *share = &shared->computing->share;
@@ -136,7 +136,8 @@ static void pass_idle(struct shared_rank *shared)
             stride_pass(other);
 }
 
-/* Charges the computing job up to now. An unlimited turn counts as several consecutive ones. */
+/* Charges the computing job for its time up to now. A turn without limit counts as several turns, one after the
+ * other. */
 static void charge(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     struct stride_share *share = &shared->computing->share;
@@ -159,7 +160,7 @@ static bool others_wait(const struct shared_rank *shared, const struct rank_part
     return share != NULL;
 }
 
-/* Schedules the end of the turn; NEVER: it ends with the chunk. */
+/* At NEVER the turn ends with the chunk. */
 static void schedule_end(struct shared_rank *shared, unsigned rank, uint64_t at_ns)
 {
     shared->turn_generation++;
@@ -175,8 +176,9 @@ static uint64_t longest_ns(const struct ranks *ranks)
     return ranks->turn_ns + ranks->iteration_ns;
 }
 
-/* Maximum difference of the passes of two jobs of a priority that have chunks: a turn divided by the least weight. The
- * job with the least pass computes for one turn, and others begin within the range of those present. */
+/* Largest difference between the passes of two jobs that have the same priority and a chunk: a turn divided by the
+ * least weight. The job with the least pass computes for one turn, and a job that comes begins within the range of
+ * the others. */
 static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shared, const struct stride_share *share)
 {
     unsigned least = share->weight;
@@ -186,7 +188,8 @@ static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shar
     return longest_ns(ranks) * STRIDE_PASS_SCALE / least;
 }
 
-/* Maximum time of other jobs' turns while this job waits: for each the maximum difference and a turn. */
+/* The longest time for which a job can wait while others compute: for each other job the largest difference, and a
+ * turn. */
 static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_rank *shared,
                                 const struct stride_share *share)
 {
@@ -197,7 +200,7 @@ static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_r
     return ns;
 }
 
-/* Updates waiting times between turns: a job waits while no job of higher priority has a chunk. */
+/* Updates, between turns, since when each job waits. A job waits only while no job of higher priority has a chunk. */
 static void look_at_waits(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     int highest = INT32_MIN;
@@ -226,7 +229,7 @@ static void look_at_passes(struct ranks *ranks, const struct shared_rank *shared
     }
 }
 
-/* Length of turns while these chunks share the worker, determined by the shortest chunk. */
+/* Length of turns while these chunks share the worker. The shortest chunk determines it. */
 static uint64_t turn_of(const struct ranks *ranks, const struct shared_rank *shared, unsigned rank)
 {
     uint64_t least_ns = NEVER;
@@ -266,7 +269,7 @@ static void compute(struct ranks *ranks, unsigned rank, uint64_t now_ns)
         ranks->figures.overtaken += other->has_chunk && other->priority > share->priority;
 }
 
-/* Charges completed turns before another job wants the worker. */
+/* Charges the turns that are complete, before another job wants the worker. */
 static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now_ns)
 {
     const uint64_t turns = (now_ns - shared->turn_began_ns) / shared->turn_ns;
@@ -276,7 +279,6 @@ static void settle(struct ranks *ranks, struct shared_rank *shared, uint64_t now
     pass_idle(shared);
 }
 
-/* Limits the running turn because another job wants the worker. */
 static void limit_turn(struct ranks *ranks, unsigned rank, uint64_t now_ns)
 {
     struct shared_rank *shared = &ranks->ranks[rank];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A set in virtual time: see set.h. */
+/* A set of jobs in virtual time: see set.h. */
 #include "deploy/simulate/virtual/set.h"
 
 #include "common/config/submission.h"
@@ -25,7 +25,7 @@ struct virtual_set {
     struct ranks *ranks;
     struct queue own_queue, *queue;
     struct virtual_job_run *runs; /* owned */
-    unsigned *cancels;            /* [job_count] jobs by time of cancellation; owned */
+    unsigned *cancels;            /* [job_count] jobs ordered by the time at which they are cancelled; owned */
     unsigned next_job, next_cancel, next_loss;
     bool has_stopped, is_lost;
     uint64_t now_ns;
@@ -48,7 +48,7 @@ static void tell(const struct virtual_set *set, enum set_change change, const st
         set->config->on_change(set->config->context, change, job);
 }
 
-/* Frees a finished run, or one of a set that has ended. */
+/* Frees a run that has ended, or whose set has ended. */
 static void end_run(struct virtual_set *set, struct virtual_job_run *run)
 {
     struct virtual_job_run **place = &set->runs;
@@ -116,7 +116,7 @@ static int begin_jobs(struct virtual_set *set)
     return 0;
 }
 
-/* Updates jobs after a change in the queue, which may have cancelled dependent jobs. */
+/* Updates the jobs after a change in the queue, which may have cancelled jobs that depend on others. */
 static void note_states(struct virtual_set *set)
 {
     for (const struct queue_job *job = set->queue->first; job != NULL; job = job->next) {
@@ -220,7 +220,7 @@ static uint64_t next_loss_ns(const struct virtual_set *set)
     return set->next_loss < set->config->loss_count ? set->config->losses[set->next_loss].at_ns : NEVER;
 }
 
-/* Handles the set's next event if it precedes the jobs' events. Returns whether it did; -1: out of memory. */
+/* Handles the set's next event if it comes before those of the jobs. Returns whether it did; -1 if memory runs out. */
 static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
 {
     const uint64_t submission_ns = next_submission_ns(set), cancel_ns = next_cancel_ns(set),
@@ -243,7 +243,6 @@ static int happen_to_set(struct virtual_set *set, uint64_t before_ns)
     return 1;
 }
 
-/* Handles the next event of a job. False if that fails. */
 static bool happen_to_job(struct virtual_set *set, struct virtual_cluster *cluster, uint64_t at_ns)
 {
     struct virtual_job_run *run = set->runs;

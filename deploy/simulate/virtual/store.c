@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The disk of a virtual run: output with the number of writes of each record, journal, and checks of their order. */
+/* The disk of a virtual run: output, which counts the writes of each record, journal, and checks of the order of
+ * both. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/service/poison.h"
 #include "common/util/digest.h"
@@ -53,7 +54,7 @@ static unsigned char *make_records(uint64_t first, uint64_t count, uint64_t *byt
     return records;
 }
 
-/* Writes or compares the result of an iteration; -1: different. */
+/* Writes the result of an iteration, or compares it; returns -1 if it differs. */
 static int handle_yield(uint64_t iteration, unsigned char *at, bool write)
 {
     uint64_t record = virtual_record(iteration);
@@ -91,7 +92,7 @@ unsigned char *store_make(const struct virtual_cluster *cluster, uint64_t first,
     return cluster->config.variable ? make_block(first, count, bytes) : make_records(first, count, bytes);
 }
 
-/* Converts a block to the records of its iterations, wrong ones if the block is wrong. */
+/* Turns a block into the records of its iterations, which are wrong if the block is. */
 static void write_block(struct virtual_cluster *cluster, const struct part *part, const unsigned char *data,
                         uint64_t bytes)
 {
@@ -122,7 +123,7 @@ static void write_records(struct virtual_cluster *cluster, const struct part *pa
     }
 }
 
-/* Writes the results of the part. Returns NULL, or an error. */
+/* Returns NULL or an error. */
 static const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data,
                                uint64_t bytes)
 {
@@ -162,7 +163,8 @@ const char *store_take(struct virtual_cluster *cluster, unsigned rank, const str
 
 bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struct message *message, const void *data)
 {
-    const struct part part = {.chunk = 1, .first = message->store.first, .count = message->store.count}; /* wanted */
+    /* such that part_is_unwanted() is false */
+    const struct part part = {.chunk = 1, .first = message->store.first, .count = message->store.count};
     if (message->type == MESSAGE_REPORT && cluster->cannot_store && is_of_pod(cluster, from))
         message->record_count = 0;
     if (message->type != MESSAGE_STORE)
@@ -178,7 +180,7 @@ bool store_look_at_message(struct virtual_cluster *cluster, unsigned from, struc
     return true;
 }
 
-/* A data message arrives some time after its announcement, if its sender lives long enough. */
+/* A data message arrives some time after its announcement, if its sender lives that long. */
 static void collect_later(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data)
 {
     const struct part *part = &action->store.part;
@@ -198,7 +200,7 @@ static void collect_later(struct virtual_cluster *cluster, unsigned rank, const 
     cluster_schedule(cluster, &future);
 }
 
-/* Only takes time. */
+/* Storing a result without content only takes time. */
 static void store_phantom(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     cluster->step.sending_ns += cluster->config.byte_ns * (double)action->store.bytes;
@@ -248,7 +250,7 @@ void store_sync(struct virtual_cluster *cluster, unsigned rank)
         store_tell_problem(cluster, rank, "Input/output error");
 }
 
-/* An incomplete record is removed. */
+/* A record that could not be written as a whole is removed. */
 void store_journal(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     struct virtual_result *result = &cluster->result;
@@ -279,7 +281,7 @@ void store_deaths(struct virtual_cluster *cluster, unsigned rank, const struct a
         cluster->out_of_memory = true;
 }
 
-/* Data that do not continue the last point begin a new one. */
+/* Data that do not continue the last recovery point begin a new one. */
 void store_point(struct virtual_cluster *cluster, unsigned rank, const struct action *action)
 {
     const uint64_t all = machines_boundary_bytes(&cluster->config), offset = action->point.offset;
@@ -331,7 +333,7 @@ static uint64_t expected(const struct virtual_cluster *cluster, uint64_t iterati
     return cluster->expected != NULL ? cluster->expected[iteration - cluster->config.first] : virtual_record(iteration);
 }
 
-/* Iterations done before must not be computed again, except for boundary data. */
+/* What was done before the run must not be computed again, except to make boundary data. */
 void store_check(struct virtual_cluster *cluster)
 {
     const uint64_t first = cluster->config.first;

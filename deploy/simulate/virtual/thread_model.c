@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See thread_model.h. */
+/* A model of a worker's threads: see thread_model.h. */
 #include "deploy/simulate/virtual/thread_model.h"
 
 #include "common/machine/spread.h"
@@ -12,9 +12,9 @@
 #include <string.h>
 
 #define DRAWS_MAX 65536u
-/* Period of a real thread's clock readings. */
+/* Time between two readings of the clock by a real thread. */
 #define TICK_NS 100000.0
-/* The main thread's kernel calls are limited to PIECE_NS (or one iteration), and it checks messages after TURN_NS. */
+/* A kernel call of the main thread takes PIECE_NS or one iteration. It checks messages after TURN_NS. */
 #define PIECE_NS 500000.0
 #define TURN_NS  2000000.0
 
@@ -69,7 +69,8 @@ static unsigned first_free(const struct thread_model *model)
     return first;
 }
 
-/* Size of the next step: from its number with a closed form, else from the technique, with feedback. */
+/* Size of the next scheduling step: from its number if the technique has a closed form, otherwise from the
+ * technique's state, with feedback. */
 static uint64_t thread_step_size(struct thread_model *model, const struct thread_model_chunk *chunk, unsigned thread,
                                  uint64_t left)
 {
@@ -90,7 +91,7 @@ static void learn_from(struct thread_model *model, const struct thread_draw *dra
         sched_feedback(&model->sched, &feedback);
 }
 
-/* Adds a draw of `count` iterations in `steps` steps. False if memory runs out. */
+/* Adds a draw of `count` iterations in `steps` steps. Returns false if memory runs out. */
 static bool add_draw(struct thread_model *model, struct thread_model_chunk *chunk, unsigned thread, uint64_t offset,
                      uint64_t count, uint64_t steps)
 {
@@ -125,7 +126,8 @@ static void plan_chunk(struct thread_model *model, struct thread_model_chunk *ch
     while (drawn < chunk->count && !model->is_out_of_memory) {
         const unsigned thread = first_free(model);
         const uint64_t left = chunk->count - drawn, size = thread_step_size(model, chunk, thread, left);
-        uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size; /* steps per draw, for the limit of draws */
+        /* steps in one draw, so that there are at most DRAWS_MAX */
+        uint64_t steps = (chunk->planned / DRAWS_MAX + size - 1) / size;
         steps = steps < 1 ? 1 : steps;
         const uint64_t count = steps > left / size ? left : steps * size;
         model->is_out_of_memory = !add_draw(model, chunk, thread, drawn, count, steps);
@@ -206,7 +208,7 @@ void thread_model_forget(struct thread_model *model, uint64_t now_ns)
     find_free(model);
 }
 
-/* Number of first draws with at least `least` iterations; sets `*kept` to their iterations. */
+/* How many of the first draws have `least` iterations together. Sets `*kept` to the number of their iterations. */
 static size_t draws_behind(const struct thread_model_chunk *chunk, uint64_t least, uint64_t *kept)
 {
     size_t i = 0;
@@ -233,7 +235,7 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
         if (least >= count)
             continue;
         size_t draws = draws_behind(chunk, count - recall_share(count - least, 1, waiting), &kept);
-        if (kept == count) /* the last step is larger than the share and is given up whole */
+        if (kept == count) /* the last step is larger than the share: give up the whole step */
             draws = draws_behind(chunk, least, &kept);
         if (kept == count)
             continue;
@@ -248,7 +250,7 @@ struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsig
     return (struct range){0};
 }
 
-/* Time at which the first `count` iterations of the chunk are done. */
+/* When the first `count` iterations of the chunk are done. */
 static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
 {
     uint64_t latest_ns = chunk->begins_ns, before = 0;
@@ -261,7 +263,7 @@ static uint64_t done_ns(const struct thread_model_chunk *chunk, uint64_t count)
     return latest_ns;
 }
 
-/* Iterations of the chunk done at `now_ns`, in any order. */
+/* How many iterations of the chunk are done at `now_ns`, whichever they are. */
 static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
 {
     double done = 0;
@@ -273,7 +275,7 @@ static double done_by(const struct thread_model_chunk *chunk, uint64_t now_ns)
     return done;
 }
 
-/* Time at which `mark` iterations of the chunk are done, in any order. */
+/* When `mark` iterations of the chunk are done, whichever they are. */
 static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
 {
     uint64_t before = chunk->begins_ns, behind = done_ns(chunk, chunk->count);
@@ -284,7 +286,8 @@ static uint64_t marked_ns(const struct thread_model_chunk *chunk, uint64_t mark)
     return behind;
 }
 
-/* First time from `at_ns` on at which thread 0 is between pieces, which take `most_ns` or one iteration. */
+/* First time from `at_ns` on at which thread 0 is between two pieces, each of which takes `most_ns` or one
+ * iteration. */
 static uint64_t between_pieces_ns(const struct thread_model *model, uint64_t at_ns, double most_ns)
 {
     for (unsigned c = 0; c < model->chunk_count; c++)
@@ -326,7 +329,7 @@ bool thread_model_next(const struct thread_model *model, struct thread_model_eve
     return true;
 }
 
-/* Time spent by threads in chunks after the oldest. */
+/* Time that threads have spent in chunks after the oldest. */
 static double later_by(const struct thread_model *model, uint64_t now_ns)
 {
     double sum = 0;
@@ -338,7 +341,7 @@ static double later_by(const struct thread_model *model, uint64_t now_ns)
     return sum;
 }
 
-/* Wall time of the oldest chunk so far, without the previous chunk and the share spent in later chunks. */
+/* Wall time of the oldest chunk so far, without that of the previous chunk and the share spent in later chunks. */
 static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_ns, uint64_t now_ns, double later_ns)
 {
     const uint64_t since_ns = began_ns > model->ended_ns ? began_ns : model->ended_ns;
@@ -347,7 +350,6 @@ static uint64_t model_wall_ns(const struct thread_model *model, uint64_t began_n
     return own_ns > 1 ? (uint64_t)own_ns : 1;
 }
 
-/* Spread of the chunk's iterations as measured by its threads. */
 static struct spread spread_of_draws(const struct thread_model *model, const struct thread_model_chunk *chunk)
 {
     struct spread all = {0};

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Model of the threads of a worker in virtual time, after worker/exec/thread_pool.h.
  *
- * A chunk is planned when it begins: the thread that becomes free first draws the next scheduling step of the technique
- * among threads, and so on. A thread that finds a chunk exhausted continues with the next one. Events concern the
- * oldest chunk, as in a real pool, until it is FINISHED; DRY is reported once, when a thread finds nothing to draw.
- * Thread 0 computes, too, and reports between two pieces of its work; it checks messages after several pieces. The plan
- * changes when a chunk is cut, and when the worker becomes slower.
+ * A chunk is planned when it begins: again and again the thread that is free first draws the next scheduling step of
+ * the technique for threads. A thread that finds nothing left of a chunk goes on with the next chunk. As in a real
+ * pool, events are about the oldest chunk until it is FINISHED; DRY is reported once, when a thread finds nothing to
+ * draw at all. Thread 0 computes, too. It reports between two pieces of its work, and checks messages after several
+ * pieces. The plan changes when a chunk is cut, and when the worker becomes slower.
  *
- * Differences from a real pool: draws progress evenly; beyond some 65,000 steps of a chunk several are drawn at once; a
- * waiting thread draws at the moment a chunk begins, while a real one may have to be woken; adaptive techniques get
- * planned times as measurements.
+ * Differences from a real pool: draws progress evenly; if a chunk has more than some 65,000 steps, several are drawn at
+ * once; a waiting thread draws at the moment a chunk begins, while a real one may have to be woken; adaptive techniques
+ * get planned times as measurements.
  *
  * Pure. */
 #pragma once
@@ -20,10 +20,10 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-/* Limit of running and waiting chunks: the worker's queue and the oldest chunk. */
+/* Limit of chunks: the worker's queue, and the oldest chunk. */
 #define THREAD_MODEL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
-/* Iterations drawn together by a thread, following those of the previous draw. */
+/* Iterations that a thread draws at once. They follow those of the draw before it in the list. */
 struct thread_draw {
     uint64_t start_ns, end_ns;
     uint64_t count;
@@ -31,71 +31,71 @@ struct thread_draw {
 };
 
 struct thread_model_chunk {
-    uint64_t first, count; /* without the part that was cut off */
-    uint64_t planned;      /* with it: the loop of the technique */
+    uint64_t first, count;
+    uint64_t planned; /* iterations when it was planned, before anything was cut off */
     uint64_t begins_ns;
-    uint64_t mark;             /* 0: none */
-    uint64_t told;             /* iterations with reported results */
-    struct thread_draw *draws; /* [draw_count] in order; owned */
+    uint64_t mark;
+    uint64_t told; /* iterations whose results have been reported */
+    struct thread_draw *draws;
     size_t draw_count, draw_room;
 };
 
-/* Work of a thread from `start_ns` on: [first, first + count) in `calls` kernel calls. Its previous call began at
- * `before_ns`; negative: none. */
+/* Work of a thread from `start_ns` on: [first, first + count) in `calls` kernel calls. Its call before that began at
+ * `before_ns`; negative: there was none. */
 struct thread_work {
     double before_ns;
     uint64_t start_ns, first, count, calls;
 };
 
-/* Returns the duration of the work. */
 typedef double thread_model_time(void *context, const struct thread_work *work);
 
 struct thread_model {
-    struct threads figures; /* of the threads, up to the last finished chunk */
+    struct threads figures;
     unsigned threads;
-    uint64_t slice; /* iterations between results; 0: all at the end */
-    bool spread;    /* measure the spread of a chunk's iterations */
+    uint64_t slice; /* iterations between two reports of results; 0: one report at the end */
+    bool spread;    /* measure how much the times of iterations differ */
     thread_model_time *time_ns;
     void *context;
     struct sched sched;
-    struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX]; /* [chunk_count] the oldest first */
+    struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX];
     unsigned chunk_count;
-    uint64_t *free_ns;     /* [threads] when each is free after all chunks; owned, like the next two */
-    uint64_t *over_ns;     /* [threads] the same after the finished chunks */
-    double *busy_ns;       /* [threads] time in finished chunks */
-    bool dry_told;         /* DRY was reported for all chunks */
-    uint64_t ended_ns;     /* end of the last finished chunk */
-    double later_ns;       /* time spent in later chunks by then */
+    /* The lists are [threads] and owned: when each thread is free after all chunks, and after the finished ones, and
+     * its time in finished chunks. */
+    uint64_t *free_ns;
+    uint64_t *over_ns;
+    double *busy_ns;
+    bool dry_told; /* DRY was reported */
+    uint64_t ended_ns;
+    double later_ns;       /* time that threads had spent in later chunks by then */
     bool is_out_of_memory; /* the plan is invalid */
 };
 
 struct thread_model_event {
-    enum event_type type; /* MARK, SLICE, FINISHED or DRY */
+    enum event_type type;
     uint64_t at_ns;
-    uint64_t done; /* iterations of the oldest chunk */
+    uint64_t done;
 };
 
-/* For the worker with this rank; `threads` >= 2. Fails if memory runs out. */
+/* `rank` is the worker's; `threads` >= 2. Fails if memory runs out. */
 int thread_model_init(struct thread_model *model, unsigned rank, unsigned threads, const struct sched_spec *technique,
                       thread_model_time *time_ns, void *context, struct error *error);
 void thread_model_fini(struct thread_model *model);
 
-/* Adds a chunk after the others. */
 void thread_model_begin(struct thread_model *model, uint64_t begins_ns, uint64_t first, uint64_t count, uint64_t mark);
 void thread_model_set_mark(struct thread_model *model, uint64_t mark);
-/* Gives up all chunks except the oldest; threads finish their draws. */
+/* Gives up all chunks but the oldest. Threads finish their draws. */
 void thread_model_forget(struct thread_model *model, uint64_t now_ns);
-/* Gives up steps that no thread has drawn, as many as recall_share() says, from the newest chunk that has some; the
- * oldest keeps at least one unreported iteration. Returns them; may be empty. */
+/* Gives up steps that no thread has drawn, as many as recall_share() says, from the newest chunk that has some. The
+ * oldest chunk keeps an iteration that is not reported. Returns them, perhaps none. */
 struct range thread_model_cut(struct thread_model *model, uint64_t now_ns, unsigned waiting);
-/* Threads take `factor` times as long from now on; `time_ns` must take this into account as well. */
+/* From now on threads take `factor` times as long; the results of `time_ns` must include that, too. */
 void thread_model_slow(struct thread_model *model, uint64_t now_ns, double factor);
 
-/* When thread 0 checks a message that arrives now: after the pieces of a turn. */
+/* When thread 0 handles a message that arrives now: at the end of a turn. */
 uint64_t thread_model_hears_ns(const struct thread_model *model, uint64_t now_ns);
 
-/* The next event, possibly in the past; false if no chunk is running. */
+/* Sets the next event, which may be in the past. Returns false if no chunk is running. */
 bool thread_model_next(const struct thread_model *model, struct thread_model_event *next);
-/* Takes the event: fills in `event` without results, and returns the iterations with results. */
+/* Takes the event: fills in `event` except for the results, and returns the iterations whose results it has. */
 struct range thread_model_take(struct thread_model *model, const struct thread_model_event *next, uint64_t now_ns,
                                struct event *event);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Workers with several threads in a virtual cluster: the next event of thread_model.h is scheduled again after each
- * change. */
+/* Workers with several threads in a virtual cluster. After each change the next event of thread_model.h is scheduled
+ * again. */
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
 #include "deploy/simulate/virtual/heap.h"
@@ -54,7 +54,7 @@ void threads_fini(struct virtual_cluster *cluster)
     cluster->teams = NULL;
 }
 
-/* Invalidates the event scheduled before. */
+/* The event that was scheduled before becomes invalid. */
 static void threads_schedule(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];

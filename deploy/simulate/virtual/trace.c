@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Trace text: see trace.h. */
+/* Events and actions as text: see trace.h. */
 #include "deploy/simulate/virtual/trace.h"
 
 #include "common/util/ranges.h"
@@ -37,7 +37,7 @@ static void trace_request(const struct message *message, char *text, size_t size
         snprintf(text, size, "REQUEST asks=%u", request->asks);
 }
 
-/* The first returned range and the number of others. */
+/* The first range that was returned, and the number of others. */
 static void trace_returned(const struct message *message, char *text, size_t size)
 {
     uint64_t first = 0, count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown the rest takes `slow_factor` times
- * as long. Competing processes share the core. */
+/* Modelled work: iteration i takes cost(i) / speed of its worker; after a slowdown what is left takes `slow_factor`
+ * times as long. Other processes may compete for the core. */
 #include "deploy/simulate/virtual/inside.h"
 #include "common/config/run_spec.h"
 #include "common/machine/machine.h"
@@ -39,7 +39,7 @@ double work_range_cost(const struct virtual_cluster *cluster, uint64_t first, ui
     return virtual_cost_ns(config, sum, count);
 }
 
-/* Core time needed from `started_ns` on for work with `cost` at speed 1. */
+/* How long work with `cost` at speed 1 needs the core, from `started_ns` on. */
 static double core_time_of(const struct node *node, uint64_t started_ns, double cost)
 {
     double time = cost / node->speed;
@@ -47,7 +47,7 @@ static double core_time_of(const struct node *node, uint64_t started_ns, double 
     return time <= before ? time : before + (time - before) * node->slow_factor;
 }
 
-/* Wall time in which a worker under these loads gets `time` of its core. */
+/* How long it takes until a worker under these loads has had its core for `time`. */
 static double share_of_core(const struct virtual_cluster *cluster, unsigned w, uint64_t started_ns, double time)
 {
     const struct virtual_load *loads = cluster->config.loads;
@@ -77,7 +77,7 @@ uint64_t work_ns(const struct virtual_cluster *cluster, const struct node *node,
     return (uint64_t)work_time_ns(cluster, node, started_ns, calls_ns + work_range_cost(cluster, first, count));
 }
 
-/* Time at which `done` iterations of the running chunk are done, without slowdowns. */
+/* When `done` iterations of the running chunk are done, without slowdowns. */
 static uint64_t running_done_ns(const struct virtual_cluster *cluster, const struct node *node, uint64_t done)
 {
     const struct running *running = &node->running;
@@ -101,7 +101,7 @@ void work_schedule_loads(struct virtual_cluster *cluster)
                                                        .done = to_wire(config->loads[i].load)});
 }
 
-/* Schedules an event of the running chunk unless it is after the end of its turn. */
+/* Schedules an event of the running chunk, unless the chunk's turn ends before it. */
 static void work_schedule(struct virtual_cluster *cluster, const struct future *future)
 {
     if (future->at_ns > cluster->nodes[future->rank].running.until_ns)
@@ -128,7 +128,6 @@ void work_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark)
     running->mark = mark;
     if (mark == 0 || is_dependent(cluster) || running->is_put_off)
         return;
-    /* The mark may have passed while the worker was busy. */
     uint64_t at_ns = running_done_ns(cluster, node, mark);
     at_ns = at_ns < running->ends_ns ? at_ns : running->ends_ns;
     work_schedule(cluster, &(struct future){
@@ -145,7 +144,7 @@ static uint64_t come_to_ns(const struct virtual_cluster *cluster, const struct r
     return running->is_put_off ? running->put_off_ns : cluster->now_ns;
 }
 
-/* Number of iterations begun, including the running one; never fewer than reported before a slowdown. */
+/* Includes the running iteration. Never less than was reported, also if the worker has become slower since. */
 static uint64_t begun_iterations(const struct virtual_cluster *cluster, const struct node *node)
 {
     const struct running *running = &node->running;
@@ -153,7 +152,7 @@ static uint64_t begun_iterations(const struct virtual_cluster *cluster, const st
     const uint64_t now_ns = come_to_ns(cluster, running);
     if (now_ns <= running->started_ns)
         return over + 1;
-    while (not_over - over > 1) { /* invariant: `over` are finished, `not_over` are not */
+    while (not_over - over > 1) { /* invariant: `over` iterations are finished, `not_over` are not */
         uint64_t middle = over + (not_over - over) / 2;
         *(running_done_ns(cluster, node, middle) <= now_ns ? &over : &not_over) = middle;
     }
@@ -193,7 +192,7 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* Nothing is given up of a chunk that has begun at the end of the previous one, if that is not reported yet. */
+/* Gives up nothing of a next chunk that has begun because the running one has ended, before that end is reported. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -239,7 +238,7 @@ bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting
     return true;
 }
 
-/* Time for a killed process to end. */
+/* How long a killed process takes to end. */
 #define END_NS 1000u
 
 static void end_probe(struct virtual_cluster *cluster, unsigned rank)
@@ -280,7 +279,7 @@ static enum virtual_outcome outcome_of(const struct virtual_cluster *cluster, un
     return config->outcome != NULL ? config->outcome(config->context, rank, iteration) : VIRTUAL_WORKS;
 }
 
-/* Schedules failing iterations of the running chunk, up to the first that kills the worker. */
+/* Schedules the failures of the running chunk, up to the first one that kills the worker. */
 static void schedule_failures(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -318,7 +317,7 @@ static bool is_in_time(const struct virtual_cluster *cluster, uint64_t iteration
     return ledger->done + ranges_total(&ledger->failed) >= before;
 }
 
-/* True if all that the iterations wait for is stored without failure. */
+/* True if all iterations that these wait for are stored and have not failed. */
 static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t first, uint64_t count)
 {
     const struct virtual_config *config = &cluster->config;
@@ -336,7 +335,6 @@ static bool is_behind_others(const struct virtual_cluster *cluster, uint64_t fir
     return true;
 }
 
-/* Schedules the results of iterations reported as failed separately. */
 static void schedule_called_failed(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];
@@ -361,10 +359,10 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
     return config->collect ? config->slice_iterations : 0;
 }
 
-/* Nine in ten real calls are within this part of the median. */
+/* Of real calls, nine in ten differ from the median by less than this part of it. */
 #define CALL_SPREAD 0.7
 
-/* Cost of the kernel call of the chunk that begins then, varied by the order seed. */
+/* The order seed varies it. */
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)
 {
     const struct running *before = &cluster->nodes[rank].running;
@@ -474,7 +472,7 @@ uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_
     struct node *node = &cluster->nodes[rank];
     struct running *running = &node->running;
     uint64_t before = running->sliced < running->count ? running->sliced : running->count - 1, behind = running->count;
-    while (behind - before > 1) { /* invariant: `before` iterations end before it, `behind` do not */
+    while (behind - before > 1) { /* invariant: `before` iterations end before `at_ns`, `behind` do not */
         uint64_t middle = before + (behind - before) / 2;
         *(running_done_ns(cluster, node, middle) < at_ns ? &before : &behind) = middle;
     }
