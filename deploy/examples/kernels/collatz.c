@@ -15,7 +15,6 @@ static const struct hdss_param params[] = {
     {NULL, HDSS_PARAM_INTEGER, NULL, 0, 0, NULL, NULL, NULL},
 };
 
-/* Describes the loop: its length, and the result of an iteration. */
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;
@@ -27,7 +26,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     return 0;
 }
 
-/* Called on each worker before its first range. `values` stays valid as long as the instance. */
+/* Each worker calls it before its first range. `values` lasts as long as the instance. */
 static int open_kernel(const union hdss_value *values, const struct hdss_loop *loop, const struct hdss_worker *worker,
                        void **instance, char error[HDSS_ERROR_MAX])
 {

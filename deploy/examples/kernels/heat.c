@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel in C with time steps: heat that spreads along a rod, whose ends are kept at 0. Each step is a loop over the
- * cells, and needs what the step before has yielded, whoever computed it.
+/* A kernel in C with time steps: heat that spreads along a rod, whose ends stay at 0. Each step is a loop over the
+ * cells. It needs all results of the step before, whichever workers have computed them.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) heat.c -o heat.so
  *     hdss run ./heat.so cells=1000 steps=100 --output heat.npy */
@@ -22,10 +22,10 @@ static const struct hdss_param params[] = {
 struct heat {
     uint64_t cells;
     double rate;
-    double *before; /* the cells after the previous step, with both ends; owned */
+    double *before; /* cells after the previous step, with both ends; owned */
 };
 
-/* Describes the loop: each step is a row of the result. */
+/* Each step is a row of the result. */
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Declares the kernel whose loop body is orbit.f90: parameters, loop, and call. The result is an array with a row for
- * each kept value and a column for each iteration. */
+/* Declares the kernel whose loop body is in orbit.f90: its parameters, its loop, and how it is called. The result is
+ * an array with a row for each value that is kept, and a column for each iteration. */
 #include <hdss/kernel.h>
 
 #include <stdio.h>
 
-/* orbit.f90 */
+/* in orbit.f90 */
 int orbit_run(int64_t first, int64_t count, int64_t columns, int64_t kept, int64_t skipped, double *x);
 
 enum { COLUMNS, KEPT, SKIPPED };

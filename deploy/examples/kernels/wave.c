@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a moment, which follows
- * from the two before it, and from the neighbours of each point in the one before; so iterations cannot be computed in
- * any order, but many workers can be under way along the string at a time, each some points behind the worker with the
- * moments before.
+/* A kernel in C with dependencies: a string that swings between two fixed ends. An iteration is a moment: the height of
+ * each point follows from its heights in the two moments before, and from its neighbours in the last one. So iterations
+ * must be computed in order, but many workers can go along the string at the same time, each some points behind the
+ * worker that has the moments before.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-kernel) wave.c -o wave.so
  *     hdss run ./wave.so points=10000 moments=1000 --output wave.npy */
@@ -22,10 +22,10 @@ static const struct hdss_param params[] = {
 
 struct wave {
     uint64_t points;
-    double pull; /* speed squared */
+    double pull; /* square of the speed */
 };
 
-/* Boundary data of a chunk, for each point: the last moment but one, and the last. */
+/* What a chunk hands over, for each point: its last moment but one, and its last. */
 struct pair {
     double earlier, later;
 };
@@ -38,7 +38,7 @@ static int describe(const union hdss_value *values, struct hdss_loop *loop, char
     loop->dims = 2;
     loop->type = HDSS_FLOAT64;
     loop->sync = loop->record_length;
-    loop->distance = 2; /* minimal chunk, so that a moment depends on the previous chunk at most */
+    loop->distance = 2; /* least size of a chunk, so that a moment needs no data from before the previous chunk */
     loop->reach = 1;
     loop->boundary_bytes = sizeof(struct pair);
     return 0;
@@ -64,14 +64,14 @@ static void close_kernel(void *instance)
     free(instance);
 }
 
-/* Before the first moment the string is at rest, plucked in its middle. */
+/* Before the first moment the string rests, pulled up in its middle. */
 static double plucked(const struct wave *wave, uint64_t x)
 {
     uint64_t from_end = x < wave->points - 1 - x ? x : wave->points - 1 - x;
     return 2.0 * (double)(from_end + 1) / (double)(wave->points + 1);
 }
 
-/* Height of point x at a moment, relative to the chunk's first; negative moments belong to the previous chunk. */
+/* Height of point x at a moment of the chunk. Negative moments belong to the previous chunk. */
 static double height(const struct wave *wave, const struct hdss_block *block, int64_t moment, uint64_t x)
 {
     const double *records = block->records;

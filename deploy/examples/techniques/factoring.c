@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A technique in C, with one parameter: factoring. A batch of as many chunks as there are workers takes one part in
- * `parts` of what remains; with parts=2 these are the chunks of fac2.
+/* A technique in C, with one parameter: factoring. A batch has as many chunks as there are workers, and takes 1/parts
+ * of the iterations that remain. With parts=2 these are the chunks of fac2.
  *
  *     cc -O2 -shared -fPIC $(pkg-config --cflags hdss-technique) factoring.c -o factoring.so
  *     hdss chunks ./factoring.so:parts=3 --iterations 1000 --workers 4
@@ -14,7 +14,6 @@ static const struct hdss_technique_param params[] = {
     {NULL, HDSS_TECHNIQUE_INTEGER, NULL, NULL, 0, 0, NULL, NULL},
 };
 
-/* State for one loop. */
 struct factoring {
     uint64_t iterations, parts;
     uint32_t workers;
@@ -22,7 +21,8 @@ struct factoring {
     uint64_t chunk; /* their size */
 };
 
-/* Size of the chunks of a batch that begins with `remaining` iterations: ceil(R / (parts P)), without overflow. */
+/* ceil(R / (parts P)), which does not overflow: the size of the chunks of a batch that begins with R = `remaining`
+ * iterations. */
 static uint64_t chunk_of(const struct factoring *factoring, uint64_t remaining)
 {
     const uint64_t chunks = factoring->parts * factoring->workers;
@@ -50,7 +50,8 @@ static uint64_t next(void *state, const struct hdss_technique_request *request)
     return factoring->chunk;
 }
 
-/* The same from the step alone, for workers without a supermaster: walks through the batches before. */
+/* The same for workers without a supermaster, which know only the number of the step: goes through all batches
+ * before it. */
 static uint64_t at(const void *state, uint64_t step)
 {
     const struct factoring *factoring = state;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* Error diffusion after Floyd and Steinberg (1976), the dependent loop of the papers on synchronized self-scheduling:
- * it turns a grayscale picture into black and white pixels that look alike. Each pixel is rounded, and the rest is
- * passed on to four later neighbours: 7/16 to the right, 3/16, 5/16 and 1/16 to those below on the left, below and on
+ * it turns a grayscale picture into one of black and white pixels that looks similar. Each pixel is rounded, and its
+ * error goes to four later neighbours: 7/16 to the right, and below 3/16 to the left, 5/16 straight down and 1/16 to
  * the right. An iteration is a row of the picture.
  *
- * All numbers are integers, so any order that respects the dependencies gives the same picture: a pixel's level is p +
- * floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), white from 128 on, and its error e is
- * the rest, at most 128 either way. Errors beyond the picture are dropped.
+ * All numbers are integers, so each order that respects the dependencies gives the same picture. A pixel's level is p +
+ * floor((7 e(left) + 1 e(above left) + 5 e(above) + 3 e(above right) + 8) / 16), and it is white from 128 on. Its error
+ * e is the rest, at most 128 in either direction. Errors beyond the picture are dropped.
  *
- * A chunk passes on the errors of its last row, a byte per pixel. The array for that also holds errors during the
- * computation: those of the present row overwrite those of the previous one, up to the present pixel. */
+ * A chunk passes on the errors of its last row, a byte per pixel. The array for that also has the errors while the
+ * chunk is computed: those of the present row, up to the present pixel, replace those of the row before. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/image/image.h"
 #include "deploy/examples/kernels/papers/input.h"
@@ -31,17 +31,17 @@ static const struct hdss_param params[] = {
 };
 
 struct diffusion {
-    struct image image; /* the picture; gray is NULL if it is generated */
+    struct image image; /* gray is NULL if the picture is generated */
     uint64_t width, height;
-    uint16_t *ring;   /* [width] for a generated picture: a column's part of the distance from the middle; owned */
-    uint8_t *ramp;    /* [width] a column's level in the ramp; owned */
-    uint8_t *levels;  /* [width] levels of the present row; owned */
-    int8_t *no_error; /* [width] zeros, above the first row; owned */
-    int8_t *corner;   /* [corners] for each row of the chunk, the error above and left of its next pixel; owned */
+    /* The arrays are owned. ring: [width] for a generated picture, a column's part of the distance from the middle. */
+    uint16_t *ring;
+    uint8_t *ramp;    /* [width] level of each column in the ramp */
+    uint8_t *levels;  /* [width] levels of the present row */
+    int8_t *no_error; /* [width] zeros: the errors above the first row */
+    int8_t *corner;   /* [corners] for each row of the chunk, the error above and left of its next pixel */
     uint64_t corners;
 };
 
-/* `read` is image_look() or image_parse(). */
 static int read_image(const char *path, struct image *image, uint64_t *digest,
                       int (*read)(struct image *, const void *, size_t, struct error *), char line[HDSS_ERROR_MAX])
 {
@@ -59,14 +59,15 @@ static int read_image(const char *path, struct image *image, uint64_t *digest,
 
 #define RINGS 2048u
 
-/* Part of the phase of the rings that a column, or a row, contributes. */
+/* What a column, or a row, adds to the phase of the rings. */
 static uint16_t ring_part(uint64_t at, uint64_t side, uint64_t width, uint64_t height)
 {
     uint64_t from_middle = 2 * at + 1 > side ? 2 * at + 1 - side : side - 2 * at - 1;
     return (uint16_t)(from_middle * from_middle * RINGS / (width * width + height * height));
 }
 
-/* A ramp from black to white, alone in the upper eighth, below under rings that become narrower outwards. */
+/* A ramp from black to white fills the upper eighth. Below it, the ramp is added to rings that become narrower
+ * outwards. */
 static void generate(struct diffusion *d, uint64_t y, uint64_t begin, uint64_t end)
 {
     if (y < d->height / 8) {
@@ -212,9 +213,9 @@ static int floyd_steinberg_begin_chunk(struct diffusion *d, uint64_t rows, char 
     return -1;
 }
 
-/* Computes a row from `begin` to `end`: `above` has the errors of the row above from `begin` on, `own` those of this
- * row before `begin`, and gets the others; they may be the same array. `corner` is the error above and left of `begin`,
- * and of `end` after the call. */
+/* Computes `begin` .. `end` of a row. `above` has the errors of the row above from `begin` on. `own` has those of
+ * this row before `begin`, and gets the others; it may be the same array. `corner` is the error above and left of
+ * `begin`, and after the call of `end`. */
 static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, int8_t *own, uint64_t begin,
                     uint64_t end, uint64_t width, int8_t *corner)
 {
@@ -222,7 +223,7 @@ static void diffuse(const uint8_t *level, uint8_t *white, const int8_t *above, i
     for (uint64_t x = begin; x < end; x++) {
         int next = x + 1 < width ? above[x + 1] : 0;
         int passed = before + 5 * here + 3 * next + 8;
-        int value = level[x] + ((7 * left + passed) >> 4); /* the shift rounds down, as floor() */
+        int value = level[x] + ((7 * left + passed) >> 4); /* the shift rounds down, like floor() */
         int is_white = value >= 128;
         white[x] = (uint8_t)is_white;
         left = value - (is_white ? 255 : 0);

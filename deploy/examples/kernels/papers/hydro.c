@@ -8,10 +8,10 @@
  *
  * An iteration is a sweep l, which yields za[l][1..4][..]. The rim of the plane (j of 0 and 5, k before the first and
  * behind the last) stays as it is at the beginning, and so do the coefficients, all of which follow from a formula.
- * The sums are made in the order in which they stand, so that the result is that of the serial loop, bit for bit.
+ * Terms are added in the order in which they are written, so the result is that of the serial loop, bit for bit.
  *
- * A chunk hands over the plane of its last sweep. The array for that holds the plane while the chunk is computed: each
- * sweep replaces what the one before has left. j goes round inside of k, as the four are computed side by side then. */
+ * A chunk hands over the plane of its last sweep. The array for that has the plane while the chunk is computed, and
+ * each sweep replaces the one before. j is the inner loop, so that its four values are computed side by side. */
 #include "hdss/kernel.h"
 #include "worker/kernels/model.h"
 
@@ -31,21 +31,21 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* The coefficients of one column. */
 struct column {
     double zr[ROWS], zb[ROWS], zu[ROWS], zv[ROWS], zz[ROWS];
-    double below, above; /* za at j = 0 and j = 5 */
+    double below, above; /* za at j = 0 and at j = 5 */
 };
 
 struct hydro {
     uint64_t columns;
-    struct column *column;          /* [columns], owned */
-    double (*start)[ROWS];          /* [columns] the plane before the first sweep, owned */
-    double left[ROWS], right[ROWS]; /* za before the first and after the last column */
+    /* The arrays are [columns] and owned. */
+    struct column *column;
+    double (*start)[ROWS];          /* the plane before the first sweep */
+    double left[ROWS], right[ROWS]; /* za before the first column, and after the last */
 };
 
-/* Element j, k of an array, k from 1: 24 bits of a Weyl sequence, so it is exact. Coefficients are from 0.125 to 0.25,
- * so za, at first below 1, stays bounded. */
+/* Element j, k of an array; k counts from 1. It is 24 bits of a Weyl sequence, and so exact. Coefficients are
+ * between 0.125 and 0.25, so za, which is below 1 at first, stays bounded. */
 static double hydro_element(enum array array, uint64_t j, uint64_t k)
 {
     uint64_t bits = (((array * 6 + j) << 32) + k + 1) * UINT64_C(0x9e3779b97f4a7c15) >> 40;
@@ -118,8 +118,8 @@ static int hydro_open_instance(const union hdss_value *values, const struct hdss
     return 0;
 }
 
-/* A column of a sweep: `old` and `next` are this column and the following one before the sweep, `left` the preceding
- * one after the sweep. `own` may be `old`. */
+/* One column of a sweep. `old` and `next` are this column and the one after it before the sweep; `left` is the one
+ * before it after the sweep. `own` may be `old`. */
 static inline void relax(const struct column *c, const double *old, const double *next, const double *left, double *own)
 {
     double below = c->below;
@@ -130,7 +130,7 @@ static inline void relax(const struct column *c, const double *old, const double
     }
 }
 
-/* Part of a sweep: `plane` is the plane before it, `own` gets the new one; the record has it row by row. */
+/* Part of a sweep. `plane` is the plane before it, and `own` gets the new one. The record has it row by row. */
 static void sweep(const struct hydro *h, const double (*plane)[ROWS], double (*own)[ROWS], uint64_t begin, uint64_t end,
                   double *record)
 {

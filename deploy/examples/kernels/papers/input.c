@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that kernels read: see input.h. */
+/* Reads files for kernels: see input.h. */
 #include "deploy/examples/kernels/papers/input.h"
 
 #include "common/os/files.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that kernels read. */
+/* Reads the files that kernels need. */
 #pragma once
 
 #include "common/util/error.h"
 
 #include <stddef.h>
 
-/* The whole of a regular file; the caller frees it. NULL with one line. */
+/* Returns the contents of a regular file, which the caller frees; NULL on failure. */
 char *input_read(const char *path, size_t *size, struct error *error);

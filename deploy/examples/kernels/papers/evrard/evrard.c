@@ -3,10 +3,10 @@
  * SPH codes. Every worker holds the whole gas (gas.h) and advances it with the results of each step; an iteration is
  * one particle.
  *
- * A time step is two loops, of density and then of momentum, energy and gravity; or only the last one, if only gravity
- * is scheduled and every worker computes the rest itself. The states are the same, bit for bit. The cost of an
- * iteration depends on the depth of the tree and the density around the particle, which grows in the middle as the
- * sphere collapses.
+ * A time step is two loops: one for the densities, then one for momentum, energy and gravity. If only gravity is
+ * scheduled there is only the second loop, and every worker computes the rest itself. The states are the same, bit for
+ * bit. The cost of an iteration depends on the depth of the tree, and on the density around the particle, which grows
+ * in the middle while the sphere collapses.
  *
  * end_time= is divided into steps= equal steps. A time step that is too long for the gas is refused before the run,
  * according to measurements of the collapse; one that turns out too long ends the run. */
@@ -48,21 +48,21 @@ static const struct hdss_param params[] = {
 };
 
 /* The longest time step that Courant's condition (gas_courant()) allows until that time, times particles^(7/12). The
- * numbers are 5 % below what was measured, which was the same with 100 and with 5,000 particles. */
+ * numbers are 5 % below the measured ones, which are the same for 100 and for 5,000 particles. */
 static const struct {
     double until, step;
 } longest[] = {{0.25, 3}, {0.5, 1.8}, {0.75, 1.1}, {INFINITY, 0.76}};
 
 enum { LONGEST = sizeof longest / sizeof *longest };
 
-/* Divisor for these; the influence of the neighbours was measured from 40 to 150. */
+/* What to divide these by. The influence of the neighbours was measured for 40 to 150 of them. */
 static double fineness(const union hdss_value *values)
 {
     double particles = (double)values[PARTICLES].integer;
     return sqrt(particles) * cube_root(sqrt(sqrt(particles))) * sqrt(NEIGHBOURS_DEFAULT / values[NEIGHBOURS].real);
 }
 
-/* The time that so many steps can reach. */
+/* The latest time that so many steps can reach. */
 static double farthest(double steps, double fine)
 {
     double end = 0;
@@ -111,9 +111,9 @@ static int evrard_describe(const union hdss_value *values, struct hdss_loop *loo
 struct evrard {
     struct gas gas;
     bool all;
-    bool is_over;            /* a time step was too long: there is no next one */
-    bool in_density;         /* the present loop is that of the densities */
-    struct gas_push *pushes; /* owned; of every particle, if only gravity is scheduled */
+    bool is_over;            /* the last time step was too long: there is no next one */
+    bool in_density;         /* the present loop computes densities */
+    struct gas_push *pushes; /* of every particle, if only gravity is scheduled; owned */
 };
 
 static int evrard_out_of_memory(const union hdss_value *values, char error[HDSS_ERROR_MAX])
@@ -238,7 +238,7 @@ static int explain_too_long(struct evrard *e, double courant, char error[HDSS_ER
     return -1;
 }
 
-/* Advances from the results of the forces to the densities. */
+/* Goes on from the results of the forces to the densities. */
 static int move(struct evrard *e, const double *records, char error[HDSS_ERROR_MAX])
 {
     struct gas_state state;
@@ -266,7 +266,7 @@ static int take_densities(struct evrard *e, const double *records, char error[HD
     return make_ready(e, error);
 }
 
-/* Prepares everything except gravity. */
+/* Computes all but gravity. */
 static int prepare_gravity(struct evrard *e, char error[HDSS_ERROR_MAX])
 {
     struct gas_density density;

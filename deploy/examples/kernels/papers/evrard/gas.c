@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of the gas and its development: see gas.h. */
+/* The state of the gas, and how it develops: see gas.h. */
 #include "deploy/examples/kernels/papers/evrard/gas.h"
 
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -9,7 +9,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Least distance from the middle at which the density of the profile is used for an initial smoothing length. */
+/* Nearer to the middle than this, the first guess of a smoothing length uses the density at this distance. */
 #define PROFILE_LEAST 0.02
 #define PI            3.14159265358979324
 
@@ -34,7 +34,7 @@ static int gas_allocate(struct gas *gas)
     return -1;
 }
 
-/* Estimates h for M / (2 pi r), because h^3 rho / m is constant; the density loop corrects it. */
+/* The density there is M / (2 pi r), and h^3 rho / m is the same everywhere. The density loop corrects the guess. */
 static double guess_h(double r, double particles, double neighbours)
 {
     double rho = 1 / (2 * PI * (r > PROFILE_LEAST ? r : PROFILE_LEAST));
@@ -89,7 +89,7 @@ void gas_ready(struct gas *gas)
     octree_set_reach(&gas->tree, gas->reach);
 }
 
-/* Monaghan (1992), equation 10.3, with compression instead of the relative speed. */
+/* Monaghan (1992), equation 10.3, with the compression instead of the relative speed. */
 double gas_courant(const struct gas *gas)
 {
     double least = INFINITY;
@@ -116,7 +116,7 @@ void gas_state(const struct gas *gas, size_t particle, const struct gas_push *pu
         state->velocity[k] += half * (push->acceleration[k] + pull.acceleration[k]);
 }
 
-/* Advances a component: the half step by a whole, then the place; `now` is extrapolated to the new time. */
+/* Advances one component: the half step by a whole step, then the place. `now` is extrapolated to the new time. */
 static void gas_advance_particles(double *place, double *half, double *now, double known, double time_step)
 {
     *half = 2 * known - *half;
@@ -132,7 +132,7 @@ void gas_advance(struct gas *gas, size_t particle, const struct gas_state *state
     gas_advance_particles(&gas->y[i], &gas->vy_half[i], &gas->vy_now[i], state->velocity[1], dt);
     gas_advance_particles(&gas->z[i], &gas->vz_half[i], &gas->vz_now[i], state->velocity[2], dt);
     double next = 2 * state->u - gas->u_half[i];
-    gas->u_half[i] = next > state->u / 2 ? next : state->u / 2; /* the energy stays positive in any case */
+    gas->u_half[i] = next > state->u / 2 ? next : state->u / 2; /* so that the energy is never negative */
     gas->u_now[i] = 2 * gas->u_half[i] - state->u;
     if (!(gas->u_now[i] > gas->u_half[i] / 2))
         gas->u_now[i] = gas->u_half[i] / 2;

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-/* Bits of a Morton key for each dimension. */
+/* Bits of a Morton key per dimension. */
 #define LEVELS 21
 
 struct octree_key {
@@ -20,7 +20,7 @@ int octree_init(struct octree *tree, size_t points, double theta)
     tree->order = calloc(points, sizeof *tree->order);
     tree->slot = calloc(points, sizeof *tree->slot);
     tree->x = calloc(points, 3 * sizeof *tree->x);
-    tree->cells = calloc(2 * points, sizeof *tree->cells); /* every divided cell has at least two children */
+    tree->cells = calloc(2 * points, sizeof *tree->cells); /* each divided cell has at least two children */
     tree->moments = calloc(2 * points, sizeof *tree->moments);
     tree->keys = calloc(points, sizeof *tree->keys);
     tree->spare = calloc(points, sizeof *tree->spare);
@@ -45,7 +45,7 @@ void octree_fini(struct octree *tree)
     free(tree->spare);
 }
 
-/* Two zeros before each of the lowest 21 bits. */
+/* Puts two zeros before each of the lowest 21 bits. */
 static uint64_t octree_spread(uint64_t bits)
 {
     bits = (bits | bits << 32) & 0x001f00000000ffff;
@@ -81,7 +81,7 @@ static void octree_make_keys(struct octree *tree, const double *const place[3])
     }
 }
 
-/* A pass of a radix sort by the byte at `shift`; stable. */
+/* One pass of a stable radix sort, by the byte at `shift`. */
 static void sort_pass(const struct octree_key *from, struct octree_key *to, size_t points, unsigned shift)
 {
     size_t starts[256] = {0}, start = 0;
@@ -115,7 +115,7 @@ static void sort_points(struct octree *tree, const double *const place[3])
     }
 }
 
-/* Adds a body of this mass at distance `d` from the cell's centre. */
+/* `d`: distance of the body from the cell's centre. */
 static void add_quadrupole(double q[6], double mass, const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -161,7 +161,7 @@ static void take_child(struct octree_cell *cell, struct octree_moment *moment, c
     moment->mass += part->mass;
 }
 
-/* Computes it from the children, which follow in memory. */
+/* Adds up the children, which follow the cell in memory. */
 static void measure_divided(struct octree *tree, uint32_t at)
 {
     struct octree_cell *cell = &tree->cells[at];
@@ -200,7 +200,7 @@ static void set_opening(struct octree *tree, uint32_t at)
     moment->open2 = open * open;
 }
 
-/* Makes the cell for some slots and all cells below. */
+/* Makes the cell of these slots, and all cells below it. */
 static void octree_grow(struct octree *tree, uint32_t first, uint32_t count, double mass)
 {
     uint32_t at = (uint32_t)tree->cell_count++, end = first + count;
@@ -248,7 +248,7 @@ void octree_set_reach(struct octree *tree, const double *reach)
     }
 }
 
-/* Points first .. end - 1 of a leaf, one by one. */
+/* Adds the pull of each point of a leaf. */
 static void pull_points(const struct octree *tree, uint32_t first, uint32_t end, const double at[3], double softening2,
                         struct octree_pull *pull)
 {
@@ -264,7 +264,7 @@ static void pull_points(const struct octree *tree, uint32_t first, uint32_t end,
     }
 }
 
-/* A cell as a body with a quadrupole, d from the point: phi = -M/r - dQd / (2 r^5). */
+/* Adds the pull of a cell as a body with a quadrupole, at distance d from the point: phi = -M/r - dQd / (2 r^5). */
 static void pull_cell(const struct octree_moment *moment, const double d[3], double distance2, double softening2,
                       struct octree_pull *pull)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A record of the evrard kernel: the state of a particle, or its fields in the preceding loop of densities. */
+/* A record of the evrard kernel: a particle's state or, in the loop of densities before it, what that loop computes. */
 #pragma once
 
 enum evrard_field {
@@ -14,7 +14,7 @@ enum evrard_field {
     EVRARD_H,
     EVRARD_POTENTIAL,
     EVRARD_FIELDS,
-    /* fields in the loop of densities; place, energy, density and h are as in a state */
+    /* Fields in the loop of densities. Place, energy, density and h are where a state has them. */
     EVRARD_DIVERGENCE = EVRARD_VX,
     EVRARD_CURL = EVRARD_VY,
     EVRARD_OMEGA = EVRARD_VZ,

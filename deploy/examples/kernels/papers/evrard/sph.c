@@ -7,18 +7,18 @@
 #include <math.h>
 #include <stdbool.h>
 
-/* Far more than a smoothing length contains; a length that would contain more is reduced. */
+/* A smoothing length normally contains far fewer particles. One that would contain more is reduced. */
 #define NEAR_MAX 1024
-/* The gathered neighbourhood exceeds the estimate, so that a larger h needs no second search. */
+/* Particles are gathered from farther away than estimated, so that a larger h needs no second search. */
 #define GATHER_MARGIN 1.1
 #define H_TOLERANCE   1e-9
-/* Lower bound of h, for particles at the same place. */
+/* Least h, for particles at the same place. */
 #define H_LEAST     1e-6
 #define OMEGA_LEAST 0.01
 #define H_TRIES     200
 #define PI          3.14159265358979324
 
-/* The particles around one, including itself. */
+/* The particles near one of them, which is included. */
 struct near {
     double radius;
     unsigned count;
@@ -38,7 +38,7 @@ static void gather_leaf(const struct octree *tree, const struct octree_cell *cel
             near->overflow = true;
             return;
         }
-        near->distance[near->count] = distance2; /* counts only if it is near enough */
+        near->distance[near->count] = distance2; /* overwritten by the next unless it is near enough */
         near->slot[near->count] = s;
         near->count += distance2 < radius2;
     }
@@ -61,7 +61,7 @@ static void sph_gather(const struct octree *tree, uint32_t slot, double radius, 
         near->distance[k] = sqrt(near->distance[k]);
 }
 
-/* Sums of spline(q) and of -q spline'(q). */
+/* Sums of spline(q), and of -q spline'(q). */
 struct weight {
     double sum, slope;
 };
@@ -78,12 +78,12 @@ static struct weight sph_weigh(const struct near *near, double h)
     return weight;
 }
 
-/* Bounds of h: h^3 rho / m grows with h. */
+/* Bounds of h. They can be found because h^3 rho / m grows with h. */
 struct bracket {
     double low, high;
 };
 
-/* Newton's next estimate, limited to the bracket and near the last one. */
+/* The next estimate of Newton's method, within the bracket and not far from the last one. */
 static double next_guess(struct bracket *bracket, double h, const struct weight *weight, double wanted)
 {
     if (weight->sum > wanted)
@@ -93,11 +93,11 @@ static double next_guess(struct bracket *bracket, double h, const struct weight 
     double next = weight->slope > 0 ? h - h * (weight->sum - wanted) / weight->slope : INFINITY;
     next = next < 1.3 * h ? next : 1.3 * h;
     next = next > 0.7 * h ? next : 0.7 * h;
-    bool in = next >= bracket->low && next <= bracket->high; /* at an end of it where it is found */
+    bool in = next >= bracket->low && next <= bracket->high; /* equal to a bound once h is found */
     return in ? next : (bracket->low + bracket->high) / 2;
 }
 
-/* The smoothing length whose sphere contains the wanted mass at the particle's density. */
+/* Finds the smoothing length whose sphere contains the wanted mass, at the density of the particle. */
 static double find_h(const struct gas *gas, uint32_t slot, struct near *near, struct weight *weight)
 {
     double wanted = 3 * gas->config.neighbours / (4 * PI * SPLINE_REACH * SPLINE_REACH * SPLINE_REACH);
@@ -121,7 +121,7 @@ static double find_h(const struct gas *gas, uint32_t slot, struct near *near, st
     }
 }
 
-/* The velocity's divergence and the amount of its curl. */
+/* The divergence of the velocity, and the length of its curl. */
 static void find_flow(const struct gas *gas, uint32_t slot, const struct near *near, struct gas_density *density)
 {
     const struct octree *tree = &gas->tree;
@@ -160,14 +160,14 @@ void gas_density(const struct gas *gas, size_t particle, struct gas_density *den
 #define ALPHA 1.0
 #define BETA  2.0
 
-/* The kernel's derivative by the distance. */
+/* Derivative of the kernel by the distance. */
 static inline double slope_at(double distance, double inverse_h)
 {
     double square = inverse_h * inverse_h;
     return spline_slope(distance * inverse_h) * square * square;
 }
 
-/* Monaghan's (1992) viscous pressure of two that near each other with d v = `nearing` < 0. */
+/* The viscous pressure of Monaghan (1992) between two particles that approach each other: `nearing` = d v < 0. */
 static inline double viscosity(const struct gas *gas, uint32_t i, uint32_t j, double nearing, double distance2)
 {
     double h = (gas->slot_h[i] + gas->slot_h[j]) / 2, rho = (gas->slot_rho[i] + gas->slot_rho[j]) / 2;

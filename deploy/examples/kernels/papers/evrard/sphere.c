@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real ones, so that distances are
- * compared exactly. */
+/* The initial sphere: see sphere.h. Lattice coordinates are odd integers, twice the real ones, so distances are
+ * compared without rounding. */
 #include "deploy/examples/kernels/papers/evrard/sphere.h"
 
 #include "deploy/examples/kernels/papers/evrard/root.h"
@@ -12,10 +12,10 @@
 #define PI 3.14159265358979324
 
 struct lattice {
-    int32_t most;    /* largest coordinate; they are odd and of both signs */
-    uint32_t limit2; /* points below this squared distance are inside */
-    size_t at_limit; /* how many points at that distance are inside, the first ones */
-    double radius;   /* of the sphere with the volume of its points */
+    int32_t most;    /* largest coordinate; all are odd, and of both signs */
+    uint32_t limit2; /* a point is inside if its squared distance is smaller */
+    size_t at_limit; /* how many of the points at just that distance are inside: the first ones */
+    double radius;   /* of a sphere whose volume is that of the points inside */
 };
 
 static uint32_t square_of(int32_t i, int32_t j, int32_t k)
@@ -23,7 +23,7 @@ static uint32_t square_of(int32_t i, int32_t j, int32_t k)
     return (uint32_t)(i * i + j * j + k * k);
 }
 
-/* Counts the points at each squared distance: `counts` has room up to 3 most^2. */
+/* Counts the points at each squared distance. `counts` has room for 3 most^2 + 1 of them. */
 static void count_shells(int32_t most, size_t *counts)
 {
     for (int32_t i = 1; i <= most; i += 2)
@@ -35,7 +35,7 @@ static void count_shells(int32_t most, size_t *counts)
 static int sphere_measure(struct lattice *lattice, size_t count)
 {
     lattice->radius = 2 * cube_root(3 * (double)count / (4 * PI));
-    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and outside of the sphere */
+    lattice->most = (int32_t)lattice->radius / 2 * 2 + 5; /* odd, and beyond the sphere */
     size_t *counts = calloc((size_t)square_of(lattice->most, lattice->most, lattice->most) + 1, sizeof *counts);
     if (counts == NULL)
         return -1;
@@ -48,7 +48,7 @@ static int sphere_measure(struct lattice *lattice, size_t count)
     return 0;
 }
 
-/* Moves the centre to the origin, so that pictures do not drift. */
+/* Moves the centre of mass to the origin, so that pictures do not drift. */
 static void centre(double *place, size_t count)
 {
     double sum = 0;

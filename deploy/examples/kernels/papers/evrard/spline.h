@@ -5,14 +5,13 @@
 #define SPLINE_NORM  0.318309886183790672 /* 1 / pi */
 #define SPLINE_REACH 2.0
 
-/* Without branches, which would be mispredicted: a negative 1 - q counts as 0. */
+/* A negative 1 - q counts as 0. There are no branches, because they would be mispredicted. */
 static inline double spline(double q)
 {
     double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;
     return SPLINE_NORM * (0.25 * (far * far * far) - close * close * close);
 }
 
-/* The derivative by q. */
 static inline double spline_slope(double q)
 {
     double far = q < 2 ? 2 - q : 0, close = q < 1 ? 1 - q : 0;

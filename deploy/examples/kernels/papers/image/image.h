@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted, and the caller can say so.
+/* Reads pictures as grayscale, from files in memory: PGM, PPM and PNG. Colours are converted; the caller learns of it.
  *
- * Levels are 8 bits, 0 black and 255 white. Deeper pictures are rounded to that; colours become their luma, the nearest
- * to 0.299 R + 0.587 G + 0.114 B (ITU-R BT.601); what is transparent lies on white. */
+ * Levels are 8 bits, 0 black and 255 white. More bits are rounded to that. A colour becomes its luma, 0.299 R +
+ * 0.587 G + 0.114 B rounded (ITU-R BT.601). Transparent pixels are on a white ground. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,17 +16,16 @@
 
 struct image {
     uint32_t width, height;
-    bool has_colour, has_alpha, is_deep; /* properties of the file that need conversion */
-    uint8_t *gray;                       /* [height * width], owned; NULL after image_look() */
+    bool has_colour, has_alpha, is_deep; /* what must be converted in the file */
+    uint8_t *gray;                       /* [height * width] NULL after image_look(); owned */
 };
 
-/* Reads the head of the file without its pixels. */
+/* Reads only the head of the file. */
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
 
-/* Reads the whole image. On failure nothing is owned. */
+/* On failure nothing is owned. */
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 
-/* Describes the conversion of a file that is not 8-bit grayscale: "its colours are converted to gray"; false if there
- * is none. */
+/* Says how the file is converted: "its colours are converted to gray". Returns false if it is 8-bit grayscale. */
 bool image_conversion(const struct image *image, char *text, size_t size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* PNG of any kind through libpng: palettes, 1 to 16 bits, with or without alpha, interlaced or not. Without libpng PNG
- * files are recognized and refused with the reason. */
+/* Reads PNG of all kinds by libpng: with palettes, 1 to 16 bits, with or without alpha, interlaced or not. If HDSS
+ * is built without libpng, PNG files are recognized and refused, with the reason. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
 #ifdef HDSS_HAVE_PNG
@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of one conversion; libpng jumps to `failed` on a failure. */
+/* libpng jumps to `failed` if something goes wrong. */
 struct reader {
     png_structp png;
     png_infop info;
     const uint8_t *at, *end;
-    uint8_t *samples; /* rows of the picture, owned */
-    uint8_t **rows;   /* [rows] into samples, owned */
+    uint8_t *samples; /* rows of the picture; owned */
+    uint8_t **rows;   /* [rows] into samples; owned */
     struct error *error;
     jmp_buf failed;
 };
@@ -44,7 +44,7 @@ static void on_read(png_structp png, png_bytep out, size_t length)
     reader->at += length;
 }
 
-/* Makes libpng return 8-bit gray or RGB, with alpha if there is any. */
+/* Makes libpng return 8-bit gray or RGB, with alpha if the file has it. */
 static void set_samples(struct reader *reader, struct image *image)
 {
     int type = png_get_color_type(reader->png, reader->info);
@@ -71,10 +71,10 @@ static int png_reader_read_head(struct reader *reader, struct image *image)
     return 0;
 }
 
-/* Upper bound of the expansion per compressed byte. */
+/* A compressed byte expands to no more bytes than this. */
 #define DEFLATE_MOST 1032u
 
-/* Makes room for all rows if the file is interlaced, else for one. */
+/* Makes room for all rows if the file is interlaced, otherwise for one. */
 static int prepare_rows(struct reader *reader, uint32_t rows)
 {
     size_t bytes = png_get_rowbytes(reader->png, reader->info);

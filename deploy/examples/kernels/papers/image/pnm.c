@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* PGM and PPM, the portable pixmaps of Netpbm, as text (P2, P3) and as bytes (P5, P6): a magic number, width, height
- * and the highest value, then the samples row by row. A # begins a comment, up to the end of its line. */
+/* Reads PGM and PPM, the portable pixmaps of Netpbm, as text (P2, P3) or as bytes (P5, P6): a magic number, the
+ * width, the height and the highest value, then the samples row by row. A # begins a comment, up to the end of its
+ * line. */
 #include "deploy/examples/kernels/papers/image/formats.h"
 
 #include <ctype.h>
@@ -11,7 +12,7 @@ struct reader {
     bool is_text;
 };
 
-/* Larger numbers are cut to this. */
+/* A larger number becomes this. */
 #define NUMBER_MAX UINT32_MAX
 
 static void pnm_skip_blanks(struct reader *reader)
@@ -27,7 +28,6 @@ static void pnm_skip_blanks(struct reader *reader)
     }
 }
 
-/* The next number of the text; false where there is none. */
 static bool pnm_take_number(struct reader *reader, uint64_t *number)
 {
     pnm_skip_blanks(reader);
@@ -73,7 +73,7 @@ static int pnm_read_head(struct reader *reader, struct image *image, struct erro
     return 0;
 }
 
-/* The next sample, scaled to 0 .. 255; false if there is none. */
+/* Reads the next sample, scaled to 0 .. 255. Returns false if there is none. */
 static bool pnm_take_sample(struct reader *reader, uint8_t *sample)
 {
     uint64_t value;
@@ -108,11 +108,12 @@ static int refuse_row(const struct image *image, uint64_t row, struct error *err
                      image->height);
 }
 
-/* True if there are enough bytes for all samples; checked before memory is allocated. */
+/* Fails if there are not enough bytes for all samples, before memory is allocated for them. */
 static int check_length(const struct reader *reader, const struct image *image, struct error *error)
 {
     uint64_t row = (uint64_t)image->width * reader->channels * (reader->is_text || reader->highest > UINT8_MAX ? 2 : 1);
-    uint64_t left = (uint64_t)(reader->end - reader->at) + reader->is_text; /* the last number needs no blank */
+    /* the last number needs no blank after it */
+    uint64_t left = (uint64_t)(reader->end - reader->at) + reader->is_text;
     return left / row >= image->height ? 0 : refuse_row(image, left / row, error);
 }
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Wavefront OBJ: uses v, vn and f, and skips the other statements of the format. The text is read three times: to count
- * vertices and normals, to read them, and for the faces, which may refer to later ones.
+/* Reads Wavefront OBJ: the statements v, vn and f; others are skipped. The text is read three times: to count vertices
+ * and normals, to read these, and to read faces, which may refer to later vertices.
  *
- * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex with several normals gets their sum. In
- * a point cloud, without faces and with equally many normals and vertices, they correspond in order. */
+ * A face's corner names its vertex and perhaps a normal (1/2/3, 1//3); a vertex with several normals gets their sum.
+ * A point cloud has no faces and as many normals as vertices, in the same order. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/error.h"
@@ -17,7 +17,7 @@ struct obj {
     struct mesh_builder *builder;
     double (*normal)[3]; /* owned */
     size_t normals, faces;
-    size_t vertices_here, normals_here; /* before the present line: reference of negative numbers */
+    size_t vertices_here, normals_here; /* those before the present line, from which negative numbers count */
 };
 
 /* Parses the rest of a line after its keyword. */
@@ -38,7 +38,6 @@ static bool is_other_statement(const char *word)
     return false;
 }
 
-/* Calls `take` for each line of the text. */
 static int each_line(struct obj *obj, const char *bytes, size_t size, obj_line *take)
 {
     char word[READER_WORD_MAX];
@@ -81,7 +80,7 @@ static int obj_read_line(struct obj *obj, const char *keyword)
     return 0;
 }
 
-/* Converts a number of OBJ, from 1, or from -1 backwards, to an index. */
+/* Turns a number of OBJ, which counts from 1 or backwards from -1, into an index. */
 static int obj_find(const struct obj *obj, const char *text, const char *what, size_t here, size_t count, size_t *index)
 {
     int64_t number;
@@ -99,7 +98,7 @@ static int obj_find(const struct obj *obj, const char *text, const char *what, s
                          here);
 }
 
-/* Parses VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL or VERTEX/TEXTURE/NORMAL; modifies the word. */
+/* VERTEX, VERTEX/TEXTURE, VERTEX//NORMAL or VERTEX/TEXTURE/NORMAL. Modifies the word. */
 static int take_corner(struct obj *obj, char *word)
 {
     char *slash = strchr(word, '/'), *second = slash != NULL ? strchr(slash + 1, '/') : NULL;

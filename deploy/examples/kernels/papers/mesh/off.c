@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Object File Format of Geomview, as text: an optional keyword, the numbers of vertices, faces and edges, then a
- * line for each vertex and each face. With N in the keyword a normal follows the vertex; other data (colours, texture
- * coordinates) are skipped. */
+/* Reads the Object File Format of Geomview, as text: a keyword, which may be missing, the numbers of vertices, faces
+ * and edges, then a line for each vertex and each face. With N in the keyword a normal follows the vertex; colours
+ * and texture coordinates are skipped. */
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
 
 #include "common/util/number.h"
@@ -32,7 +32,7 @@ static int read_keyword(struct reader *reader, bool *has_normals)
     struct reader before = *reader;
     if (!reader_any_word(reader, word))
         return reader_refuse(reader, "the file is empty; accepted: OFF, COFF, NOFF, ..");
-    if (word[0] >= '0' && word[0] <= '9' && word[strlen(word) - 1] != 'F') { /* except 4OFF */
+    if (word[0] >= '0' && word[0] <= '9' && word[strlen(word) - 1] != 'F') { /* a number, but not the keyword 4OFF */
         *has_normals = false;
         *reader = before;
         return 0;
@@ -53,7 +53,7 @@ static int read_count(struct reader *reader, const char *what, size_t least, siz
     return reader_count(reader, word, what, least, count);
 }
 
-/* Skips to the next line with a word, without reading it. */
+/* Goes to the next line that has a word, before that word. */
 static bool find_line(struct reader *reader)
 {
     char word[READER_WORD_MAX];

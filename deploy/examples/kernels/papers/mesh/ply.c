@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The Polygon File Format of Stanford: a header that describes the elements, then the elements as words of text or as
- * bytes of either order. Uses x, y, z, nx, ny and nz of vertices and vertex_indices of faces, and skips the rest. */
+/* Reads the Polygon File Format of Stanford: a header that describes the elements, then the elements, as text or in
+ * binary of either byte order. Uses x, y, z, nx, ny and nz of vertices and vertex_indices of faces, and skips the
+ * rest. */
 #include "deploy/examples/kernels/papers/mesh/ply.h"
 
 #include "deploy/examples/kernels/papers/mesh/kinds.h"
@@ -45,7 +46,7 @@ static double word_to_number(enum ply_type type, uint64_t word)
     }
 }
 
-/* The next number of this type, perhaps not finite. */
+/* The number may be infinite or NaN. */
 static int read_binary(struct ply *ply, enum ply_type type, double *number)
 {
     size_t bytes = ply_type_size(type);
@@ -56,7 +57,7 @@ static int read_binary(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* A coordinate; an error names its line or first byte. */
+/* Errors name the line or the first byte. */
 static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
 {
     char word[READER_WORD_MAX];
@@ -68,7 +69,7 @@ static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* An integer from 0 to less than `limit`. */
+/* Reads an integer from 0 to less than `limit`. */
 static int read_whole(struct ply *ply, enum ply_type type, const char *what, size_t limit, size_t *number)
 {
     char word[READER_WORD_MAX];

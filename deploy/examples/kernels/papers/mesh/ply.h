@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The header of a PLY file. Internal interface of deploy/examples/kernels/papers/mesh. */
+/* The header of a PLY file. Only for deploy/examples/kernels/papers/mesh. */
 #pragma once
 
 #include "deploy/examples/kernels/papers/mesh/reader.h"
@@ -13,12 +13,12 @@ enum ply_encoding { PLY_TEXT, PLY_LITTLE_ENDIAN, PLY_BIG_ENDIAN };
 
 enum ply_type { PLY_INT8, PLY_UINT8, PLY_INT16, PLY_UINT16, PLY_INT32, PLY_UINT32, PLY_FLOAT32, PLY_FLOAT64 };
 
-/* How a property is used. */
+/* What a property is used for. */
 enum ply_role { PLY_SKIP, PLY_X, PLY_Y, PLY_Z, PLY_NX, PLY_NY, PLY_NZ, PLY_CORNERS };
 
 struct ply_property {
     bool is_list;
-    enum ply_type type, count_type; /* count_type: of lists */
+    enum ply_type type, count_type; /* count_type: of the length of a list */
     enum ply_role role;
 };
 
@@ -40,6 +40,7 @@ struct ply_header {
 
 size_t ply_type_size(enum ply_type type);
 
-/* Reads the header; the reader is then at the first byte after it. There is exactly one element of vertices, with x, y
- * and z, before any faces, and no element has more items than fit into the file. */
+/* After the call the reader is at the first byte that follows the header. It makes sure that there is exactly one
+ * element of vertices, with x, y and z, before any faces, and that no element has more items than the file has room
+ * for. */
 int ply_read_header(struct reader *reader, struct ply_header *header);

@@ -24,7 +24,6 @@ static bool is_integer(enum ply_type type)
     return type < PLY_FLOAT32;
 }
 
-/* Reads the next word of the line; an error if there is none. */
 static int need_word(struct reader *reader, const char *what, char word[READER_WORD_MAX])
 {
     return reader_word(reader, word) ? 0 : reader_refuse(reader, "%s is missing", what);
@@ -91,7 +90,7 @@ static enum ply_role role_of(const struct ply_element *element, const char *name
     return PLY_SKIP;
 }
 
-/* Coordinates must be single numbers, corners lists of integers. */
+/* A coordinate must be a single number, and corners a list of integers. */
 static int check_property(const struct reader *reader, const struct ply_property *property, const char *name)
 {
     if (property->is_list && !is_integer(property->count_type))
@@ -146,14 +145,14 @@ static int check_element(struct reader *reader, const struct ply_header *header,
     reader->line = element->line;
     if (least == 0 && element->count > 0)
         return reader_refuse(reader, "element '%s' has no properties", element->name);
-    left += header->encoding == PLY_TEXT; /* the last item may end without a separator */
+    left += header->encoding == PLY_TEXT; /* the last item may lack its separator */
     if (least > 0 && element->count > left / least)
         return reader_refuse(reader, "element '%s': %zu of it do not fit the %zu bytes that follow the header",
                              element->name, element->count, reader_left(reader));
     return 0;
 }
 
-/* The roles up to NZ of the vertices' properties, a bit each; -1 if one occurs twice. */
+/* The roles up to NZ that the vertices' properties have, a bit each; -1 if one occurs twice. */
 static int roles_of(struct reader *reader, const struct ply_header *header, const struct ply_element *element)
 {
     int roles = 0;

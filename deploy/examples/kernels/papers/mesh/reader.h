@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads words and numbers of a text, with line numbers. Internal interface of deploy/examples/kernels/papers/mesh. */
+/* Reads words and numbers of a text, and counts lines. Only for deploy/examples/kernels/papers/mesh. */
 #pragma once
 
 #include "common/util/error.h"
@@ -16,19 +16,20 @@ struct reader {
     size_t line;           /* line of the byte at `at`, from 1 */
     bool is_binary;        /* errors name the byte instead of the line */
     bool has_comments;     /* # begins a comment */
-    bool has_continuation; /* \ at the end of a line continues it */
+    bool has_continuation; /* a \ at the end continues the line */
     struct error *error;
 };
 
 void reader_init(struct reader *reader, const char *bytes, size_t size, struct error *error);
 
-/* The next word of the line, truncated to READER_WORD_MAX; false at the end of the line, where the reader stays. */
+/* Reads the next word of the line, cut off at READER_WORD_MAX. Returns false at the end of the line, and does not go
+ * on to the next. */
 bool reader_word(struct reader *reader, char word[READER_WORD_MAX]);
 
-/* The next word, in this line or a later one; false at the end of the text. */
+/* Reads the next word, of this line or a later one. Returns false at the end of the text. */
 bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX]);
 
-/* Skips to the next line; false if there is none. */
+/* Returns false if there is no next line. */
 bool reader_next_line(struct reader *reader);
 
 static inline size_t reader_left(const struct reader *reader)
@@ -36,16 +37,15 @@ static inline size_t reader_left(const struct reader *reader)
     return reader->size - reader->at;
 }
 
-/* Sets "line 7: ..." or "byte 1234: ..." and returns -1. */
+/* Sets the error "line 7: ..." or "byte 1234: ...", and returns -1. */
 int reader_refuse(const struct reader *reader, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A coordinate. -1 with the line set. */
 int reader_coordinate(const struct reader *reader, const char *word, double *value);
 
-/* Three coordinates in this line; `what`: their name, for errors. */
+/* Reads three coordinates of this line. `what`: what errors call them. */
 int reader_vector(struct reader *reader, const char *what, double vector[3]);
 
-/* A number of things with at least `least` bytes each, at most as many as fit into the rest. */
+/* A number of things, each of which takes `least` bytes. Fails if so many cannot be in the rest of the text. */
 int reader_count(const struct reader *reader, const char *word, const char *what, size_t least, size_t *count);
 
 int reader_check_coordinate(const struct reader *reader, double value);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images: the plain definition, and the vector variants. See spin.h. */
+/* Spin images: their definition in plain C, and the vector variants. See spin.h. */
 #include "deploy/examples/kernels/papers/spinimage/spin.h"
 
 #include "worker/kernels/vectors.h"
@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Coordinate of padding points: their squares are finite, and no cell is so far away. */
+/* Coordinate of points that fill the last block. Its square is finite, and no cell is so far away. */
 #define FAR_AWAY 1e18f
 
 int spin_cloud_init(struct spin_cloud *cloud, size_t points)
@@ -42,7 +42,7 @@ void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const do
     cloud->filled++;
 }
 
-/* The viewer, and its reach. */
+/* The point from which the image is seen. */
 struct spin_eye {
     float x, y, z, nx, ny, nz, limit;
     float half, last, width; /* W/2, W - 1, W */
@@ -57,14 +57,14 @@ static inline struct spin_eye spin_eye_of(const struct spin_cloud *cloud, size_t
                              (float)width - 1,  (float)width};
 }
 
-/* Rounds up; for numbers above -1. */
+/* Rounds up a number above -1. */
 static inline int32_t spin_ceil(float number)
 {
     int32_t whole = (int32_t)number;
     return whole + (number > (float)whole);
 }
 
-/* The cell, or -1. */
+/* Index of the cell; -1: the point is not seen. */
 static inline int32_t spin_cell(const struct spin_eye *e, float x, float y, float z, float nx, float ny, float nz)
 {
     float dx = x - e->x, dy = y - e->y, dz = z - e->z;
@@ -89,7 +89,7 @@ void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, u
     }
 }
 
-/* True if any point of the block may be visible, rounding included. */
+/* True if some point of the block may be visible; allows for rounding. */
 static inline bool spin_can_see(const struct spin_eye *e, const struct spin_bound *bound)
 {
     float dx = bound->x - e->x, dy = bound->y - e->y, dz = bound->z - e->z;
@@ -101,14 +101,14 @@ static inline bool spin_can_see(const struct spin_eye *e, const struct spin_boun
     return !(cosine < bound->least || row + reach < -1 || row - reach > e->last || alpha - reach > e->last);
 }
 
-/* The template's view of a block (see spin_vector.h). */
-enum { PLACES = 16 }; /* in the widest vector */
+/* What the template needs for a block (see spin_vector.h). */
+enum { PLACES = 16 }; /* of the widest vector */
 
 struct spin_block {
     _Alignas(64) float row[SPIN_BLOCK];
     _Alignas(64) float alpha[SPIN_BLOCK];
     _Alignas(64) int32_t cell[SPIN_BLOCK];
-    int32_t instead[PLACES], unseen[PLACES]; /* for each place in a vector */
+    int32_t instead[PLACES], unseen[PLACES]; /* [place in a vector] */
 };
 
 static void spin_block_init(struct spin_block *block, uint32_t width)

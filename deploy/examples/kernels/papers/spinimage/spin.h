@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images: what the oriented point p with the normal n sees of all points, as counts over the distance from the
- * line through p along n (alpha) and the signed distance from the plane through p across n (beta).
+/* Spin images: what the oriented point p with the normal n sees of all points. The points are counted by their distance
+ * from the line through p along n (alpha), and by their signed distance from the plane through p across n (beta).
  *
  * Johnson and Hebert, "Using spin images for efficient object recognition in cluttered 3D scenes" (1999), as the PSIA
  * of Eleliemy, Mohammed and Ciorba computes them (Algorithm 3 of Mohammed et al., "Two-level dynamic load balancing for
@@ -9,27 +9,27 @@
  *
  *     k = ceil((W/2 - n.(x - p)) / B),  l = ceil(sqrt(|x - p|^2 - (n.(x - p))^2) / B)
  *
- * is the row and the column of a cell that counts one more where 0 <= k < W and 0 <= l < W. W/2 is taken as a length
- * there, that of W/2 cells: else p would be in the middle of the image for B = 1 only. Lengths are measured in cells
- * here, so that B is gone.
+ * is the row and the column of the cell that counts x, if 0 <= k < W and 0 <= l < W. W/2 means the length of W/2 cells:
+ * otherwise p would be in the middle of the image only if B = 1. The unit of length here is a cell, so B is 1.
  *
- * The arithmetic is in single precision and in one fixed order, with the distance from the line taken as the length of
- * (x - p) - beta n, which is the same and does not cancel; so every variant on every machine gives the same counts. */
+ * The arithmetic is in single precision and in one fixed order, so every variant on every machine gives the same
+ * counts. The distance from the line is computed as the length of (x - p) - beta n, which is the same but does not
+ * cancel. */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Points are processed in blocks of neighbouring points; a block of which nothing is visible is skipped, so some images
- * take longer than others. Padding points, too far away to be visible, fill the last block. */
+/* Points are processed in blocks of neighbours. A block of which nothing can be seen is skipped, so some images take
+ * longer than others. The last block is filled with points that are too far away to be seen. */
 #define SPIN_BLOCK     512
 #define SPIN_WIDTH_MAX 1024
 
 enum { SPIN_X, SPIN_Y, SPIN_Z, SPIN_NX, SPIN_NY, SPIN_NZ, SPIN_AXES };
 
-/* Bounds of a block: no point is farther than the radius from `place`, and a normal whose cosine with the axis is below
- * `least` is too far from all of their normals. */
+/* No point of the block is farther from x, y, z than the radius. If the cosine between a normal and nx, ny, nz is
+ * below `least`, the normal is too far from all normals of the block. */
 struct spin_bound {
     float x, y, z, radius;
     float nx, ny, nz, least;
@@ -39,35 +39,34 @@ struct spin_cloud {
     size_t points, room;    /* room: a multiple of SPIN_BLOCK */
     float *axis[SPIN_AXES]; /* the first one is owned and contains the others */
     size_t filled;
-    size_t *place;            /* owned: position of each added point after spin_cloud_arrange() */
-    struct spin_bound *bound; /* owned, one for each block */
+    size_t *place;            /* where each point is after spin_cloud_arrange(), in the order of adding; owned */
+    struct spin_bound *bound; /* one for each block; owned */
     float limit;              /* least cosine between two normals */
 };
 
-/* -1 if memory runs out. */
+/* Returns -1 if memory runs out. */
 int spin_cloud_init(struct spin_cloud *cloud, size_t points);
 void spin_cloud_fini(struct spin_cloud *cloud);
 
-/* Appends a point, in cells, and its normal; there must be room. */
+/* Adds a point, whose unit is a cell, and its normal. There must be room. */
 void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const double normal[3]);
 
-/* Called after all points were added and before the first image: sorts them by place. -1 if memory runs out; then only
- * spin_cloud_fini() is allowed. */
+/* To be called after all points were added: sorts them by place. Returns -1 if memory runs out, after which only
+ * spin_cloud_fini() may be called. */
 int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
 struct spin_variant {
     const char *name;
-    bool (*usable)(void); /* true if this machine can run the variant */
+    bool (*usable)(void); /* on this machine */
 
-    /* The image of a point of the cloud: width * width counts, row by row. */
+    /* Makes the image that a point of the cloud sees: width * width counts, row by row. */
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);
 };
 
-/* All variants of this build, widest first; the last one runs everywhere. */
+/* Widest first; the last one runs on every machine. */
 const struct spin_variant *spin_variants(size_t *count);
 
-/* The widest variant that this machine supports. */
 const struct spin_variant *spin_best(void);
 
-/* Makes the image in plain C, point by point. */
+/* The same in plain C, point by point. */
 void spin_scalar(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

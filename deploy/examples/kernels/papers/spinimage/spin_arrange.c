@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sorts the points of a cloud: see spin.h. The order is the Morton curve through the cells of a grid, so that a block
- * is a small part of the model; computes the bounds of each block. */
+/* Sorts the points of a cloud along the Morton curve through the cells of a grid, so that a block is a small part of
+ * the model, and computes the bounds of each block. See spin.h. */
 #include "deploy/examples/kernels/papers/spinimage/spin.h"
 #include "deploy/examples/kernels/papers/spinimage/spin_surface.h"
 
@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rounding error of a cosine from two rounded normals. */
+/* Error of a cosine between two normals that are rounded. */
 #define COSINE_SLACK 1e-6
 
-/* The same as an angle; at 0 it is the square root. */
+/* The same as an angle. At 0 an angle is as wrong as the square root of its cosine's error. */
 #define ANGLE_SLACK 5e-3
 
 #define HALF_TURN 3.14159265358979324
@@ -31,7 +31,7 @@ static int spin_arrange_compare(const void *left, const void *right)
     return a->point < b->point ? -1 : a->point > b->point;
 }
 
-/* Inserts two zeros after each bit. */
+/* Puts two zeros before each bit. */
 static uint64_t spin_arrange_spread(uint64_t number)
 {
     uint64_t sum = 0;
@@ -40,8 +40,8 @@ static uint64_t spin_arrange_spread(uint64_t number)
     return sum;
 }
 
-/* Without fmin() and fmax(), which are calls on x86-64; and gcc 12.2 for aarch64 fails with an internal error when it
- * vectorizes them in a nested loop. */
+/* Does without fmin() and fmax(), which are calls on x86-64. Besides, gcc 12.2 for aarch64 has an internal error
+ * when it vectorizes them in a nested loop. */
 static void spin_arrange_range_of(const float *numbers, size_t count, double *from, double *to)
 {
     float lowest = INFINITY, highest = -INFINITY;
@@ -53,7 +53,6 @@ static void spin_arrange_range_of(const float *numbers, size_t count, double *fr
     *to = (double)highest;
 }
 
-/* Makes the keys on a grid of cubes. */
 static void spin_arrange_make_keys(const struct spin_cloud *cloud, struct keyed *keyed)
 {
     double from[3], to[3], longest = 0;
@@ -102,7 +101,7 @@ static double dot(const double a[3], const double b[3])
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* The cosine of the angle, limited to half a turn. */
+/* Limited to half a turn. */
 static double cosine_of(double angle)
 {
     double sine, cosine;

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Spin images (PSIA): see spin.h. An iteration makes the image of one point; the points are spread evenly over all. Its
- * cost is that of visiting the points, without those parts of the model that are outside of the support angle or the
- * image.
+/* Spin images (PSIA): see spin.h. An iteration makes the image that one point sees; these points are spread evenly over
+ * all. Its cost is that of visiting all points, except for parts of the model beyond the support angle or the image.
  *
- * The points come from a file, which must be the same for all ranks, or from a formula (spin_surface.h). Before
- * conversion to single precision they are moved to the middle of their bounding box and scaled to cells, so that a
+ * The points come from a file, which must be the same on all ranks, or from a formula (spin_surface.h). Before they
+ * are converted to single precision, the middle of their bounding box becomes the origin, and a cell the unit. So a
  * model far from the origin keeps its precision. */
 #include "common/util/digest.h"
 #include "deploy/examples/kernels/papers/input.h"
@@ -37,7 +36,7 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Reads the mesh and the digest of its file, which is never 0. */
+/* The digest is that of the file, and never 0. */
 static int read_mesh(const char *path, struct mesh *mesh, uint64_t *digest, char line[HDSS_ERROR_MAX])
 {
     struct error error = {""};
@@ -110,7 +109,7 @@ struct spinimage {
     const struct spin_variant *variant;
 };
 
-/* The middle of the bounding box, and its longest side, which is 0 if all points are equal. */
+/* The middle of the bounding box. Returns its longest side, which is 0 if all points are equal. */
 static double bounds_of(const struct mesh *mesh, double middle[3])
 {
     double longest = 0;
