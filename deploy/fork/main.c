@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss-fork: launches ranks without MPI, as processes of this machine.
+/* hdss-fork launches ranks without MPI, as processes of this machine.
  *     hdss-fork -n COUNT PROGRAM WORD... : -n COUNT PROGRAM WORD... : ...
  *
- * It creates the shared memory of the ranks (common/mpi/lanes.h), forks them, and handles signals and exit statuses
- * like an mpirun that tolerates dead ranks. SIGUSR1 and SIGUSR2 are forwarded to the ranks, which drain; stop and
- * continue are forwarded as well. SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for
- * the second time. The first one from elsewhere, such as a batch system, drains the ranks. The exit status is that of
- * the first rank. After all ranks have joined, others may die: the first rank detects it. If that frees the slot of one
- * (common/mpi/lanes.h), as the supermaster of a set does, its program is started again, RETURNS_MAX times at most.
- * After the end of the first rank the others have LEAVE_MS to end. */
+ * It makes the shared memory of the ranks (common/mpi/lanes.h), forks them, and handles signals and exit statuses as an
+ * mpirun does that tolerates dead ranks. It passes on SIGUSR1 and SIGUSR2, after which the ranks drain, and stop and
+ * continue. SIGINT, SIGTERM and SIGHUP end the ranks if they come from the parent, `hdss`, or for the second time; the
+ * first one from elsewhere, such as a batch system, drains the ranks.
+ *
+ * The exit status is that of the first rank. After all ranks have joined, others may die: the first rank detects it. If
+ * it then frees the dead rank's slot, as the supermaster of a set does, hdss-fork starts the rank again, RETURNS_MAX
+ * times at most. After the end of the first rank the others have LEAVE_MS to end. */
 #include "common/mpi/lanes.h"
 #include "common/os/clock.h"
 #include "common/os/files.h"
@@ -29,9 +30,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Time for ranks to end after the first one, or after a request. */
-#define LEAVE_MS 2000
-/* How often each rank is started again. */
+/* How long ranks may take to end, after the first rank has ended or they were told to. */
+#define LEAVE_MS    2000
 #define RETURNS_MAX 3
 
 #define USAGE "-n COUNT PROGRAM [WORD]... [: -n COUNT PROGRAM [WORD]...]..., 1 to %d ranks in all"
@@ -44,15 +44,15 @@ struct context {
 struct launch_of_ranks {
     struct lanes *lanes; /* owned */
     int memory;
-    int gate[2]; /* pipe from which each rank reads the number of ranks before it begins; -1: it is known */
+    int gate[2]; /* A pipe from which each rank reads the number of ranks before it begins; -1: the number is known. */
     unsigned ranks;
     unsigned started, running; /* processes; those beyond `ranks` end at once */
-    pid_t *pids;               /* [started] owned; 0: ended */
-    char ***words;             /* [started] their programs; owned, the words are part of the command line */
+    pid_t *pids;               /* [started] 0: it has ended; owned */
+    char ***words;             /* [started] their programs, parts of the command line; the list is owned */
     unsigned char *returns;    /* [started] how often each was started again; owned */
     int status;                /* of the launch; -1: the first rank is running */
-    int64_t kill_ms;           /* when remaining ranks are killed; 0: never */
-    sigset_t before;           /* original signal mask */
+    int64_t kill_ms;           /* when the ranks that are left are killed; 0: never */
+    sigset_t before;           /* signal mask at the start */
     sigset_t awake;            /* the same without SIGCHLD, which the parent may have blocked */
 };
 
@@ -90,7 +90,7 @@ static int64_t clock_ms(void)
 static const int taken_signals[] = {SIGUSR1, SIGUSR2, SIGTERM, SIGINT, SIGHUP, SIGTSTP, SIGCONT, SIGCHLD};
 enum { TAKEN_SIGNALS = sizeof taken_signals / sizeof *taken_signals };
 
-/* Handles signals only while waiting; signals ignored by the parent stay ignored. */
+/* Signals take effect only in ppoll(). Those that the parent ignores stay ignored. */
 static void take_signals_for_ranks(sigset_t *before)
 {
     const struct sigaction action = {.sa_sigaction = note_signal_for_ranks, .sa_flags = SA_SIGINFO};
@@ -141,7 +141,7 @@ static void pass_signals(struct launch_of_ranks *launch)
     if (take(&drains)) {
         if (have_met)
             send_to_ranks(launch, SIGUSR1);
-        else /* a rank may not be ready to drain */
+        else /* some rank may not be ready to drain */
             ends = 1;
     }
     if (take(&ends)) {
@@ -164,9 +164,9 @@ static _Noreturn void become_rank(const struct launch_of_ranks *launch, unsigned
     unsigned ranks = launch->ranks;
     give_signals_back(&launch->before);
     setpgid(0, 0);
-    signal(SIGTTOU, SIG_IGN); /* allows output to the terminal from the background */
+    signal(SIGTTOU, SIG_IGN); /* lets a background process write to the terminal */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* the parent died before prctl() */
+    if (getppid() != parent) /* the parent has died before prctl() */
         _exit(EXIT_STATUS_FAILED);
     if (launch->gate[0] >= 0) {
         close(launch->gate[1]);
@@ -187,14 +187,14 @@ static bool fork_rank(struct launch_of_ranks *launch, unsigned rank, char **word
         become_rank(launch, rank, words, self);
     if (pid < 0)
         return false;
-    setpgid(pid, pid); /* whichever of the two is first */
+    setpgid(pid, pid); /* parent and child both do it, because either may be first */
     launch->pids[rank] = pid;
     launch->words[rank] = words;
     launch->running++;
     return true;
 }
 
-/* Starts the ranks of one program. Returns their number, which is lower if no more processes are available. */
+/* Returns the number of ranks that were started. It is lower than `count` if no more processes can be started. */
 static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context *context, unsigned *rank)
 {
     unsigned started = 0;
@@ -206,14 +206,14 @@ static unsigned fork_ranks(struct launch_of_ranks *launch, const struct context 
     return started;
 }
 
-/* In a single-file build (deploy/one) the program's name is a word. */
+/* If all programs are one file (deploy/one), the second word names the program. */
 static bool is_same_program(const struct context *a, const struct context *b)
 {
     const bool is_word = is_one_file() && a->words[1] != NULL && b->words[1] != NULL;
     return strcmp(a->words[0], b->words[0]) == 0 && (!is_word || strcmp(a->words[1], b->words[1]) == 0);
 }
 
-/* True if the program of the context and all following ones are equal: their ranks are alike, usually workers. */
+/* True if this program and all that follow are the same: then their ranks, usually workers, are alike. */
 static bool is_last_program(const struct context *contexts, unsigned count, unsigned context)
 {
     unsigned other = context + 1;
@@ -222,8 +222,8 @@ static bool is_last_program(const struct context *contexts, unsigned count, unsi
     return other == count;
 }
 
-/* Reduces the ranks of the last program if one cannot be started, to half of them because ranks need further processes.
- * False, with a message, if none would remain. */
+/* A rank of the last program cannot be started: keeps half of its ranks, because ranks need further processes.
+ * Returns false, with a message, if none would be left. */
 static bool do_with_fewer(struct launch_of_ranks *launch, unsigned first, unsigned rank, bool is_last)
 {
     const int why = errno;
@@ -263,7 +263,7 @@ static int status_of(int status)
     return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 
-/* Records the end of a rank. The others end as well if it was the first, or not all ranks have joined. */
+/* The others end, too, if this was the first rank or if not all ranks have joined. */
 static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int status)
 {
     unsigned rank = 0;
@@ -285,7 +285,8 @@ static void note_end_of_rank(struct launch_of_ranks *launch, pid_t pid, int stat
         kill_in(launch, is_in_vain ? 0 : LEAVE_MS);
 }
 
-/* Kills the remaining process group of an ended rank, before its number can be reused, and takes the status. */
+/* Kills what is left of the process groups of ranks that have ended. A rank is reaped after that, so that its number
+ * is not given to another group before. */
 static void reap_ranks(struct launch_of_ranks *launch)
 {
     int status;
@@ -298,7 +299,7 @@ static void reap_ranks(struct launch_of_ranks *launch)
     }
 }
 
-/* Starts the program of a lost rank again, or tells the first rank that it stays lost. */
+/* Starts a lost rank again, or tells the first rank that it remains lost. */
 static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
 {
     const bool is_ending = launch->kill_ms != 0 || launch->status >= 0;
@@ -314,7 +315,8 @@ static void fill_slot(struct launch_of_ranks *launch, unsigned rank)
     }
 }
 
-/* Fills slots that the first rank has freed. A process that it does not accept, or does not wait for, is killed. */
+/* Looks at the slots that the first rank has freed or closed. Kills a process that the first rank does not accept,
+ * or does not wait for. */
 static void look_at_slots(struct launch_of_ranks *launch)
 {
     for (unsigned rank = 1; rank < launch->ranks; rank++) {
@@ -326,7 +328,7 @@ static void look_at_slots(struct launch_of_ranks *launch)
     }
 }
 
-/* Waits for a signal, at most until the ranks are to be killed. */
+/* Waits for a signal, or until the ranks must be killed. */
 static void wait_for_signal(const struct launch_of_ranks *launch)
 {
     const int64_t left_ms = launch->kill_ms - clock_ms();
@@ -350,7 +352,7 @@ static int attend_ranks(struct launch_of_ranks *launch)
     return launch->status < 0 ? EXIT_STATUS_FAILED : launch->status;
 }
 
-/* Parses one program and returns the rest of the line; NULL if it is invalid. */
+/* Parses one program. Returns the rest of the words, or NULL if they are invalid. */
 static char **take_context(char **word, struct context *context)
 {
     uint64_t count;
@@ -366,7 +368,7 @@ static char **take_context(char **word, struct context *context)
     return word[1] != NULL ? word + 1 : NULL;
 }
 
-/* Returns the number of programs; 0 if the line is invalid. */
+/* Returns the number of programs; 0: the command line is invalid. */
 static unsigned read_contexts(char **word, struct context *contexts)
 {
     unsigned count = 0;
@@ -401,7 +403,7 @@ static int launch_all(const struct context *contexts, unsigned count, unsigned r
                                      .returns = calloc(ranks, sizeof *launch.returns)};
     const bool has_memory = launch.pids != NULL && launch.words != NULL && launch.returns != NULL;
     struct error error = {"out of memory"};
-    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* shared memory counts as a file for the size limit */
+    void (*const before)(int) = signal(SIGXFSZ, SIG_IGN); /* the limit of file sizes applies to shared memory, too */
     launch.memory = has_memory ? lanes_make(&launch.lanes, ranks, &error) : -1;
     if (launch.memory < 0) {
         fprintf(stderr, "hdss-fork: %s\n", error.text);

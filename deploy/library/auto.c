@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Option technique=auto: between time steps rank 0 predicts the time of each technique from the measured speeds, and
- * all ranks continue with the fastest. There is no probe: the first step uses an adaptive technique. */
+/* The option technique=auto. Between time steps rank 0 predicts, from the measured speeds, how long each technique
+ * would take, and all ranks go on with the fastest. There is no probe: the first step uses an adaptive technique. */
 #include "deploy/library/loop.h"
 
 #include "common/config/run_spec.h"
@@ -16,16 +16,18 @@
 struct seen {
     double iterations, compute_s; /* sums over all steps */
     double round_trip_s;          /* shortest wait for a chunk in the last step; 0: unknown */
-    double spread, freedom;       /* sum of squares relative to the rank's mean; number of pieces minus one */
+    double spread, freedom;       /* sum of the squares, relative to the rank's mean; number of pieces minus one */
 };
 
 struct candidates {
     struct choice choice;
-    double *mean_s;      /* [ranks] */
-    unsigned *master_of; /* [ranks] */
+    /* Both [ranks]. */
+    double *mean_s;
+    unsigned *master_of;
 };
 
-/* Time of an iteration for each rank, or the mean for ranks without iterations. False: nothing is known. */
+/* Sets the time of an iteration on each rank; ranks without iterations get the mean. Returns false if nothing is
+ * known. */
 static bool take_means(const struct seen *all, unsigned count, double *mean_s)
 {
     double iterations = 0, compute_s = 0;
@@ -41,7 +43,6 @@ static bool take_means(const struct seen *all, unsigned count, double *mean_s)
     return true;
 }
 
-/* The shortest of all ranks. */
 static double round_trip(const struct seen *all, unsigned count)
 {
     double least_s = 0;
@@ -51,7 +52,7 @@ static double round_trip(const struct seen *all, unsigned count)
     return least_s;
 }
 
-/* Coefficient of variation of an iteration on one rank; 0 if unknown. */
+/* Coefficient of variation of an iteration on one rank; 0: unknown. */
 static double cov_of(const struct seen *all, unsigned count)
 {
     double spread = 0, freedom = 0;
@@ -104,7 +105,6 @@ static void auto_decide(struct hdss_shared_loop *loop, const struct seen *all)
     take_speeds(loop, candidates->mean_s);
 }
 
-/* Allocates the memory of rank 0 once. */
 static int auto_prepare(struct hdss_shared_loop *loop)
 {
     size_t ranks = (size_t)loop->team.ranks;
@@ -125,7 +125,7 @@ static int auto_prepare(struct hdss_shared_loop *loop)
     return candidates->mean_s != NULL && candidates->master_of != NULL && loop->speeds != NULL ? 0 : -1;
 }
 
-/* Broadcasts the technique of rank 0. The learned state is kept if the technique does not change. */
+/* Broadcasts the technique of rank 0. What it has learned is kept if it is the same as before. */
 static void auto_spread(struct hdss_shared_loop *loop, const char *before)
 {
     char text[SCHED_SPEC_TEXT_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See backoff.h. */
+/* Waiting by polling: see backoff.h. */
 #include "deploy/library/backoff.h"
 
 #include "common/os/clock.h"
@@ -7,7 +7,7 @@
 #include <sched.h>
 #include <time.h>
 
-/* Polls before yielding (some 10 us), and yields before sleeping. */
+/* Polls before the first yield (some 10 us), and yields before the first sleep. */
 #define LOOKS          64
 #define YIELDS         32
 #define NAP_FIRST_NS   10000u

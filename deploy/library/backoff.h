@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a rank in a user's program waits for a message: it polls for a moment, then yields the core, then sleeps for
- * increasing times. Doorbells as between daemons are not possible, because the process belongs to the program. */
+/* How a rank in a user's program waits for a message: it polls for a moment, then yields its core, then sleeps for
+ * longer and longer times. The doorbells between daemons cannot be used, because the process belongs to the program. */
 #pragma once
 
 #include <stdbool.h>
@@ -14,10 +14,10 @@ struct backoff {
 
 void backoff_init(struct backoff *backoff, bool cores_are_free);
 
-/* Something happened: the next wait begins with polling. */
+/* Something has happened: the next wait begins with polling. */
 void backoff_reset(struct backoff *backoff);
 
-/* Called after each unsuccessful poll. */
+/* To be called after each poll that has found nothing. */
 void backoff_wait(struct backoff *backoff);
 
 uint64_t backoff_clock_ns(void);

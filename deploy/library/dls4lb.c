@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* DLS4LB functions on shared loops. Intentional differences from the original: the last iteration is handled like the
- * others, loops do not interfere with the next one, messages of the program are untouched, counts are 64-bit
- * internally, and any number of ranks is possible.
+/* The functions of DLS4LB, on top of shared loops. They differ from the original on purpose: the last iteration is
+ * treated like the others, a loop does not disturb the next one, messages of the program are not touched, counts have
+ * 64 bits internally, and any number of ranks will do.
  *
- * DLS_Terminated() fetches the next piece, because only this shows whether there is one; DLS_StartChunk() returns it.
- * Between these calls a foreman sends the piece to his group if it follows him. Since the functions return no errors,
- * unexpected errors end the program; if a method rejects its loop it is replaced by STATIC, with a message on rank
- * 0. */
+ * DLS_Terminated() fetches the next piece, because only this shows whether there is one; DLS_StartChunk() returns
+ * it. Between these calls a foreman sends the piece to its group if the group follows it. The functions return no
+ * errors, so an unexpected error ends the program. If a method rejects its loop, STATIC replaces it, and rank 0
+ * prints a message. */
 #include "deploy/library/dls4lb.h"
 
 #include "deploy/library/loop.h"
@@ -23,7 +23,7 @@
 static const struct {
     const char *name, *technique;
     bool has_threshold; /* minChunk applies */
-    bool learns;        /* across the loops of one infoDLS */
+    bool learns;        /* from one loop of an infoDLS to the next */
     bool is_closed;     /* has a closed form */
 } methods[METHODS] = {
     [STATIC] = {"STATIC", "static", false, false, true}, [SS] = {"SS", "ss", false, false, true},
@@ -39,7 +39,6 @@ static const struct {
     [TAP] = {"TAP", "tap", true, false, false},
 };
 
-/* The only global setting in LB4MPI. */
 static atomic_int chunk_calculation_mode = DLS_CENTRALIZED;
 
 void Configure_Chunk_Calculation_Mode(int mode)
@@ -107,7 +106,7 @@ void DLS_Parameters_Setup(MPI_Comm comm, infoDLS *info, int numProcs, int reques
         info->weights[i] = (i < numProcs - nKNL ? Xeon_speed : KNL_speed) * numProcs / sum;
 }
 
-/* Half of mFSC's chunk, [2L]. */
+/* Half of the chunk of mFSC: [2L]. */
 static int64_t default_threshold(int64_t iterations, int ranks)
 {
     double t = ceil((double)iterations / (ranks > 0 ? ranks : 1));
@@ -137,7 +136,7 @@ static void set_technique(struct hdss_options *options, const struct dls_paramet
     hdss_options_set(options, "technique", text);
 }
 
-/* Powers must be positive; that of a coordinator that computes nothing is ignored. */
+/* Powers must be positive. That of a coordinator that computes nothing is ignored. */
 static void set_weights(struct hdss_options *options, const infoDLS *info)
 {
     int ranks;
@@ -167,7 +166,6 @@ static struct hdss_options *make_options(const infoDLS *info, int method)
     return options;
 }
 
-/* Begins the loop with the method, or with STATIC if that is rejected. */
 static int make_loop(infoDLS *info, int method)
 {
     struct dls_own *own = info->own;
@@ -181,7 +179,7 @@ static int make_loop(infoDLS *info, int method)
     return status;
 }
 
-/* The original's int fields saturate. */
+/* The original has int fields: larger counts become INT_MAX. */
 static int to_int(int64_t count)
 {
     return count < INT_MAX ? (int)count : INT_MAX;
@@ -204,7 +202,7 @@ static void note_start(infoDLS *info, int64_t first, int64_t count)
     stats_init(&own->times);
 }
 
-/* Sends the parameters of rank 0 to all ranks. Returns them. */
+/* Returns the parameters of rank 0 on all ranks. */
 static struct dls_parameters share_parameters(const infoDLS *info, int64_t first, int64_t count)
 {
     struct dls_parameters parameters = {
@@ -222,7 +220,7 @@ static struct dls_parameters share_parameters(const infoDLS *info, int64_t first
     return parameters;
 }
 
-/* True if the existing loop can continue as the next time step. */
+/* True if the loop can go on with a further time step. */
 static bool dls4lb_goes_on(const struct dls_own *own, struct dls_parameters parameters)
 {
     parameters.first = own->parameters.first;
@@ -286,7 +284,7 @@ static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
     cut_piece(own);
 }
 
-/* The foreman broadcasts his piece to the group. */
+/* Broadcasts the foreman's piece to its group. */
 static void follow(infoDLS *info, struct dls_own *own)
 {
     int64_t told[3] = {own->ended, own->start, own->size};
@@ -305,7 +303,7 @@ int DLS_Terminated(infoDLS *info)
     if (info->comm != MPI_COMM_NULL)
         dls4lb_fetch(info, own);
     else if (info->crew == MPI_COMM_NULL)
-        own->ended = true; /* the rank neither shares the loop nor follows a foreman */
+        own->ended = true; /* this rank neither shares the loop nor follows a foreman */
     if (info->crew != MPI_COMM_NULL)
         follow(info, own);
     return own->ended;
@@ -339,7 +337,7 @@ void DLS_EndChunk(infoDLS *info)
         stats_add(&own->times, elapsed_s / info->subChunkSize);
 }
 
-/* Sets the weights to the speeds of the ranks with mean 1. Ranks without iterations count as the mean. */
+/* Sets the weights to the speeds of the ranks, scaled to a mean of 1. A rank without iterations gets the mean. */
 static void dls4lb_weigh(infoDLS *info)
 {
     double sum = 0;

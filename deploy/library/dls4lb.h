@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal interface between the files dls4lb*.c. */
+/* What the files dls4lb*.c share. */
 #pragma once
 
 #include "common/util/stats.h"
@@ -8,28 +8,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Parameters of rank 0, which apply to all ranks. Compared bytewise, so the structure has no padding. */
+/* The parameters of rank 0, which apply to all ranks. They are compared as bytes, so there must be no padding. */
 struct dls_parameters {
     int64_t first, count;
     int64_t method, min_chunk, break_after, request_when, distributed;
     double h_overhead, sigma;
 };
 
-/* infoDLS.own */
+/* What infoDLS.own points to. */
 struct dls_own {
     struct dls_parameters parameters;
     struct hdss_shared_loop *loop; /* NULL: none */
-    bool leader_idles;             /* outer loop of groups whose rank 0 computes nothing */
+    bool leader_idles;             /* in the outer loop of groups, if rank 0 computes nothing */
     bool frees_communicators;      /* those of DLS_GroupSetup() */
     bool ended;
-    bool in_hand;                  /* fetched and not begun */
-    bool begun;                    /* begun and not ended */
-    int64_t start, size;           /* fetched piece, in the program's numbering */
-    int64_t rest_start, rest_size; /* rest of a piece larger than INT_MAX */
-    int64_t iterations;            /* computed by this rank */
+    bool in_hand;                  /* fetched, but not begun */
+    bool begun;                    /* begun, but not ended */
+    int64_t start, size;           /* the fetched piece, in the program's numbering */
+    int64_t rest_start, rest_size; /* what is left of a piece larger than INT_MAX */
+    int64_t iterations;            /* that this rank has computed */
     double began_s;
-    struct stats times; /* of an iteration, per piece */
+    struct stats times; /* of an iteration, one value for each piece */
 };
 
-/* Implements DLS_Setup(); `comm` may be MPI_COMM_NULL. */
+/* What DLS_Setup() does. `comm` may be MPI_COMM_NULL. */
 void dls_init(infoDLS *info, MPI_Comm comm, int arrays);

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* DLS_GroupSetup(): division into groups. The ranks of each node except the coordinator are divided evenly into as few
- * groups of at most GROUP_MOST as possible, so that no group has one rank if the node has more. The coordinator becomes
- * rank 0 of the foremen's communicator. */
+/* DLS_GroupSetup(): division into groups. The ranks of each node, without the coordinator, are divided evenly into
+ * as few groups as possible with GROUP_MOST ranks or fewer; so no group has one rank if the node has more. The
+ * coordinator becomes rank 0 of the foremen's communicator. */
 #include "deploy/library/dls4lb.h"
 
 #define GROUP_MOST 4
 
-/* The group of this rank among those of its node. */
 static MPI_Comm make_group(MPI_Comm world, bool is_member)
 {
     MPI_Comm node, members, group;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Linked loops, from which a program draws alternately. Without links two ranks could deadlock, each waiting in one
- * loop while the other waits for it in another. The program names the linked loops, so no global list is needed. */
+/* Linked loops, from which a program draws in turns. Without links two ranks could wait for each other forever, each
+ * in another loop. The program names the loops that are linked, so there is no global list. */
 #include "deploy/library/loop.h"
 
 #include <stdlib.h>
 
-/* True if there was something to do. A loop in which another thread is serves itself. */
+/* Returns true if there was something to do. If another thread is in the loop, it serves there. */
 static bool linked_serve(struct hdss_shared_loop *loop)
 {
     if (pthread_mutex_trylock(&loop->mutex) != 0)

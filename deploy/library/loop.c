@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Functions of hdss/hdss.h for loops: argument checks, agreement of the ranks, and the division of chunks into pieces.
+/* The functions of hdss/hdss.h for loops: they check arguments, make the ranks agree, and divide chunks into pieces.
  *
- * A rank that serves others gets its own chunks in pieces and serves in between, so that a program without threads can
- * compute and coordinate. Pieces also allow a rank to ask ahead. */
+ * A rank that serves others gets its own chunks in pieces, and serves between two of them: so a program without
+ * threads can compute and coordinate. Also, a rank can ask ahead between two pieces. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"
@@ -15,9 +15,9 @@
 
 #define MAGIC    UINT64_C(0x7368617265646c31)
 #define BREAK_NS 100000.0
-/* A piece is at most so many times as long as the previous one, because iterations vary. */
+/* A piece is at most so many times as long as the one before, because iterations differ. */
 #define PIECE_GROWTH 4
-/* Share of the chunk for `request-when auto`. */
+/* With `request-when auto` the next chunk is requested when this part of the chunk is left. */
 #define REQUEST_PERCENT 15
 
 bool loop_is_valid(const struct hdss_shared_loop *loop)
@@ -86,7 +86,7 @@ static int check_leader(struct hdss_shared_loop *loop)
                      "option leader: with coordinates somebody else must compute, and there is no other rank");
 }
 
-/* The powers of rank 0 apply to all. */
+/* Only the powers of rank 0 count. */
 static int take_powers(struct hdss_shared_loop *loop, const struct hdss_options *options)
 {
     const struct team *team = &loop->team;
@@ -168,7 +168,7 @@ static int api_loop_prepare(struct hdss_shared_loop *loop)
     return loop->mode->prepare(loop);
 }
 
-/* Starts the loop on all ranks at the same time, up to the latency of a message. */
+/* All ranks start at the same time, but for the latency of a message. */
 static int api_loop_start(struct hdss_shared_loop *loop)
 {
     int status = loop->serves && loop->settings.thread && progress_start(loop) < 0
@@ -185,7 +185,7 @@ static int api_loop_start(struct hdss_shared_loop *loop)
     return status;
 }
 
-/* Begins a time step with api_loop_prepare(). All ranks return the same status. */
+/* All ranks return the same status. */
 static int api_loop_begin(struct hdss_shared_loop *loop)
 {
     loop->state = LOOP_BROKEN;
@@ -267,8 +267,8 @@ static int api_loop_report(struct hdss_shared_loop *loop)
     return team_agree(&loop->team, status, &loop->error);
 }
 
-/* Adds a piece to the length-weighted variance of pieces (Chan, Golub and LeVeque 1979). For independent iterations,
- * squares / (pieces - 1) is the variance of one. */
+/* Adds a piece to the variance of pieces, weighted by their length (Chan, Golub and LeVeque 1979). If iterations are
+ * independent, squares / (pieces - 1) is the variance of one. */
 static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
 {
     double length = (double)loop->piece, time_s = (double)elapsed_ns / 1e9 / length;
@@ -279,7 +279,6 @@ static void note_spread(struct hdss_shared_loop *loop, uint64_t elapsed_ns)
     loop->spread.pieces++;
 }
 
-/* The program has finished its latest piece. */
 static void end_piece(struct hdss_shared_loop *loop, uint64_t now_ns)
 {
     if (loop->piece_ns == 0)
@@ -302,7 +301,7 @@ static uint64_t api_loop_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Iterations of a serving rank between two checks for requests. */
+/* Iterations between two checks for requests. */
 static uint64_t break_size(const struct hdss_shared_loop *loop)
 {
     if (loop->settings.break_after != API_AUTO)
@@ -315,7 +314,7 @@ static uint64_t break_size(const struct hdss_shared_loop *loop)
                             : UINT64_MAX;
 }
 
-/* Size of the next piece; may ask for the next chunk. */
+/* Size of the next piece. May ask for the next chunk. */
 static uint64_t piece_size(struct hdss_shared_loop *loop)
 {
     uint64_t rest = loop->rest.count;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. No learned
- * state is kept across time steps, because no rank collects it. */
+/* The modes without a coordinator (DCA): two-sided, rma and node, with the transports of the DCA topologies. What a
+ * technique has learned is lost after a time step, because no rank collects it. */
 #include "deploy/library/loop.h"
 
 #include "common/carrier/words.h"
@@ -50,7 +50,8 @@ static const struct transport *mode_dca_transport_of(enum api_mode mode)
     }
 }
 
-/* In mode node only closed forms can be used, and measurements of single ranks are not transferable to big chunks. */
+/* In mode node a technique must have a closed form: measurements of single ranks say nothing about the chunks of
+ * nodes. */
 static int check_node(struct hdss_shared_loop *loop, const struct dca_core *core)
 {
     struct dca_view view;
@@ -131,7 +132,7 @@ static bool dca_mode_draw(struct hdss_shared_loop *loop, struct range *chunk)
         dca_machine_measure(&own->share.machine, loop->measured.iterations, (uint64_t)(loop->measured.compute_s * 1e9),
                             (uint64_t)(loop->measured.wait_s * 1e9), 0, 0);
     loop->measured = (struct measured){0};
-    if (loop->serves && !loop->helped) /* short chunks have no pieces, between which requests would be served */
+    if (loop->serves && !loop->helped) /* a short chunk has no pieces between which requests could be served */
         own->share.transport->serve(&own->share);
     progress_lock(loop);
     bool drawn = share_draw(&own->share, chunk);

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Modes with a coordinator: central, where rank 0 cuts a chunk per request, and hierarchical, where the first rank of
- * each group keeps a pool and gets refills from rank 0 with one chunk per rank of the group.
+/* The modes with a coordinator. In mode central rank 0 cuts a chunk for each request. In mode hierarchical the first
+ * rank of each group keeps a pool, and gets refills from rank 0 with one chunk for each rank of the group.
  *
  * The rules are those of the daemons: sched_cut() cuts chunks, common/service/refill.h orders refills and times their
- * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used, because
- * they end a loop after all results have arrived, while a rank of a program must learn the end as soon as no chunk is
- * left for it, so that it can continue with another loop that other ranks may wait for.
+ * requests, common/service/pool.h assigns chunks of a pool. The state machines of the daemons are not used: they end a
+ * loop after all results have arrived. A rank of a program must know as soon as no chunk is left for it, because other
+ * ranks may wait for it in the next loop.
  *
- * A coordinator computes, too, and serves requests whenever it is inside the library. Only the end waits for computing
- * ranks: a coordinator is finished when each of its ranks knows the end or has left, and rank 0 when each coordinator
- * is finished. So no message is in transit after a time step; steps use different tags nevertheless. Messages are plain
- * structures, because all ranks have the same architecture and MPI library. */
+ * A coordinator computes, too, and serves requests whenever it is in the library. A coordinator is finished when
+ * each of its ranks knows that nothing is left, or has left; rank 0 is finished when each coordinator is. So no
+ * message is in transit after a time step. Steps use different tags all the same. Messages are plain structures,
+ * because all ranks have the same architecture and MPI library. */
 #include "deploy/library/loop.h"
 
 #include "common/sched/sched.h"
@@ -24,7 +24,7 @@
 #include <string.h>
 
 #define RECEIVES 8
-/* Period of tags in time steps. */
+/* Tags are used again after so many time steps. */
 #define TAG_STEPS 4096u
 
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
@@ -33,16 +33,16 @@ enum kind {
     KIND_WORK,   /* rank to coordinator: wants a chunk */
     KIND_LEAVE,  /* rank to coordinator: wants no more chunks */
     KIND_REFILL, /* coordinator to rank 0: wants chunks */
-    KIND_GONE,   /* the group is finished */
+    KIND_GONE,   /* coordinator to rank 0: its group is finished */
 };
 
-/* A request with measurements; only the used records are sent. */
+/* A request with measurements. Only `records` of them are sent. */
 struct ask {
     uint32_t kind, records;
     struct measured measured[];
 };
 
-/* A chunk; count 0: none. In a refill, `owner` is the rank in the group. */
+/* A chunk; count 0: nothing is left. In a refill, `owner` is the rank within its group. */
 struct grant {
     uint64_t first, count;
     uint64_t owner;
@@ -52,17 +52,17 @@ struct coordinator {
     MPI_Request receives[RECEIVES];
     unsigned char *asks; /* [RECEIVES] of ask_bytes each; owned */
     unsigned head;
-    unsigned left;     /* ranks that need no more chunks */
+    unsigned left;     /* number of ranks that need no more chunks */
     unsigned *waiting; /* [members] ranks that wait for a refill; owned */
     unsigned waiting_count;
-    struct pool pool; /* hierarchical mode */
+    struct pool pool; /* in mode hierarchical */
     bool pool_ready;
-    struct refills refills;    /* parked: no chunk is left */
-    uint64_t handed_out;       /* chunks assigned from the pool */
+    struct refills refills;    /* `parked`: no chunk is left */
+    uint64_t handed_out;       /* chunks from the pool */
     struct ask *refill_ask;    /* owned */
     struct measured *measured; /* [members] since the last refill; owned */
-    /* rank 0: refill being cut, [ranks + 1]; others: [REFILLS_OPEN_MAX][members + 1] by position in the ring of
-     * `refills`; owned */
+    /* On rank 0 [ranks + 1], the refill that is being cut. Elsewhere [REFILLS_OPEN_MAX][members + 1], the refills in
+     * the order of `refills`; owned. */
     struct grant *refill;
     MPI_Request refill_sent, refill_received[REFILLS_OPEN_MAX];
 };
@@ -70,22 +70,22 @@ struct coordinator {
 struct scheduler {
     struct sched sched;
     bool ready;
-    unsigned groups_left; /* groups that are not finished */
+    unsigned groups_left; /* that are not finished */
 };
 
 struct served {
     bool central, learns, coordinates;
-    unsigned idle;    /* ranks before the first one that computes: 1 if rank 0 only coordinates */
-    unsigned members; /* ranks of the group; in central mode all */
-    unsigned *member; /* [ranks] by group, in rank order; owned */
-    unsigned *first;  /* [groups + 1] start of each group in `member`; owned */
+    unsigned idle;    /* 1 if rank 0 only coordinates, otherwise 0 */
+    unsigned members; /* ranks of the group; in mode central all ranks */
+    unsigned *member; /* [ranks] ordered by group, then by rank; owned */
+    unsigned *first;  /* [groups + 1] where each group begins in `member`; owned */
     unsigned *index;  /* [ranks] index of each rank in its group; owned */
     int coordinator_rank;
     size_t ask_bytes;
     struct scheduler scheduler;
     struct coordinator coordinator;
     bool open;
-    /* other ranks */
+    /* For ranks that request chunks. */
     MPI_Request answer;
     struct grant answered;
     bool asked, told_end;
@@ -139,7 +139,6 @@ static bool group_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* Cuts one chunk for each rank of the group. Returns their number. */
 static unsigned cut_refill(struct served *served, unsigned group, struct grant *grants)
 {
     struct group_refill refill = {served, group, grants, 0};
@@ -148,7 +147,7 @@ static unsigned cut_refill(struct served *served, unsigned group, struct grant *
     return refill.count;
 }
 
-/* After an empty refill all others are empty. */
+/* If a refill is empty, all later ones are. */
 static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordinator, const struct grant *grants,
                        unsigned count)
 {
@@ -158,7 +157,6 @@ static void served_put(struct hdss_shared_loop *loop, struct coordinator *coordi
     loop->figures.refills++;
 }
 
-/* Adds the measurements of the group to a request for a refill. */
 static size_t gather_measured(struct served *served, enum kind kind)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -215,7 +213,7 @@ static bool take_refill(struct hdss_shared_loop *loop, struct served *served)
     return true;
 }
 
-/* Called before a chunk of the pool is assigned. Rank 0 gets refills at once, when its pool is empty. */
+/* To be called before a chunk of the pool is assigned. Rank 0 cuts its own refill, at once, when its pool is empty. */
 static void served_refill(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
@@ -260,14 +258,15 @@ static void served_answer(struct hdss_shared_loop *loop, struct served *served, 
     count_message(loop, sizeof grant);
 }
 
-/* Serves waiting ranks in order of their requests; some may have to wait again. */
+/* In the order of their requests. Some may have to wait again. */
 static void answer_waiting(struct hdss_shared_loop *loop, struct served *served)
 {
     struct coordinator *coordinator = &served->coordinator;
     unsigned count = coordinator->waiting_count;
     coordinator->waiting_count = 0;
     for (unsigned i = 0; i < count; i++)
-        served_answer(loop, served, coordinator->waiting[i]); /* these are appended to entries already read */
+        /* a rank that waits again is put where entries were already read */
+        served_answer(loop, served, coordinator->waiting[i]);
 }
 
 static void send_refill(struct hdss_shared_loop *loop, struct served *served, int coordinator_rank)
@@ -279,7 +278,7 @@ static void send_refill(struct hdss_shared_loop *loop, struct served *served, in
     count_message(loop, bytes);
 }
 
-/* Rank 0 passes the measurements to the technique, others store them for rank 0. */
+/* Rank 0 tells the technique at once. Others keep the measurements for rank 0. */
 static void note_measured(struct hdss_shared_loop *loop, struct served *served, const struct measured *measured)
 {
     if (loop->team.rank == 0) {
@@ -453,7 +452,7 @@ static void served_finish(struct hdss_shared_loop *loop)
         finish_there(loop, served);
 }
 
-/* Lists the ranks by group; in central mode there is one group. */
+/* In mode central there is one group. */
 static int served_list_members(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -492,7 +491,7 @@ static int prepare_coordinator(struct hdss_shared_loop *loop, struct served *ser
                : -1;
 }
 
-/* Everything but the scheduler, at the first time step. */
+/* All but the scheduler, which each time step has anew. */
 static int prepare_once(struct hdss_shared_loop *loop, struct served *served)
 {
     const struct team *team = &loop->team;
@@ -577,7 +576,7 @@ static void served_close(struct hdss_shared_loop *loop)
         MPI_Wait(&coordinator->receives[i], MPI_STATUS_IGNORE);
         MPI_Request_free(&coordinator->receives[i]);
     }
-    struct range left; /* chunks of ranks that have left early */
+    struct range left; /* for ranks that have left early */
     while (pool_take(&coordinator->pool, 0, &left))
         ;
 }

@@ -15,9 +15,9 @@
 #include <string.h>
 
 #define MAGIC UINT64_C(0x6f7074696f6e7331)
-/* Default technique; needs neither powers nor measurements, and works in all modes. */
+/* Needs neither powers nor measurements, and works in all modes. */
 #define TECHNIQUE "fac2"
-/* Adaptive technique of the first time step with `auto`. */
+/* For the first time step of `auto`: it adapts. */
 #define TECHNIQUE_AT_FIRST "awf-c"
 
 static int api_options_take_technique(void *target, const char *value, struct error *error)
@@ -39,7 +39,6 @@ static int api_options_take_number(uint64_t *number, const char *value, uint64_t
     return 0;
 }
 
-/* "auto", "off" or a number. */
 static int api_options_take_iterations(uint64_t *number, const char *value)
 {
     int index = option_choice("off|auto", value);
@@ -115,7 +114,7 @@ void api_settings_init(struct api_settings *settings)
     sched_spec_parse(&settings->node_technique, WORKER_NODE_TECHNIQUE, &none);
 }
 
-/* Hashes each member separately because of padding. */
+/* Hashes each member, because there is padding between them. */
 uint64_t api_settings_digest(const struct api_settings *settings)
 {
     char technique[SCHED_SPEC_TEXT_MAX], node_technique[SCHED_SPEC_TEXT_MAX];

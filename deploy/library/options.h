@@ -8,29 +8,30 @@
 
 enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE };
 
-/* Number of iterations chosen by the library. */
+/* The library chooses the number of iterations. */
 #define API_AUTO UINT64_MAX
 
 #define API_NAME_MAX 64
 
-/* Settings of a loop; plain data that the loop copies. */
+/* Plain data, which the loop copies. */
 struct api_settings {
     enum api_mode mode;
     struct sched_spec technique, node_technique;
-    bool technique_auto; /* `technique` is used in the first time step */
+    bool technique_auto; /* `technique` is for the first time step only */
     enum sched_weighting weighting;
     uint64_t min_chunk;
-    uint64_t break_after;  /* iterations of a serving rank between two checks for requests; API_AUTO; 0: never */
-    uint64_t request_when; /* remaining iterations at which the next chunk is requested; API_AUTO; 0: none */
-    uint64_t group_size;   /* ranks; 0: all of a node */
+    uint64_t break_after; /* iterations between two checks for requests; or API_AUTO; 0: never */
+    /* the next chunk is requested when so many iterations are left; or API_AUTO; 0: at the end */
+    uint64_t request_when;
+    uint64_t group_size; /* 0: all ranks of a node */
     bool thread;
-    bool leader_idles;         /* rank 0 coordinates and does not compute */
+    bool leader_idles;         /* rank 0 does not compute */
     char report[JOB_PATH_MAX]; /* empty: none */
     char name[API_NAME_MAX];
 };
 
 struct hdss_options {
-    void *unused[2]; /* padding: the start of freed memory is often overwritten */
+    void *unused[2]; /* the beginning of freed memory is often overwritten; `magic` should not be */
     uint64_t magic;
     struct api_settings settings;
     double *powers; /* [power_count] owned; NULL: equal */
@@ -40,8 +41,8 @@ struct hdss_options {
 
 void api_settings_init(struct api_settings *settings);
 
-/* Hash of the options that must be equal on all ranks. */
+/* Of the options that must be equal on all ranks. */
 uint64_t api_settings_digest(const struct api_settings *settings);
 
-/* False for freed options. */
+/* False for options that were freed. */
 bool api_options_are_valid(const struct hdss_options *options);

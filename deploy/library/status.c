@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Texts of enum hdss_status. */
+/* An enum hdss_status as text. */
 #include "hdss/hdss.h"
 
 const char *hdss_error_text(int status)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* See team.h. */
+/* The ranks that share a loop: see team.h. */
 #include "deploy/library/team.h"
 
 #include "hdss/hdss.h"
@@ -17,7 +17,7 @@ int team_join(struct team *team, MPI_Comm comm)
     return HDSS_OK;
 }
 
-/* Counts the usable cores of the node for all ranks, and the ranks. */
+/* Counts the ranks of the node, and the cores that at least one of them may use. */
 static void count_cores(struct team *team, MPI_Comm shared)
 {
     cpu_set_t own, all;
@@ -30,7 +30,7 @@ static void count_cores(struct team *team, MPI_Comm shared)
     team->is_far = ranks < team->ranks;
 }
 
-/* Numbers the groups in order of their first ranks. */
+/* Groups are numbered in the order of their first ranks. */
 static void number_groups(struct team *team)
 {
     for (int i = 0; i < team->ranks; i++) {
@@ -63,7 +63,7 @@ int team_group(struct team *team, uint64_t size)
         status = -1;
     unsigned leader = (unsigned)team->rank;
     MPI_Bcast(&leader, 1, MPI_UNSIGNED, 0, team->node);
-    if (team_agree(team, status, NULL) < 0) /* the collective call below needs the memory of all ranks */
+    if (team_agree(team, status, NULL) < 0) /* the call below is collective and needs the memory of all ranks */
         return status;
     MPI_Allgather(&leader, 1, MPI_UNSIGNED, team->group_of, 1, MPI_UNSIGNED, team->world);
     number_groups(team);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Figures of all ranks, and the report in the format of the supermaster. */
+/* The figures of all ranks, and a report like the supermaster's. */
 #include "deploy/library/loop.h"
 
 #include "common/os/files.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of the Fortran modules that needs C: Fortran has communicators as integers, C as handles. The modules do the
+/* What the Fortran modules need C for: a communicator is an integer in Fortran, and a handle in C. The modules do the
  * rest with iso_c_binding.
  *
- * The Fortran type infoDLS contains arrays, which C structures cannot represent. So each has a corresponding C infoDLS
- * on the heap and is filled in through a structure of plain numbers. */
+ * The Fortran type infoDLS has arrays that no C structure can have. So each is a C infoDLS on the heap, which fills
+ * in the Fortran one through a structure of plain numbers. */
 #include <mpi.h>
 
 #include "dls4lb/DLS.h"
@@ -11,7 +11,7 @@
 
 #include <stdio.h>
 
-/* Output fields of infoDLS, in the order of `dls4lb_fields` in dls4lb_calls.f90. */
+/* Outputs of infoDLS, in the order of `dls4lb_fields` in dls4lb_calls.f90. */
 struct dls4lb_fields {
     int comm, crew;
     int foreman, my_rank, first_rank, last_rank, comm_size, crew_size;
@@ -20,13 +20,13 @@ struct dls4lb_fields {
     double work_s;
 };
 
-/* Input fields before a loop starts, in the order of `dls4lb_parameters` in dls4lb_calls.f90. */
+/* Inputs before a loop begins, in the order of `dls4lb_parameters` in dls4lb_calls.f90. */
 struct dls4lb_fortran_parameters {
     int min_chunk, break_after, request_when;
     double h_s, sigma_s;
 };
 
-/* Called only from Fortran. */
+/* Only Fortran calls these. */
 infoDLS *dls4lb_fortran_new(int comm);
 void dls4lb_fortran_new_groups(int world, int coordinator, infoDLS **outer, infoDLS **inner);
 void dls4lb_fortran_copy_group_comms(const infoDLS *outer, const infoDLS *inner, int *outer_comm, int *inner_comm);
@@ -83,7 +83,7 @@ void dls4lb_fortran_free(infoDLS *info)
     free(info);
 }
 
-/* The coordinator of foremen counts itself in lastRank, but not in commSize. */
+/* The foremen's coordinator is counted in lastRank, but not in commSize. */
 static size_t dls4lb_rank_count(const infoDLS *info)
 {
     int count = info->lastRank + 1 > info->commSize ? info->lastRank + 1 : info->commSize;
