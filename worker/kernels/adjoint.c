@@ -25,11 +25,11 @@ static const struct hdss_param params[] = {
 enum array { ARRAY_A, ARRAY_B, ARRAY_C, ARRAYS };
 
 struct adjoint {
-    uint64_t m; /* N*N */
+    uint64_t m;
     double x;
     uint64_t seed;
     const struct adjoint_variant *variant;
-    double *b, *c; /* owned, with ADJOINT_PAD zeros after the m elements */
+    double *b, *c; /* owned; ADJOINT_PAD zeros follow the m elements */
 };
 
 static double adjoint_element(uint64_t seed, enum array array, uint64_t i)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sums of the adjoint convolution: plain definition and vector variants. See adjoint.h. */
+/* The sums of the adjoint convolution: their definition in plain C, and the vector variants. See adjoint.h. */
 #include "worker/kernels/adjoint.h"
 
 #include "worker/kernels/vectors.h"
@@ -21,14 +21,15 @@ double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i)
     return adjoint_tree(partials);
 }
 
-/* Shared by the widths of the template adjoint_vector.h. */
+/* Sizes for all widths of the template adjoint_vector.h. */
 
 enum {
     ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept: 8 KiB */
-    ADJOINT_BLOCK = 1024, /* k per block: 8 KiB of B and of C */
+    ADJOINT_BLOCK = 1024, /* k in a block: 8 KiB of B and of C */
 };
 
-/* End of a block that starts at `from`, for `terms` k in all: whole groups of 16, reaching into the padding. */
+/* End of the block that begins at `from`, of `terms` k in all. Blocks are whole groups of 16, so the last one may
+ * reach into the padding. */
 static inline uint64_t adjoint_block_end(uint64_t from, uint64_t terms)
 {
     uint64_t end = (terms + ADJOINT_PARTIALS - 1) / ADJOINT_PARTIALS * ADJOINT_PARTIALS;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Escape times: plain definition and choice of the vector variant. See escape.h. */
+/* Escape times: the definition in plain C, and the choice of the vector variant. See escape.h. */
 #include "worker/kernels/escape.h"
 
 #include "worker/kernels/vectors.h"
@@ -24,12 +24,12 @@ uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule)
     return escape_scalar_from(0, 0, cx, cy, rule, 0);
 }
 
-/* Shared by the widths of the template escape_vector.h. */
+/* Sizes for all widths of the template escape_vector.h. */
 
 #define ESCAPE_BLOCK       32
 #define ESCAPE_FIRST_STEPS 32
 
-/* Tested steps of stage 1, so that a multiple of whole blocks is left. */
+/* Number of steps with a test in stage 1, chosen so that whole blocks are left. */
 static inline uint32_t escape_first_steps(uint32_t max_iter)
 {
     if (max_iter < ESCAPE_FIRST_STEPS)
@@ -46,7 +46,7 @@ static inline void escape_begin(struct escape_points *fresh)
     }
 }
 
-/* Pads the last group with points that escape at once. */
+/* Fills the last group with points that escape at once. */
 static inline void escape_pad(struct escape_points *points)
 {
     for (size_t i = points->length; i < points->length + ESCAPE_PAD; i++) {
@@ -67,14 +67,15 @@ static inline void escape_append(struct escape_points *to, double x, double y, d
     to->index[i] = index;
 }
 
-/* True if |z| > 2 certainly grows forever despite rounding; uncertain for exponent 2 and |c| close to 2. */
+/* True if |z| > 2 certainly grows forever, in spite of rounding. That is uncertain for exponent 2 and |c| close to
+ * 2. */
 static inline bool stays_out(double cx, double cy, unsigned exponent)
 {
     double square = cx * cx + cy * cy;
     return exponent == 4 || square < 4.0 - 1e-5 || square > 4.0 + 1e-5;
 }
 
-/* Finishes in plain code the points that stage 2 cannot handle, and removes them from the list. */
+/* Computes the points that stage 2 cannot handle in plain C, and removes them from the list. */
 static inline void escape_take_out(struct escape_points *deep, const struct escape_rule *rule, uint32_t *counts)
 {
     size_t length = deep->length;
@@ -100,7 +101,7 @@ static inline void escape_take_out(struct escape_points *deep, const struct esca
 #include "worker/kernels/escape_vector.h"
 #endif
 
-/* The width of every x86-64 and aarch64; other compilers make plain code of it. */
+/* Every x86-64 and aarch64 has this width. For other machines compilers make plain code of it. */
 #define LANES   2
 #define VECTORS 6
 #define VECTOR_TARGET

@@ -13,7 +13,7 @@
 #define ESCAPE_BATCH 8192 /* points per call */
 #define ESCAPE_PAD   64   /* at least the lanes of one group */
 
-/* Points in progress: z = x + iy after `count` steps, their c, and the index of their count. */
+/* Points in progress: z = x + iy after `count` steps, their c, and where their count goes. */
 struct escape_points {
     double x[ESCAPE_BATCH + ESCAPE_PAD], y[ESCAPE_BATCH + ESCAPE_PAD];
     double cx[ESCAPE_BATCH + ESCAPE_PAD], cy[ESCAPE_BATCH + ESCAPE_PAD];
@@ -22,11 +22,11 @@ struct escape_points {
     size_t length;
 };
 
-/* The points of a call. The caller fills fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align to 64. */
+/* The caller sets fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align it to 64 bytes. */
 struct escape_batch {
     _Alignas(64) struct escape_points fresh;
     struct escape_points deep;  /* not escaped in the first steps */
-    struct escape_points found; /* escaped within a block of steps; exact step unknown yet */
+    struct escape_points found; /* escaped within a block of steps, whose exact step is not known yet */
 };
 
 struct escape_rule {
@@ -35,23 +35,22 @@ struct escape_rule {
     uint32_t max_iter; /* count of a point that never escapes, at least 1 */
 };
 
-#define ESCAPE_BOUND 4.0 /* no z returns from beyond it */
+#define ESCAPE_BOUND 4.0 /* beyond it no z returns */
 
 struct escape_variant {
     const char *name;
-    bool (*usable)(void); /* this machine can run the variant */
+    bool (*usable)(void); /* on this machine */
 
-    /* Writes one count per point of batch->fresh. */
+    /* Writes one count for each point of batch->fresh. */
     void (*run)(struct escape_batch *batch, const struct escape_rule *rule, uint32_t *counts);
 };
 
-/* All variants of this build, widest first; the last one runs everywhere. */
+/* Widest first; the last one runs on every machine. */
 const struct escape_variant *escape_variants(size_t *count);
 
-/* The widest variant that this machine can run. */
 const struct escape_variant *escape_best(void);
 
 uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule);
 
-/* Like escape_scalar(), but starts at z = x + iy, after `count` steps. */
+/* The same from z = x + iy on, after `count` steps. */
 uint32_t escape_scalar_from(double x, double y, double cx, double cy, const struct escape_rule *rule, uint32_t count);

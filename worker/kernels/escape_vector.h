@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Template of the vector variants of escape.h: no include guard; LANES, VECTORS and VECTOR_TARGET are set by the
- * including file and unset here. VECTORS independent vectors hide the latency of a step.
+/* Template of the vector variants of escape.h: no include guard; the including file defines LANES, VECTORS and
+ * VECTOR_TARGET, and this file undefines them. VECTORS independent vectors hide the latency of a step.
  *
  * A batch passes three stages, each over a list of points:
  *   1. the first steps with a test before each, in the order of the points: early escapes are cheap;
@@ -24,7 +24,7 @@ _Static_assert(POINTS_AT_ONCE <= ESCAPE_PAD, "a group reads at most the padding 
 typedef double vec __attribute__((vector_size(LANES * 8)));
 typedef int64_t mask __attribute__((vector_size(LANES * 8)));
 
-/* z = z^exponent + c, in the order of the scalar code. */
+/* In the order of operations of the scalar code. */
 VECTOR_INLINE void VECTOR_NAME(escape_step)(vec *x, vec *y, const vec *cx, const vec *cy, unsigned exponent)
 {
     for (unsigned power = exponent; power > 1; power /= 2) {
@@ -44,7 +44,8 @@ VECTOR_INLINE bool VECTOR_NAME(escape_any)(const mask *m)
     return any != 0;
 }
 
-/* At most `steps` tested steps from point `at`. taken[]: steps before escape; x_out, y_out: z if none. */
+/* Runs at most `steps` steps with tests, from point `at` on. taken[]: steps before the point escaped; x_out, y_out:
+ * z of points that did not. */
 VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points, size_t at, unsigned exponent,
                                              double bound, uint32_t steps, double *x_out, double *y_out, int64_t *taken)
 {
@@ -76,7 +77,8 @@ VECTOR_INLINE void VECTOR_NAME(escape_group)(const struct escape_points *points,
     __builtin_memcpy(taken, count, sizeof count);
 }
 
-/* Stages 1 and 3: `steps` tested steps of every point. Those that did all go to `deep`, unless it is NULL. */
+/* Stages 1 and 3: runs `steps` steps with tests on every point. Points that have not escaped then go to `deep`,
+ * unless it is NULL. */
 VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, struct escape_points *deep,
                                               unsigned exponent, double bound, uint32_t steps, uint32_t *counts)
 {
@@ -96,7 +98,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, stru
 }
 
 struct VECTOR_NAME(escape_lanes) {
-    _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];               /* z now */
+    _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];
     _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE]; /* z at the start of the block */
     _Alignas(64) double cx[POINTS_AT_ONCE], cy[POINTS_AT_ONCE];
     _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks left */
@@ -105,7 +107,7 @@ struct VECTOR_NAME(escape_lanes) {
     size_t live;
 };
 
-/* Gives the lane the next point, or one that never escapes. */
+/* Gives the lane the next point or, if there is none, one that never escapes. */
 VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) * lanes, size_t lane,
                                               const struct escape_points *deep, size_t *next, int64_t blocks)
 {
@@ -121,7 +123,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_refill)(struct VECTOR_NAME(escape_lanes) *
     lanes->blocks[lane] = some ? blocks : INT64_MAX;
 }
 
-/* Runs a block of every lane. Returns whether a lane is finished: escaped, or without blocks left. */
+/* Runs a block in every lane. Returns true if a point has escaped or has no blocks left. */
 VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * lanes, unsigned exponent,
                                              bool comes_back, double bound)
 {
@@ -157,7 +159,6 @@ VECTOR_INLINE bool VECTOR_NAME(escape_block)(struct VECTOR_NAME(escape_lanes) * 
     return VECTOR_NAME(escape_any)(&any);
 }
 
-/* Removes and refills the finished lanes. */
 VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * lanes, struct escape_batch *batch,
                                             size_t *next, int64_t blocks, uint32_t max_iter, uint32_t *counts)
 {
@@ -176,7 +177,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_turn)(struct VECTOR_NAME(escape_lanes) * l
     }
 }
 
-/* Stage 2: `blocks` untested blocks of every point of batch->deep; escaped points go to batch->found. */
+/* Stage 2: runs `blocks` blocks without tests on every point of batch->deep. Points that escape go to batch->found. */
 VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                             const struct escape_rule *rule, int64_t blocks, uint32_t *counts)
 {
@@ -190,7 +191,7 @@ VECTOR_INLINE void VECTOR_NAME(escape_deep)(struct escape_batch *batch, unsigned
             VECTOR_NAME(escape_turn)(&lanes, batch, &next, blocks, rule->max_iter, counts);
 }
 
-/* `exponent` and `comes_back` are compile-time constants in each instance. */
+/* `exponent` and `comes_back` are constants in each call, so that the compiler makes code for each combination. */
 VECTOR_INLINE void VECTOR_NAME(escape_stages)(struct escape_batch *batch, unsigned exponent, bool comes_back,
                                               const struct escape_rule *rule, uint32_t *counts)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels by name: built-in ones, one file each; those of papers, each a module hdss-NAME.so (common/os/modules.h) that
- * may not be installed; and users'. */
+/* Kernels by name: the built-in ones, one file each; those of papers, each in a module hdss-NAME.so
+ * (common/os/modules.h) that may not be installed; those of users. */
 #pragma once
 
 #include "common/config/params.h"
@@ -10,25 +10,26 @@
 
 #include <stddef.h>
 
-/* The built-in kernels and installed modules, sorted by name; valid until the next call. */
+/* The built-in kernels and the installed modules, sorted by name; valid until the next call. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
-/* One of these by name, or NULL. */
+/* Returns NULL if there is no such kernel. */
 const struct hdss_kernel *kernel_find(const char *name);
 
-/* Like kernel_find(), but with an error that lists the names, or says that the module is not installed. */
+/* If there is no such kernel, the error lists the names or says that the module is not installed. */
 int kernel_named(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* The kernel that a command line names: one of these, a shared object ("./mine.so"), or "python:MODULE.FUNCTION". */
+/* Loads the kernel that a command line names: one of these, a shared object ("./mine.so"), or
+ * "python:MODULE.FUNCTION". */
 int kernel_load(const char *name, const struct hdss_kernel **kernel, struct error *error);
 
-/* Like check() before a run, but creates nothing and does not call user kernels. */
+/* The check before a run, but creates nothing and does not call kernels of users. */
 int kernel_look(const struct hdss_kernel *kernel, const union hdss_value *values, const struct hdss_loop *loop,
                 char error[HDSS_ERROR_MAX]);
 
 extern const struct kernel_loader kernel_loader;
 
-/* The hdss_kernel_iteration_ns() of a module; NULL if there is none. */
+/* Returns NULL if its module has no hdss_kernel_iteration_ns(). */
 kernel_iteration_ns *kernel_find_iteration_ns(const struct hdss_kernel *kernel);
 
 extern const struct hdss_kernel adjoint_kernel;

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The Mandelbrot set, the irregular loop of the self-scheduling papers: z = z^2 + c (Han and Chronopoulos) or z = z^4 +
- * c (Eleliemy and Ciorba, Listing 3), with the count of steps until |z| > 2 for each pixel. Han and Chronopoulos
- * continue while |z|^2 < 2: escape=2.
+/* The Mandelbrot set, the irregular loop of the papers on self-scheduling: z = z^2 + c (Han and Chronopoulos) or z =
+ * z^4 + c (Eleliemy and Ciorba, Listing 3). Each pixel counts the steps until |z| > 2. Han and Chronopoulos stop as
+ * soon as |z|^2 is 2 or more: escape=2.
  *
- * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost makes
- * the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this. Pixels
- * of a tile outside of the picture count 1. */
+ * Row 0 is at ymax; c is the centre of its pixel. Points known to be inside are not skipped, because their cost
+ * makes the loop worth scheduling. An iteration computes a pixel, row, column or tile; counts do not depend on this.
+ * Pixels of a tile outside of the picture count 1. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/escape.h"
@@ -14,7 +14,7 @@
 #include <stdlib.h>
 
 enum param { WIDTH, HEIGHT, XMIN, XMAX, YMIN, YMAX, MAX_ITER, ESCAPE, EXPONENT, UNIT, TILE };
-/* For c this large the point escapes in the first step with any bound. */
+/* With a c as large as FAR_OUT the point escapes in the first step, for any bound. */
 #define ESCAPE_MAX 1e100
 #define FAR_OUT    1e100
 
@@ -38,7 +38,7 @@ static const struct hdss_param params[] = {
 
 struct mandelbrot {
     uint64_t width, height, tile, across; /* across: tiles in a row of tiles */
-    uint64_t record;                      /* pixels per iteration */
+    uint64_t record;                      /* pixels of an iteration */
     enum unit unit;
     double xmin, ymax, dx, dy;
     struct escape_rule rule;
@@ -127,12 +127,13 @@ static void mandelbrot_close_instance(void *instance)
     free(m);
 }
 
-/* Consecutive pixels in results and picture: `length` of them from (x, y) on, to the right or, for columns, down. */
+/* `length` pixels from (x, y) on, which follow one another in results and picture: to the right, or down for
+ * columns. */
 struct segment {
     uint64_t x, y, length;
 };
 
-/* The segment that begins at the p-th pixel of the loop's results. */
+/* The segment that begins at pixel p of the loop's results. */
 static struct segment segment_at(const struct mandelbrot *m, uint64_t p)
 {
     if (m->unit == UNIT_COLUMN)
@@ -154,7 +155,7 @@ static double imaginary_at(const struct mandelbrot *m, uint64_t y)
     return m->ymax - ((double)y + 0.5) * m->dy;
 }
 
-/* Writes the points of a segment's first `count` pixels to the batch, from `at` on. */
+/* Writes the first `count` points of the segment to the batch, from `at` on. */
 static void mandelbrot_fill(struct mandelbrot *m, struct segment s, size_t at, size_t count)
 {
     double *cx = m->batch->fresh.cx + at, *cy = m->batch->fresh.cy + at;

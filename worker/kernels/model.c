@@ -2,13 +2,13 @@
 /* Cost models of the kernels: see model.h.
  *
  * adjoint: iteration i has N*N - i products of equal cost. mandelbrot: an iteration costs its steps and points. Steps
- * are counted on a grid of at most GRID_X by GRID_Y points and assumed for the points around: for a column (or row) the
- * mean of the sampled column times its length, interpolated linearly; for a pixel or tile that of the nearest grid
- * point. A picture no larger than the grid is exact. synthetic: its given costs. A module states the cost of its
+ * are counted on a grid of at most GRID_X by GRID_Y points. A column (or row) takes the mean of the sampled columns
+ * beside it, interpolated linearly, times its length; a pixel or tile takes the steps of the nearest grid point. A
+ * picture no larger than the grid is exact. synthetic: the costs that it was given. A module tells the cost of its
  * iterations itself.
  *
- * The constants are measured by bench_kernels on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent
- * 4: 3.64e9), 1.27e10 products per second. A point that escapes at once also takes some nanoseconds. */
+ * bench_kernels measured the constants on an AMD EPYC with the AVX2 variants: 5.71e9 steps per second (exponent 4:
+ * 3.64e9), 1.27e10 products per second. Even a point that escapes at once takes some nanoseconds. */
 #include "worker/kernels/model.h"
 
 #include "common/util/error.h"
@@ -26,7 +26,7 @@
 #define STEP_2_NS  0.175
 #define STEP_4_NS  0.275
 #define POINT_NS   2.0
-#define CALL_NS    20.0 /* per call */
+#define CALL_NS    20.0
 
 #define GRID_X 2048
 #define GRID_Y 256
@@ -97,7 +97,7 @@ struct picture {
     double xmin, xmax, ymin, ymax, step_ns;
     struct escape_rule rule;
     unsigned columns, rows; /* of the grid */
-    float *steps;           /* [rows][columns] steps of the grid points */
+    float *steps;           /* [rows][columns] of the grid points */
     float *lines;           /* [columns or rows] mean steps of a point */
 };
 
@@ -145,7 +145,7 @@ static int average(struct picture *p, bool by_columns)
     return p->lines != NULL ? 0 : -1;
 }
 
-/* Mean steps of a point of line i of `of`, interpolated between sampled lines. */
+/* Mean steps of a point of line i of `of`, interpolated between the sampled lines. */
 static double line_steps(const struct picture *p, uint64_t i, uint64_t of, unsigned lines)
 {
     double at = ((double)i + 0.5) * lines / (double)of - 0.5;

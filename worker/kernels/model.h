@@ -5,13 +5,12 @@
 #include "common/util/error.h"
 #include "hdss/kernel.h"
 
-/* Costs of the iterations [first, first + count) on a core of speed 1: one with AVX2 as measured by
- * tests/kernels/bench_kernels, see model.c. NULL if the kernel has no model, an input file is invalid, or memory runs
- * out. */
+/* Costs of [first, first + count) on the core that tests/kernels/bench_kernels measured (see model.c). Returns NULL
+ * if the kernel has no model, an input file is invalid, or memory runs out. */
 struct costs *kernel_model_costs(const struct hdss_kernel *kernel, const union hdss_value *values,
                                  const struct hdss_loop *loop, uint64_t first, uint64_t count, struct error *error);
 
-/* A kernel module may define this if all iterations cost the same. Returns their ns on such a core. */
+/* A kernel module may define this function if all its iterations cost the same. It returns their ns on that core. */
 __attribute__((visibility("default"))) double hdss_kernel_iteration_ns(const struct hdss_loop *loop);
 
 #define KERNEL_ITERATION_NS "hdss_kernel_iteration_ns"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations with a given cost distribution, for tests and studies.
  *
- * busy: the cost is real work, a number of work units. Units per microsecond are measured once at open() by the
- * thread's CPU clock, or given by rate=, with which unequal cores take unequal time for equal work. A loop bound by the
- * clock would do less work on a shared core. sleep: synthetic_run() sleeps once per call; oversleeping is subtracted
- * from the next calls. Costs add up exactly over calls: a rest below one unit is carried over. A mean of 0 costs only
- * the hash. */
+ * busy: the cost is real work, a number of work units; working until a time is over would do less work on a shared
+ * core. The units per microsecond are measured once, at open(), by the thread's CPU clock; or rate= gives them, so
+ * that unequal cores take unequal time for the same work. sleep: synthetic_run() sleeps once per call, and subtracts
+ * from the next calls what it has slept too long. Costs add up exactly over calls, because a rest below one unit is
+ * carried over. A mean of 0 costs only the hash. */
 #include "worker/kernels/kernels.h"
 
 #include "worker/kernels/synthetic.h"
@@ -61,13 +61,13 @@ static const struct hdss_param params[] = {
 
 #define NAMED_MAX 64
 
-/* Oversleeping by more than this (a stopped process) is not compensated. */
+/* A longer delay means that the process was stopped, and is not compensated. */
 #define OVERSLEPT_MAX_NS 100e6
-/* Normal lateness of timers. Oversleeping beyond it, on a shared core, is compensated gradually: otherwise a worker
- * could seem thousands of times faster during its probe. */
+/* A timer is normally late by so much. What comes on top, on a shared core, is compensated gradually: otherwise a
+ * worker could seem thousands of times faster during its probe. */
 #define TIMER_LATE_NS 200e3
 
-/* A list of iterations such as 5,20-29. */
+/* A list of iterations, such as 5,20-29. */
 struct named {
     struct {
         uint64_t first, last;
@@ -80,12 +80,12 @@ struct synthetic {
     double *file_us; /* owned */
     enum mode mode;
     double units_per_us;
-    double rest;    /* carried to the next call: units, or nanoseconds (negative after oversleeping) */
-    uint64_t state; /* result of the work, so that it is not optimised away */
+    double rest;    /* work that is carried to the next call: units, or nanoseconds (negative if it slept too long) */
+    uint64_t state; /* result of the work, so that the compiler does not remove it */
     struct named fail, crash, wrong;
 };
 
-/* A unit of work takes some tens of nanoseconds: a chain of dependent multiplications and shifts. */
+/* A unit of work is a chain of dependent multiplications and shifts that takes some tens of nanoseconds. */
 static uint64_t work(uint64_t state, uint64_t units)
 {
     for (; units > 0; units--)
@@ -136,7 +136,7 @@ static bool read_named(const char *text, struct named *named)
     }
 }
 
-/* The first listed iteration of [first, first + count), or UINT64_MAX. */
+/* Returns UINT64_MAX if the range has no listed iteration. */
 static uint64_t first_named(const struct named *named, uint64_t first, uint64_t count)
 {
     uint64_t least = UINT64_MAX;
@@ -204,7 +204,7 @@ static int synthetic_open_instance(const union hdss_value *values, const struct 
                                         NULL};
     s->mode = (enum mode)values[MODE].integer;
     s->state = s->costs.seed | 1;
-    read_named(values[FAIL].text, &s->fail); /* checked by synthetic_describe() */
+    read_named(values[FAIL].text, &s->fail); /* synthetic_describe() has checked the lists */
     read_named(values[CRASH].text, &s->crash);
     if (worker->rank == values[WRONG_RANK].integer)
         read_named(values[WRONG].text, &s->wrong);
@@ -249,7 +249,7 @@ static void be_busy(struct synthetic *s, double cost_us)
     s->state = work(s->state, (uint64_t)whole);
 }
 
-/* Signals do not end the sleep; a draining run finishes its chunk. */
+/* Signals do not end the sleep: a run that drains finishes its chunk. */
 static void synthetic_sleep_until(double deadline_ns)
 {
     double seconds = floor(deadline_ns / 1e9);

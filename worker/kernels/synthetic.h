@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of synthetic iterations; see synthetic.c for the parameters. */
+/* Costs of synthetic iterations. synthetic.c has the parameters. */
 #pragma once
 
 #include <stdint.h>
 
-/* Limit for one iteration, and for the parameter `mean`. */
+/* Limit of the cost of an iteration, and of the parameter `mean`. */
 #define SYNTHETIC_COST_MAX_US 1e9
 
 enum synthetic_distribution {
@@ -23,14 +23,15 @@ struct synthetic_costs {
     double mean_us;
     double spread; /* relative to the mean, 0 .. 1 */
     uint64_t seed;
-    const double *file_us; /* one per iteration, for SYNTHETIC_FILE */
+    const double *file_us; /* SYNTHETIC_FILE: one per iteration */
 };
 
-/* Cost of iteration i in microseconds, at least 0. */
+/* At least 0. */
 double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i);
 
 uint64_t synthetic_record(uint64_t seed, uint64_t i);
 
-/* Reads `count` costs, one per line; empty lines and lines that begin with '#' are skipped, later lines ignored. The
- * caller frees the array. NULL on failure, with an error of `size` bytes that has the file and the line. */
+/* Reads `count` costs, one per line. Skips empty lines and those that begin with '#', and ignores all that follows
+ * the last cost. The caller frees the array. Returns NULL on failure; the error, of `size` bytes, names file and
+ * line. */
 double *synthetic_read_costs(const char *path, uint64_t count, char *error, unsigned size);

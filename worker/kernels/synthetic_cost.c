@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs of synthetic iterations: see synthetic.h. Each is a function of the index, so that 10^12 iterations need no
- * table, and the order of calls does not matter. */
+/* Costs of synthetic iterations: see synthetic.h. Each cost is a function of the iteration's index: 10^12 iterations
+ * need no table, and the order of calls does not matter. */
 #include "worker/kernels/synthetic.h"
 
 #include "common/util/number.h"
@@ -21,7 +21,7 @@ uint64_t synthetic_record(uint64_t seed, uint64_t i)
     return random_at(seed, i);
 }
 
-/* A uniform random number of iteration i, from streams other than the record's. */
+/* A uniform random number of iteration i. The records use other random numbers. */
 static double synthetic_cost_uniform(const struct synthetic_costs *costs, uint64_t i, uint64_t stream)
 {
     return random_to_uniform(random_at(costs->seed + 0x636f7374 + stream, i));
@@ -33,7 +33,7 @@ static double synthetic_cost_ramp(const struct synthetic_costs *costs, uint64_t 
     return costs->iterations < 2 ? 0 : 2 * (double)i / (double)(costs->iterations - 1) - 1;
 }
 
-/* Standard normal by Box-Muller; 1 - u is in (0, 1]. */
+/* A standard normal number by Box and Muller (1958). 1 - u is in (0, 1]. */
 static double synthetic_cost_normal(const struct synthetic_costs *costs, uint64_t i)
 {
     return sqrt(-2 * log(1 - synthetic_cost_uniform(costs, i, 0))) * cos(TWO_PI * synthetic_cost_uniform(costs, i, 1));
@@ -66,14 +66,15 @@ static char *trim(char *line)
 
 #define LINE_MAX_BYTES 256
 
-/* True if fgets() has read a complete line without NULs. */
+/* True if fgets() has read a complete line without a NUL. */
 static bool is_whole(const char *line, FILE *file)
 {
     size_t length = strlen(line);
     return (length > 0 && line[length - 1] == '\n') || (length > 0 && length < LINE_MAX_BYTES - 1 && feof(file));
 }
 
-/* The next cost of the file: 1; 0 at the end; -1 for an invalid line, which is then in `line`, trimmed. */
+/* Reads the next cost of the file. Returns 1; 0 at the end of the file; -1 for an invalid line, which `line` then
+ * has, trimmed. */
 static int next_cost(FILE *file, uint64_t *number, double *cost, char line[LINE_MAX_BYTES])
 {
     while (fgets(line, LINE_MAX_BYTES, file) != NULL) {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Common parts of the vector templates: which widths are built, and how.
+/* What the vector templates share: which widths are built, and how.
  *
- * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included once per width by its .c file, with LANES
- * (doubles per vector) and VECTOR_TARGET (a function attribute) set. A table in the .c file chooses the variant at run
- * time; ifunc is avoided because of sanitizers and some static linkers. */
+ * A template (escape_vector.h, adjoint_vector.h, spin_vector.h) is included by its .c file once per width, with
+ * LANES (doubles per vector) and VECTOR_TARGET (a function attribute) defined. A table in the .c file chooses the
+ * variant at run time. ifunc would do that, too, but not with sanitizers and some static linkers. */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@
 #define VECTORS_CAT(a, b)  VECTORS_CAT_(a, b)
 #define VECTOR_NAME(name)  VECTORS_CAT(name, LANES)
 
-/* Functions of a template are inlined into the entry point, so that none is compiled for another target. */
+/* Functions of a template are inlined into its entry point, so that none is compiled for another target. */
 #define VECTOR_INLINE VECTOR_TARGET __attribute__((always_inline)) static inline
 
 #if defined(__clang__)
@@ -21,7 +21,7 @@
 #define VECTOR_UNROLL _Pragma("GCC unroll 16")
 #endif
 
-/* VECTORS_PORTABLE, set by a test, leaves out the x86-64 variants, as on other machines. */
+/* A test defines VECTORS_PORTABLE, which leaves out the x86-64 variants, as on other machines. */
 #if defined(__x86_64__) && !defined(VECTORS_PORTABLE)
 #define VECTORS_X86 1
 #else
@@ -34,7 +34,6 @@ static inline bool vectors_anywhere(void)
 }
 
 #if VECTORS_X86
-/* The VECTOR_TARGET of each width, and whether this machine supports it. */
 #define VECTORS_AVX2   __attribute__((target("avx2")))
 #define VECTORS_AVX512 __attribute__((target("avx512f,avx512dq")))
 

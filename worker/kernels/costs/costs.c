@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Sums of costs: see costs.h. */
+/* Sums of the costs of iterations: see costs.h. */
 #include "worker/kernels/costs/costs.h"
 
 #include "common/util/number.h"
@@ -12,19 +12,21 @@
 
 #define COST_MAX_US 1e12
 
-/* Cumulative costs of all iterations before certain places. Three kinds: constant (no places); a place every `step`
- * iterations and a function in between; or places at `start` with equal iterations in between. */
+/* The cost of all iterations before certain places. There are three kinds: constant costs without places; a place
+ * every `step` iterations, with a function for the iterations in between; places at `start`, with equal costs in
+ * between. */
 struct costs {
     double constant_ns;
     uint64_t first, count;
-    uint64_t step;   /* 0: places are at `start` */
-    uint64_t *start; /* [places + 1] ascending; owned */
-    double *before;  /* [places + 1]; owned; NULL: constant */
-    uint32_t *rank;  /* [places] worker that computed the block; owned; NULL: unknown */
+    uint64_t step; /* 0: places are at `start` */
+    /* The arrays are owned. start and before: [places + 1]; before == NULL: the cost is constant. */
+    uint64_t *start;
+    double *before;
+    uint32_t *rank; /* [places] worker that computed the block; NULL: unknown */
     size_t places;
     double (*cost_ns)(void *context, uint64_t iteration);
     void (*release)(void *context);
-    void *context; /* owned */
+    void *context;
 };
 
 void costs_free(struct costs *costs)
@@ -94,7 +96,7 @@ static void sum_up(struct costs *costs)
     costs->before[costs->places] = sum;
 }
 
-/* Makes everything except the sums; NULL if memory runs out. */
+/* Sets everything but the sums. Returns NULL if memory runs out. */
 static struct costs *new_sums(const void *context, size_t size, uint64_t first, uint64_t count)
 {
     struct costs *costs = calloc(1, sizeof *costs);
@@ -136,8 +138,8 @@ struct file {
     struct costs *costs;
     size_t capacity;
     unsigned line;
-    bool blocks;     /* lines with three numbers or more */
-    bool is_unnamed; /* a line lacks the rank of its worker */
+    bool blocks;     /* lines have three numbers or more */
+    bool is_unnamed; /* some line lacks the rank of its worker */
 };
 
 static int costs_make_room(struct file *file)
@@ -181,7 +183,7 @@ static int costs_add_block(struct file *file, uint64_t first, uint64_t count, do
 
 #define FIELD_MAX 64
 
-/* Copies the next field and returns the rest. A field that is too long becomes "~". */
+/* Copies the next field and returns what follows it. A field that is too long becomes "~", which is refused. */
 static const char *costs_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, " \t\r");
@@ -190,7 +192,6 @@ static const char *costs_take_field(const char *text, char field[FIELD_MAX])
     return text + length;
 }
 
-/* The optional fourth field is the rank of the worker. */
 static int costs_take_block(struct file *file, char field[4][FIELD_MAX], struct error *error)
 {
     const struct costs *costs = file->costs;
@@ -296,7 +297,6 @@ static unsigned list_ranks(const struct costs *costs, uint32_t *ranks)
     return count;
 }
 
-/* Corrects each block's time by the speed of its worker. */
 static void divide_by_speeds(struct costs *costs, const struct recorded_chunk *chunks, const double *speed)
 {
     for (size_t k = 0; k < costs->places; k++)

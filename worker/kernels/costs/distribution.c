@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Costs drawn from a distribution: see costs_distributed(). Each is a function of the index, independent of the order
- * of calls. */
+/* Costs that are drawn from a distribution: see costs_distributed(). Each cost is a function of the iteration's
+ * index, so the order of calls does not matter. */
 #include "worker/kernels/costs/costs.h"
 #include "worker/kernels/costs/draw.h"
 
@@ -14,15 +14,15 @@
 #include <string.h>
 
 #define TWO_PI 6.283185307179586
-/* Upper limit of a heavy tail, as in a file of costs. */
+/* Cuts off a heavy tail. A file of costs has the same limit. */
 #define TAIL_MAX_NS 1e15
 
 struct distribution {
     double mean_ns, cov, spread, alpha;
     uint64_t seed, phases;
-    uint64_t first, count; /* range of the loop or time step, for costs that grow or shrink */
-    uint64_t period;       /* iterations of a time step; 0: one step */
-    double trend;          /* relative growth per time step */
+    uint64_t first, count; /* range of the loop or time step, for costs that grow, shrink or have phases */
+    uint64_t period;       /* iterations of a time step; 0: there is one step */
+    double trend;          /* growth per time step, relative to the first */
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
@@ -42,7 +42,7 @@ static double distribution_uniform(void *context, uint64_t i)
     return d->mean_ns * (1 + d->cov * sqrt(3) * (2 * uniform_at(d, i, 0) - 1));
 }
 
-/* Box-Muller; 1 - u is in (0, 1]. */
+/* Box and Muller (1958). 1 - u is in (0, 1]. */
 static double standard_normal(double u, double v)
 {
     return sqrt(-2 * log(1 - u)) * cos(TWO_PI * v);
@@ -95,7 +95,7 @@ static double lognormal(void *context, uint64_t i)
     return d->mean_ns * exp(sqrt(variance) * standard_normal(uniform_at(d, i, 0), uniform_at(d, i, 1)) - variance / 2);
 }
 
-/* The minimum is mean (alpha - 1) / alpha; for alpha <= 2 the deviation is infinite. */
+/* The minimum is mean (alpha - 1) / alpha. For alpha <= 2 the deviation is infinite. */
 static double pareto(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -121,7 +121,7 @@ static double decreasing(void *context, uint64_t i)
     return d->mean_ns * (1 - d->spread * distribution_ramp(d, i));
 }
 
-/* Parts of equal length, alternately cheap and costly; the mean holds for an even number of parts. */
+/* Parts of equal length, alternately cheap and costly. The mean is exact if their number is even. */
 static double in_phases(void *context, uint64_t i)
 {
     const struct distribution *d = context;
@@ -132,7 +132,7 @@ static double in_phases(void *context, uint64_t i)
 struct kind {
     const char *name;
     double (*cost_ns)(void *context, uint64_t iteration); /* NULL: constant */
-    double cov_max;                                       /* 0: no such parameter */
+    double cov_max;                                       /* 0: the distribution has no such parameter */
     bool spreads, has_alpha, has_phases;
 };
 
@@ -199,7 +199,6 @@ static int take_param(struct distribution *d, const struct kind *kind, const cha
         kind->has_alpha ? ", alpha=" : "", kind->has_phases ? ", phases=" : "");
 }
 
-/* True if the parameter at `word` also occurs earlier in the text. */
 static bool stands_before(const char *text, const char *word)
 {
     const size_t length = strcspn(word, "=");
@@ -216,7 +215,7 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
     char word[64];
     while (*text != '\0') {
         size_t length = strcspn(text, ",");
-        bool is_long = length >= sizeof word; /* truncated, it could be another parameter */
+        bool is_long = length >= sizeof word; /* a word that was cut off could name another parameter */
         snprintf(word, sizeof word, "%.*s%s", is_long ? 32 : (int)length, text, is_long ? "..." : "");
         if (take_param(d, kind, word, error) < 0)
             return -1;
@@ -228,13 +227,13 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
 }
 
 #define PARTS_MAX 8
-/* Random stream that chooses the part of each iteration. */
+/* The random numbers that choose each iteration's part of the mixture. */
 #define PART_STREAM 7
 
 struct part {
     const struct kind *kind;
     struct distribution d;
-    double upto; /* cumulative share of this part and those before */
+    double upto; /* share of this part and those before it */
 };
 
 struct mixture {
@@ -242,7 +241,7 @@ struct mixture {
     unsigned count;
 };
 
-/* Cost of the same iteration in the first time step, times the growth since. */
+/* The cost in the first time step, times the growth since. */
 static double part_at(const struct part *part, uint64_t i)
 {
     const struct distribution *d = &part->d;
@@ -263,7 +262,7 @@ static double mixture_at(void *context, uint64_t i)
     return part_at(&mixture->parts[at], i);
 }
 
-/* Length of the part that begins here, as "0.1*pareto:mean=1e+3": up to the next plus that is not part of a number. */
+/* A part, such as "0.1*pareto:mean=1e+3", ends at the next plus that does not belong to a number. */
 static size_t part_length(const char *spec)
 {
     size_t length = 0;
@@ -272,7 +271,7 @@ static size_t part_length(const char *spec)
     return length;
 }
 
-/* Parses the share before a star; returns what follows, or NULL. */
+/* Parses the share before a star. Returns what follows the star, or NULL. */
 static const char *take_share(const char *spec, double *share)
 {
     char number[32];
@@ -346,7 +345,7 @@ static int take_part(struct mixture *mixture, const char *spec, size_t length, u
     return take_distribution(part, name, first, count, error);
 }
 
-/* "0.9*normal:mean=10+0.1*pareto:mean=100" */
+/* Parses, for instance, "0.9*normal:mean=10+0.1*pareto:mean=100". */
 static int take_mixture(struct mixture *mixture, const char *spec, uint64_t first, uint64_t count, struct error *error)
 {
     while (*spec != '\0' || mixture->count == 0) {

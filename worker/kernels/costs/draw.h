@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Drawing of costs, for distributions and measured profiles. */
+/* Drawing costs, for distributions and for profiles. */
 #pragma once
 
 #include <stdint.h>
 
-/* Gamma-distributed cost with this mean and relative deviation `cov` > 0; a function of the arguments only. */
+/* A gamma-distributed cost with this mean and relative deviation `cov` > 0. It depends on the arguments only. */
 double draw_gamma(double mean_ns, double cov, uint64_t seed, uint64_t iteration);

@@ -14,9 +14,9 @@
 
 #define MHZ_MAX   1e6
 #define TICKS_MAX 1e18
-/* Upper limit, as in a file of costs. */
+/* A file of costs has the same limit. */
 #define COST_MAX_NS 1e15
-#define COV_LEAST   0.001 /* below this, all iterations cost the same */
+#define COV_LEAST   0.001 /* below it, all iterations cost the same */
 #define COV_MOST    10
 #define LOCATION    "Location: "
 
@@ -26,7 +26,7 @@ struct execution {
 };
 
 struct measured {
-    struct execution *executions; /* [count]; owned */
+    struct execution *executions; /* [count] owned */
     size_t count;
     uint64_t iterations; /* of all executions */
     uint64_t seed;
@@ -76,7 +76,6 @@ int profile_request_parse(struct profile_request *request, const char *spec, str
     return 0;
 }
 
-/* Cost of an iteration; a binary search finds its execution. */
 static double measured_at(void *context, uint64_t iteration)
 {
     const struct measured *measured = context;
@@ -101,7 +100,8 @@ static void measured_release(void *context)
     free(((struct measured *)context)->executions);
 }
 
-/* Parses `Location: LOOP,Mean M Sigma S iterations N`; LOOP may contain spaces. -1: invalid. */
+/* Parses `Location: LOOP,Mean M Sigma S iterations N`, in which LOOP may contain spaces. Returns -1 for any other
+ * line. */
 static int parse_execution(const char *line, size_t length, char loop[256], double figures[2], uint64_t *iterations)
 {
     char text[1024];
@@ -116,7 +116,7 @@ static int parse_execution(const char *line, size_t length, char loop[256], doub
         sscanf(mean, "Mean %lf Sigma %lf iterations %" SCNu64 " %n", &figures[0], &figures[1], iterations, &end) != 3 ||
         mean[end] != '\0')
         return -1;
-    mean[-1] = '\0'; /* a comma or space */
+    mean[-1] = '\0'; /* ends LOOP at the comma or space before "Mean" */
     snprintf(loop, 256, "%.255s", text + strlen(LOCATION));
     return 0;
 }
@@ -127,7 +127,7 @@ static int add_execution(struct measured *measured, size_t *room, const double f
     struct execution *executions = grow(measured->executions, measured->count, room, sizeof *executions);
     if (executions == NULL)
         return error_set(error, "out of memory for the profile");
-    /* NaN for a single iteration */
+    /* the deviation of a single iteration is NaN */
     const double cov = figures[0] > 0 && isfinite(figures[1]) ? figures[1] / figures[0] : 0;
     measured->executions = executions;
     executions[measured->count++] =

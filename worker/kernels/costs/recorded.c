@@ -5,39 +5,42 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Neighbours on each side: one per worker, so that each chunk is compared with all workers, but at most this part of
- * the loop, over which costs may have changed. */
+/* Neighbours on each side: one per worker, so that each chunk is compared with all workers. But they span at most
+ * this part of the loop, because costs may change along it. */
 #define NEIGHBOURS_LEAST 2
 #define NEIGHBOURS_PART  16
 
 #define ROUNDS_MAX       300
 #define ROUNDS_PRECISION 1e-7
 
-/* Ratio of standard deviation to median absolute deviation of a normal distribution. */
+/* Standard deviation of a normal distribution, divided by its median absolute deviation. */
 #define MAD_TO_DEVIATION 1.4826
 #define DISTURBED_BEYOND 5.0
 
-/* Speeds differ if the sum of their squared deviations exceeds its mean by this many of its own deviations. */
+/* Speeds differ if the sum of their squared deviations is above its mean by this many of its standard deviations. */
 #define DIFFERENCE_BEYOND 3.0
 
 struct recorded_estimate {
     const struct recorded_chunk *chunks;
     size_t count, neighbours;
     unsigned workers;
-    double *slowness; /* [workers] */
-    double *cost_ns;  /* [count] cost of an iteration around the chunk; 0: no neighbours on both sides */
-    bool *left_out;   /* [count] */
-    /* [3 * (count + 1)] scratch: cumulative times at slowness 1, and iterations, also in order of workers */
+    /* The arrays are owned. slowness: [workers]; cost_ns and left_out: [count]. cost_ns is the cost of an iteration
+     * around the chunk, 0 if the chunk has no neighbours on one side. */
+    double *slowness;
+    double *cost_ns;
+    bool *left_out;
+    /* [3 * (count + 1)] scratch: sums of time at slowness 1, of iterations, and of the iterations in the order of
+     * workers. */
     double *sums;
     struct own_chunks {
         size_t place;     /* in the order of workers */
-        size_t low, high; /* in that order: its worker's first neighbour, and the end after the last one */
-    } * own;              /* [count] */
-    double *room;         /* [count] */
-    double beyond;        /* sum of squared relative deviations from the expected time */
-    size_t used;          /* chunks with a known deviation */
+        size_t low, high; /* in that order: the first neighbour that its worker computed, and the end of these */
+    } * own;
+    double *room;
+    double beyond; /* sum of the squared relative deviations from the expected time */
+    size_t used;   /* chunks whose deviation is known */
     struct worker_sums {
-        double ns, expected_ns; /* of its chunks with known costs around them; expected at slowness 1 */
+        double ns, expected_ns; /* of its chunks with known costs around them; the expected time is at slowness 1 */
         double squares;         /* of the expected times */
         double step;            /* of log(slowness) */
         unsigned chunks;
@@ -50,7 +53,7 @@ static size_t reach_of(const struct recorded_estimate *all, size_t k)
     return least < all->neighbours ? least : all->neighbours;
 }
 
-/* Finds each chunk's neighbours that its own worker computed. `next` is scratch, one entry per worker. */
+/* Finds the neighbours of each chunk that its own worker computed. `next` is scratch with an entry per worker. */
 static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t *low, size_t *high)
 {
     size_t before = 0, behind = 0;
@@ -71,7 +74,7 @@ static void find_own_chunks(struct recorded_estimate *all, size_t *next, size_t 
     }
 }
 
-/* A chunk whose neighbours on one side are all its own worker's says nothing about that worker's slowness, so it gets
+/* If its own worker computed all neighbours on one side, a chunk says nothing about that worker's slowness and gets
  * no cost, unless `alone_counts`. */
 static void find_costs_around(struct recorded_estimate *all, bool alone_counts)
 {
@@ -120,9 +123,9 @@ static void sum_up_workers(struct recorded_estimate *all)
     }
 }
 
-/* Moves half a step on the logarithmic scale: two alternating workers are compared only with each other, and whole
- * steps would swap them forever. The common part of all steps is removed, because only ratios of speeds are defined.
- * Returns the largest step. */
+/* Makes half a step on the logarithmic scale, because two workers in turns are compared only with each other, and
+ * whole steps would swap them forever. Only ratios of speeds are defined, so what all steps have in common is
+ * subtracted. Returns the largest step. */
 static double improve_slowness(struct recorded_estimate *all)
 {
     double largest = 0, mean = 0;
@@ -161,7 +164,7 @@ static int compare_recorded(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Logarithm of actual over expected time; NaN if unknown. */
+/* Logarithm of the ratio of actual to expected time; NaN: unknown. */
 static double surprise_of(const struct recorded_estimate *all, size_t k)
 {
     const struct recorded_chunk *chunk = &all->chunks[k];
@@ -194,22 +197,22 @@ static bool is_recorded_known(const struct recorded_estimate *all, unsigned w)
     return all->of[w].chunks >= RECORDED_CHUNKS_LEAST && all->of[w].ns > 0;
 }
 
-/* Squared standard error of the logarithm of the worker's slowness. The variance is estimated from all workers, because
- * one may have too few chunks. */
+/* Squared standard error of the logarithm of the worker's slowness. One worker may have too few chunks, so the
+ * variance is that of all workers. */
 static double error_squared(const struct recorded_estimate *all, const struct worker_sums *of)
 {
     const double variance = all->beyond / (double)(all->used > all->workers ? all->used - all->workers : 1);
     return variance * of->squares / (of->expected_ns * of->expected_ns);
 }
 
-/* Weight of the worker's speed, limited because no speed is known better than to one in a million. */
+/* Weight of the worker's speed, which is limited: no speed is known better than to one in a million. */
 static double weight_of_speed(const struct recorded_estimate *all, unsigned w)
 {
     return is_recorded_known(all, w) ? 1 / fmax(error_squared(all, &all->of[w]), 1e-12) : 0;
 }
 
-/* True if chance alone is unlikely to make the speeds so different: the homogeneity test of Cochran 1954, whose
- * statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
+/* True if chance alone is unlikely to explain the differences of speed. This is the homogeneity test of Cochran
+ * (1954), whose statistic has mean n - 1 and variance 2 (n - 1) for n equal speeds. */
 static bool are_speeds_different(const struct recorded_estimate *all)
 {
     double weights = 0, weighted = 0, sum = 0;
@@ -226,7 +229,7 @@ static bool are_speeds_different(const struct recorded_estimate *all)
     return known > 1 && sum > known - 1 + DIFFERENCE_BEYOND * sqrt(2.0 * (known - 1));
 }
 
-/* Mean speed weighted by compute time, which leaves the total cost of all iterations unchanged. */
+/* Mean of the speeds, weighted by compute time: dividing by it does not change the total cost of all iterations. */
 static double mean_speed_of(const struct recorded_estimate *all, const double *busy_ns)
 {
     double ns = 0, work_ns = 0;

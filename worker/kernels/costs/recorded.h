@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Separates the speeds of the workers of a recorded run from the costs of its iterations.
  *
- * A recorded chunk took `count` iterations times their cost times the slowness of the worker. Costs are similar in
- * nearby chunks, which different workers computed, so each chunk is compared with those around it. Two equations are
+ * The time of a recorded chunk is its number of iterations, times their cost, times the slowness of its worker. Nearby
+ * chunks have similar costs and different workers, so each chunk is compared with those around it. Two equations are
  * solved by alternating iteration:
  *     cost around chunk k  =  sum over its neighbours of (time / slowness of their worker) / their iterations
  *     slowness of worker w =  time of its chunks / sum over them of (iterations * cost around them)
@@ -22,24 +22,23 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Chunks from which on a worker's speed is known. */
+/* A worker's speed is known if it has at least so many chunks. */
 #define RECORDED_CHUNKS_LEAST 2
 
-/* A chunk of the file, in the order of the loop. */
 struct recorded_chunk {
     uint64_t count;  /* at least 1 */
-    double ns;       /* time of all of them */
-    unsigned worker; /* 0 to workers - 1 */
+    double ns;       /* for all of them */
+    unsigned worker; /* less than the number of workers */
 };
 
 struct recorded_speeds {
     double *speed; /* [workers] relative to the mean weighted by compute time; 1 if unknown; owned */
     unsigned workers;
     unsigned known;
-    bool are_different; /* false: they may be equal, and `speed` is 1 for all */
+    bool are_different; /* false: they may be equal, and all of `speed` is 1 */
 };
 
-/* Fails if memory runs out; nothing is owned then. */
+/* If it fails, because memory runs out, `speeds` owns nothing. */
 int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_chunk *chunks, size_t count,
                          unsigned workers, struct error *error);
 void recorded_speeds_fini(struct recorded_speeds *speeds);

@@ -8,20 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Size of "line 4 (fit)", and how many tasks of a cycle are named. */
+/* Size of "line 4 (fit)", and how many tasks an error names of a cycle. */
 #define AFTER_TEXT_MAX 80
 #define CIRCLE_NAMED   4
 
 struct after_name {
-    char *text; /* owned */
+    char *text;
     uint64_t task;
 };
 
 struct after {
     struct tasks *tasks;
     struct precedence *precedence;
-    int names_column;         /* -1: tasks are named by number */
-    struct after_name *names; /* [tasks->count] sorted; owned; NULL without a column of names */
+    int names_column;         /* -1: tasks are named by their numbers */
+    struct after_name *names; /* [tasks->count] sorted; NULL: no column of names; owned */
 };
 
 static int after_fail_without_memory(struct error *error)
@@ -76,7 +76,7 @@ static const struct after_name *find_name(const struct after *after, const char 
     return low < after->tasks->count && strcmp(after->names[low].text, text) == 0 ? &after->names[low] : NULL;
 }
 
-/* Describes a task: "line 4 (fit)" of a table, "task 3" of a list. Changes the current row. */
+/* For errors: "line 4 (fit)" of a table, "task 3" of a list. Changes the current row. */
 static const char *task_text(const struct after *after, uint64_t task, char text[AFTER_TEXT_MAX])
 {
     struct tasks *tasks = after->tasks;
@@ -142,7 +142,7 @@ static int add_wait(const struct after *after, uint64_t task, uint64_t other, st
     return precedence_add(after->precedence, task, other) < 0 ? after_fail_without_memory(error) : 0;
 }
 
-/* Parses the names in the field, which is modified. */
+/* The field is modified. */
 static int take_names(const struct after *after, uint64_t task, char *field, struct error *error)
 {
     uint64_t other;
@@ -153,7 +153,7 @@ static int take_names(const struct after *after, uint64_t task, char *field, str
     return 0;
 }
 
-/* A name that contains a separator can only stand alone. */
+/* If a name contains a separator, it must be the only one in the field. */
 static int take_after_field(const struct after *after, uint64_t task, unsigned column, struct error *error)
 {
     if (tasks_take_row(after->tasks, task, error) < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Tasks that wait for others: the column `after` of a table or list.
  *
- * A field names tasks by their value in the column `name`, or else `id`, or else by number from 1; names are separated
- * by commas, semicolons or spaces. */
+ * A field lists tasks, separated by commas, semicolons or spaces. It names each by its value in the column `name`
+ * or, if there is none, `id`; if there is neither, by its number from 1. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,5 +11,5 @@
 
 #define AFTER_COLUMN "after"
 
-/* Reads which tasks wait for which; `precedence` may be empty. Errors, also for cycles, name the rows. */
+/* `precedence` is empty if no task waits. Errors, also about cycles, name the rows. */
 int after_read(struct tasks *tasks, struct precedence *precedence, struct error *error);

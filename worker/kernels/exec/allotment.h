@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The part of its node's resources that a task gets. If tasks need nothing, nothing is shared. */
+/* The part of its node's resources that a task gets. If no task needs anything, nothing is shared out. */
 #pragma once
 
 #include "worker/kernels/exec/claim.h"
@@ -14,31 +14,31 @@ enum allotment_result { ALLOTMENT_WAITS, ALLOTMENT_THERE, ALLOTMENT_REFUSED };
 
 struct allotment {
     struct needs_source source;
-    bool is_used; /* tasks need something */
+    bool is_used; /* some task needs something */
     struct resources resources;
     struct claim claim;
-    struct needs needs;                      /* of the current task */
-    char (*settings)[ALLOTMENT_SETTING_MAX]; /* cores, memory, GPUs by three names, threads; owned */
+    struct needs needs;
+    char (*settings)[ALLOTMENT_SETTING_MAX]; /* cores, memory, threads, and the GPUs by three names; owned */
 };
 
-/* `path`: from claim_path(). `any_core`: see resources_init(). On failure nothing is owned. */
+/* `path` comes from claim_path(), and `any_core` is as in resources_init(). On failure nothing is owned. */
 int allotment_init(struct allotment *allotment, const struct needs_source *source, const char *path, bool any_core,
                    struct error *error);
 void allotment_fini(struct allotment *allotment);
 
-/* Requests what the current task needs. Returns an enum allotment_result, with an error for ALLOTMENT_REFUSED, or
- * -1. */
+/* Requests what the current task needs. Returns an enum allotment_result, or -1 for errors that are not the task's.
+ * ALLOTMENT_REFUSED sets `error`, too. */
 int allotment_begin(struct allotment *allotment, const struct tasks *tasks, struct error *error);
 
-/* Tries again when the claim's descriptor is readable. */
+/* To be called if the descriptor of the claim is readable. */
 int allotment_advance(struct allotment *allotment, struct error *error);
 
 void allotment_end(struct allotment *allotment);
 
-/* Sets variables that tell the task what it has, at most ALLOTMENT_SETTINGS. */
+/* Sets at most ALLOTMENT_SETTINGS variables, which tell the task what it has. */
 void allotment_tell(struct allotment *allotment, struct environment *environment);
 
-/* Memory limit of the current task in bytes; 0: none. */
+/* 0: no limit. */
 static inline uint64_t allotment_memory(const struct allotment *allotment)
 {
     return allotment->is_used ? allotment->needs.amount[NEED_MEMORY] : 0;

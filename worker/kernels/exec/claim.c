@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Claims: see claim.h.
  *
- * The claims of a node are records in a file: the first one for what the node has, and one per worker. A lock on the
- * first byte guards all of them during each access. A worker holds a lock on its own record as long as it lives; the
- * system releases it when the process ends, and a record without a lock claims nothing. Free amounts are computed from
- * the records each time, so a killed worker leaves no wrong sum. The locks belong to the open file, not to the process.
+ * The claims of a node are records in a file: the first one has what the node has, and each worker has one. While a
+ * worker reads or changes records, it locks the first byte. As long as it lives it also holds a lock on its own record:
+ * the system releases that when the process ends, and a record without a lock claims nothing. What is free is computed
+ * from the records each time, so a worker that is killed leaves no wrong sum. The locks belong to the open file, not to
+ * the process.
  *
- * A waiting worker watches the file: releasing a claim changes its times, and an ending process closes it. */
+ * A worker that waits watches the file: releasing a claim changes the file's times, and a process that ends closes
+ * it. */
 #include "worker/kernels/exec/claim.h"
 
 #include "common/job/surroundings.h"
@@ -36,12 +38,12 @@
 #define PREFIX       "hdss-needs-"
 
 #define RECORDS_MAX 1024u
-/* How often a waiting claim is checked without notifications, and with them. */
+/* How often a waiting claim is checked if there are no notifications, and if there are. */
 #define LOOK_OFTEN_NS  10000000
 #define LOOK_SELDOM_NS 1000000000
 
 struct record {
-    uint64_t state; /* enum claim_state; in the first record 1 if it is filled in */
+    uint64_t state; /* enum claim_state; in the first record 1: it is filled in */
     uint64_t ticket;
     uint64_t amount[NEEDS];
     uint64_t gpus;
@@ -52,7 +54,7 @@ static off_t place_of(unsigned number)
     return (off_t)(number * sizeof(struct record));
 }
 
-/* Sets or queries a lock; 0 bytes: to the end. */
+/* Sets or queries a lock. 0 bytes: to the end of the file. */
 static int lock_bytes(int file, int command, short type, off_t first, off_t bytes)
 {
     struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = first, .l_len = bytes};
@@ -78,7 +80,6 @@ static void unlock_all(int file)
     lock_bytes(file, F_OFD_SETLK, F_UNLCK, 0, 1);
 }
 
-/* True if another worker holds the record. */
 static bool is_held(int file, unsigned number)
 {
     return lock_bytes(file, F_OFD_GETLK, F_WRLCK, place_of(number), 1) == 1;
@@ -96,7 +97,6 @@ static int write_record(const struct claim *claim)
     return file_write_at(claim->file, &record, sizeof record, (uint64_t)place_of(claim->number));
 }
 
-/* Returns the number of records, or -1. */
 static int read_records(struct claim *claim)
 {
     ssize_t got;
@@ -113,7 +113,7 @@ static struct record record_at(const struct claim *claim, unsigned number)
     return record;
 }
 
-/* Computes what this claim can take, and which GPUs are taken. Earlier waiting claims count as granted. */
+/* What is left for this claim, and which GPUs are taken. Claims that waited before it count as granted. */
 static void count_free(const struct claim *claim, unsigned records, int64_t left[NEEDS], uint64_t *gpus)
 {
     *gpus = 0;
@@ -130,7 +130,6 @@ static void count_free(const struct claim *claim, unsigned records, int64_t left
     }
 }
 
-/* The first free GPUs. */
 static uint64_t choose_gpus(uint64_t taken, uint64_t count)
 {
     uint64_t chosen = 0;
@@ -142,7 +141,6 @@ static uint64_t choose_gpus(uint64_t taken, uint64_t count)
     return chosen;
 }
 
-/* A ticket after all claims made so far. */
 static uint64_t next_ticket(const struct claim *claim, unsigned records)
 {
     uint64_t last = 0;
@@ -160,7 +158,7 @@ static uint64_t digest_variables(uint64_t digest, const char *const *names, size
     return digest;
 }
 
-/* Launches of a session may have different cores, GPUs or batch jobs, and then do not share resources. */
+/* Launches of a session that have other cores, GPUs or batch jobs do not share resources. */
 static uint64_t digest_own_resources(uint64_t digest)
 {
     static const char *const names[] = {
@@ -171,7 +169,7 @@ static uint64_t digest_own_resources(uint64_t digest)
     return digest_variables(digest_record(digest, cpus, sizeof cpus), names, sizeof names / sizeof *names);
 }
 
-/* Without a session, the workers of a launch are identified by their launcher. */
+/* Without a session, workers belong together if they have the same launcher. */
 static uint64_t digest_launch(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE", "SLURM_JOB_ID", "SLURM_STEP_ID"};
@@ -179,7 +177,7 @@ static uint64_t digest_launch(void)
     return digest_variables(digest_record(0, &launcher, sizeof launcher), names, sizeof names / sizeof *names);
 }
 
-/* Hash that identifies the run or set and this node: the same in all workers that share the node's resources. */
+/* A hash that is the same for all workers of this run or set that share the resources of this node. */
 static uint64_t number_of_node(bool any_core)
 {
     const char *session = own_environment_of_job(SESSION_VARIABLE);
@@ -202,7 +200,7 @@ const char *claim_path(bool any_core, char path[CLAIM_PATH_MAX])
     return path;
 }
 
-/* Removes the file if no other worker holds a record; requires the lock. */
+/* Requires the lock. */
 static bool remove_if_deserted(int file, const char *path)
 {
     return !is_any_held(file) && (unlink(path) == 0 || errno == ENOENT);
@@ -231,7 +229,7 @@ bool claim_clear(const char *path)
     return is_gone;
 }
 
-/* Removes files of runs all of whose workers on this node were killed. */
+/* Removes the files of runs whose workers on this node were all killed. */
 static void remove_deserted(void)
 {
     char prefix[40], path[CLAIM_PATH_MAX];
@@ -249,7 +247,7 @@ static void remove_deserted(void)
         closedir(open);
 }
 
-/* Opens and locks the file of that path, which another worker may be removing. */
+/* Opens and locks the file at the path. Repeats that if another worker removes the file meanwhile. */
 static int join_others(struct claim *claim)
 {
     struct stat status = {0};
@@ -263,7 +261,7 @@ static int join_others(struct claim *claim)
     return 0;
 }
 
-/* The first worker records what the node has, because that changes while tasks run. */
+/* The first worker records what the node has. Later ones might find other amounts, because tasks run. */
 static int agree_on_resources(struct claim *claim)
 {
     struct record first = {.state = 1};
@@ -294,7 +292,7 @@ static int enter(struct claim *claim)
     return result;
 }
 
-/* Without inotify, of which a user may have few instances, the timer does everything. */
+/* A user may have only few inotify instances. Without one the timer does all. */
 static int open_set(struct claim *claim)
 {
     struct epoll_event event = {.events = EPOLLIN};
@@ -446,5 +444,5 @@ void claim_end(struct claim *claim)
         write_record(claim);
         unlock_all(claim->file);
     }
-    futimens(claim->file, NULL); /* wakes the waiting workers */
+    futimens(claim->file, NULL); /* wakes the workers that wait */
 }

@@ -8,11 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Unquoted, these are special to a shell; so is a tilde at the start of a word. */
+/* Special to a shell unless they are quoted. So is a tilde at the beginning of a word. */
 #define OPERATORS "|&;<>()$`*?"
-/* After a dollar these start an expansion. */
+/* They begin an expansion after a dollar. */
 #define AFTER_DOLLAR "{(*@#?-$!_"
-/* Not special to a shell. */
+/* No shell gives them a meaning. */
 #define PLAIN "%+,-./:=@_^"
 
 enum quoting { QUOTING_NONE, QUOTING_SINGLE, QUOTING_DOUBLE };
@@ -22,11 +22,11 @@ struct scan {
     const char *line;
     size_t length, at;
     enum quoting quoting;
-    bool in_word;   /* a word has begun, possibly empty */
-    bool is_quoted; /* part of the word was quoted */
+    bool in_word;   /* a word has begun, which may be empty */
+    bool is_quoted; /* some of the word was quoted */
     size_t opened;  /* where the quotes began */
     const struct places *places;
-    bool is_fish; /* the line is for fish */
+    bool is_fish;
     struct error *error;
 };
 
@@ -114,7 +114,7 @@ char **cmdline_argv(struct cmdline *words)
     return words->argv + 1;
 }
 
-/* Length of a {..} that begins here, with both braces, or 0. */
+/* Length of the {..} that begins here, including the braces; 0: none does. */
 static size_t place_length(const struct scan *scan)
 {
     const char *from = scan->line + scan->at;
@@ -122,7 +122,7 @@ static size_t place_length(const struct scan *scan)
     return end != NULL ? (size_t)(end - from) + 1 : 0;
 }
 
-/* Checks whether a replaceable {..} begins here. 1, 0 or -1. */
+/* Returns 1 if a {..} begins here that is replaced, 0 or -1. */
 static int cmdline_find_place(struct scan *scan, struct values *values, size_t *length)
 {
     *length = place_length(scan);
@@ -145,7 +145,7 @@ static int refuse_operator(const struct scan *scan, char c)
                      scan->at + 1, c, c);
 }
 
-/* True if the braces that begin here are several words to a shell: {a,b} and {1..9}. */
+/* True if a shell makes several words of the braces that begin here: {a,b} and {1..9}. */
 static bool is_brace_expansion(const struct scan *scan)
 {
     const size_t length = place_length(scan);
@@ -197,7 +197,7 @@ static void open_quotes(struct scan *scan, enum quoting quoting)
     scan->opened = scan->at;
 }
 
-/* The name of an assignment must not be quoted; its value may. */
+/* The value of an assignment may be quoted, its name may not. */
 static void note_quotes(struct scan *scan)
 {
     struct cmdline *words = scan->words;
@@ -275,7 +275,7 @@ static int cmdline_take_value(struct scan *scan, const char *value, size_t lengt
     return enter_word(scan) < 0 ? -1 : cmdline_put(scan->words, value, length, scan->error);
 }
 
-/* In quotes, several values become one word. A value is never the name of an assignment. */
+/* Within quotes several values become one word. A value is never the name of an assignment. */
 static int cmdline_take_values(struct scan *scan, const struct values *values)
 {
     for (unsigned i = 0; i < values->count; i++) {
@@ -311,7 +311,7 @@ static int cmdline_take(struct scan *scan)
     return -1;
 }
 
-/* Number of bytes without special meaning, in quotes or not. */
+/* Number of bytes that mean nothing special, in quotes or not. */
 static size_t ordinary_length(const struct scan *scan)
 {
     size_t end = scan->at;
@@ -344,7 +344,7 @@ int cmdline_split(struct cmdline *words, const char *line, size_t length, const 
     return end_word(&scan);
 }
 
-/* Appends `c` so that a shell with this quoting reads it literally. */
+/* Appends `c` so that a shell takes it literally within these quotes. */
 static int put_quoted(struct scan *scan, enum nesting_place place, char c)
 {
     const char *special = place == NESTING_DOUBLE ? (scan->is_fish ? "$\"\\" : "$`\"\\") : scan->is_fish ? "\\" : "";
@@ -373,7 +373,7 @@ static int put_value(struct scan *scan, enum nesting_place place, const char *va
     return cmdline_put(scan->words, behind, strlen(behind), scan->error);
 }
 
-/* A shell evaluates arithmetic operands, so quoting does not help. */
+/* A shell evaluates the operands of arithmetic, so quoting would not make other values safe. */
 static bool is_number(const char *value, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -414,7 +414,7 @@ static int put_all_at(struct scan *scan, enum nesting_place place, size_t place_
     return 0;
 }
 
-/* True for a backslash before a brace that stands for itself: it must not become one before a quote of a value. */
+/* True for a backslash that stands for itself before a brace. It must not come to stand before a quote of the value. */
 static bool is_lone_backslash(const struct scan *scan, enum nesting_place place)
 {
     const char *from = scan->line + scan->at;
@@ -499,7 +499,7 @@ struct search_for_place {
     bool found;
 };
 
-/* Stops the scan at the first place. */
+/* Ends the scan at the first {..} that is replaced. */
 static int note_place(void *context, const char *name, size_t length, struct values *values, struct error *error)
 {
     struct search_for_place *search = context;

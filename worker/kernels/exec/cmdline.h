@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Splits a command line into words as a POSIX shell does, and replaces {..}.
  *
- * Quotes, backslashes, a comment at the end and assignments before the command have their shell meaning. What only a
- * shell can do, such as pipes, variables and file name patterns, is refused if unquoted, and `wants_shell` is set: the
- * caller then passes the line to a shell or reports the error. The value of a {..} becomes part of its word, whatever
- * it contains; several values become several words, or are joined with spaces inside quotes. An unknown {..} is kept,
- * as is
- * \{..}. */
+ * Quotes, backslashes, a comment at the end and assignments before the command mean what they mean to a shell. What
+ * only a shell can do, such as pipes, variables and file name patterns, is refused unless it is quoted, and
+ * `wants_shell` is set: the caller then passes the line to a shell, or reports the error.
+ *
+ * The value of a {..} becomes part of its word, whatever it contains. Several values become several words; within
+ * quotes they are joined with spaces. A {..} that is not known stays, and so does \{..}. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,29 +15,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Limits of a command, similar to the system's. */
+/* Limits of a command, similar to those of the system. */
 #define CMDLINE_WORDS_MAX 100000
 #define CMDLINE_BYTES_MAX (2u << 20)
 
-/* Values for a {..}. */
 struct values {
     const struct piece *items; /* borrowed until the next look-up */
     unsigned count;
 };
 
-/* Looks up the text between the braces. 1 and the values; 0: unknown; -1: error. */
+/* Looks up the text between the braces. find() returns 1: it has set `values`; 0: unknown; -1: error. */
 struct places {
     int (*find)(void *context, const char *name, size_t length, struct values *values, struct error *error);
     void *context;
 };
 
-/* Reusable for many lines. */
+/* Can be used again for another line. */
 struct cmdline {
     char *text; /* the words, each with its NUL; owned */
     size_t length, capacity;
-    size_t *start; /* beginning of each word in the text; owned */
+    size_t *start; /* where each word begins in the text; owned */
     unsigned count, room;
-    unsigned assignments; /* leading NAME=value words */
+    unsigned assignments; /* number of NAME=value words before the command */
     char **argv;          /* made by cmdline_argv(); owned */
     unsigned argv_room;
     bool is_for_shell; /* made by cmdline_for_shell() */
@@ -48,24 +47,25 @@ void cmdline_init(struct cmdline *words);
 void cmdline_fini(struct cmdline *words);
 void cmdline_clear(struct cmdline *words);
 
-/* Splits the line; it may have no words. Errors begin with the column. */
+/* There may be no words. Errors begin with the column. */
 int cmdline_split(struct cmdline *words, const char *line, size_t length, const struct places *places,
                   struct error *error);
 
-/* Makes the words `shell` (a path), -c and the whole line, with values quoted so that the shell takes each as part of
- * one word: see nesting.h. Refuses NULs, and a {..} where quoting does not help. Errors begin with the column. */
+/* Makes three words: `shell` (a path), -c, and the whole line, in which values are quoted so that the shell takes
+ * each as part of one word (nesting.h). Refuses NULs, and a {..} at a place where quoting does not help. Errors
+ * begin with the column. */
 int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line, size_t length,
                       const struct places *places, struct error *error);
 
-/* Makes one word of the whole line, in which only {..} is special. Errors begin with the column. */
+/* Makes one word of the whole line. Only {..} is special in it. Errors begin with the column. */
 int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
                  struct error *error);
 
-/* True if the line has a replaceable {..}. */
+/* True if the line has a {..} that is replaced. */
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
-/* The words after the assignments, ends with NULL, with a free entry before the first. Valid until the words change;
- * NULL if memory runs out. */
+/* The words after the assignments, ended by NULL, with an unused entry before the first. Valid until the words
+ * change. Returns NULL if memory runs out. */
 char **cmdline_argv(struct cmdline *words);
 
 static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
@@ -73,5 +73,5 @@ static inline const char *cmdline_at(const struct cmdline *words, unsigned i)
     return words->text + words->start[i];
 }
 
-/* True if a shell takes the unquoted word literally. */
+/* True if a shell takes the word literally without quotes. */
 bool cmdline_is_plain(const char *word);

@@ -20,15 +20,15 @@
 #include <unistd.h>
 
 #define NEVER_NS UINT64_MAX
-/* A process that keeps the output open after the end usually ends soon as well. */
+/* How long to wait for a process that keeps the output open after the command has ended. Usually it ends soon, too. */
 #define LINGER_NS 200000000u
-/* Memory use is checked this long after the start, then at doubling intervals up to the longest. */
+/* Memory use is first checked so long after the start, and then after intervals that double up to the longest. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
-/* Polling interval if the kernel has no pidfd. */
+/* How often to poll if the kernel has no pidfd. */
 #define ASK_NS    1000000u
 #define READS_MAX 16
-/* A larger output buffer is freed after the task. */
+/* A larger buffer for output is freed after the task. */
 #define KEPT_BYTES (1u << 20)
 
 #define STATUS_NOT_FOUND 127
@@ -49,7 +49,7 @@ static int watch(const struct command *command, int descriptor, unsigned tag)
     return epoll_ctl(command->set, EPOLL_CTL_ADD, descriptor, &event);
 }
 
-/* Returns a descriptor above 2: the child replaces its 0, 1 and 2. */
+/* Opens /dev/null above 2, because the child replaces its 0, 1 and 2. */
 static int open_first_three(void)
 {
     int descriptor;
@@ -64,7 +64,7 @@ int command_init(struct command *command, const struct command_limits *limits, i
     *command = (struct command){.limits = *limits, .folder = folder, .process = -1};
     for (unsigned i = 0; i < COMMAND_STREAMS; i++)
         command->captures[i] = (struct capture){.pipe = -1, .task_end = -1, .file = -1};
-    signal(SIGCHLD, SIG_DFL); /* with an ignored SIGCHLD the child's status would be lost */
+    signal(SIGCHLD, SIG_DFL); /* if SIGCHLD were ignored, the child's status would be lost */
     command->nothing = open_first_three();
     command->set = epoll_create1(EPOLL_CLOEXEC);
     command->timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -136,7 +136,7 @@ static int begin_file(struct command *command, struct capture *capture)
     return capture->file;
 }
 
-/* The disk is full: half of this file is given up, so that other tasks can write. */
+/* The disk is full: gives up half of this file, so that other tasks can write. */
 static void give_way(struct capture *capture)
 {
     if (capture->is_spilled && ftruncate(capture->file, (off_t)(capture->written / 2)) == 0)
@@ -178,10 +178,10 @@ static void command_keep(struct capture *capture, const char *bytes, size_t coun
     capture->length += count;
 }
 
-/* Moves what is kept to the file, where the rest goes, too. */
+/* Moves the output so far to the file, where the rest will go. */
 static void command_spill(struct command *command, struct capture *capture)
 {
-    unlinkat(command->folder, capture->name, 0); /* of an earlier try */
+    unlinkat(command->folder, capture->name, 0); /* left by an earlier try */
     capture->is_spilled = true;
     command_write_file(command, capture, capture->bytes, capture->length);
     capture->length = 0;
@@ -201,7 +201,6 @@ static void command_take_output(struct command *command, struct capture *capture
         command_keep(capture, bytes, taken);
 }
 
-/* Reads what is there, up to READS_MAX times. */
 static void read_output(struct command *command, struct capture *capture)
 {
     char *bytes = command->scratch;
@@ -214,7 +213,7 @@ static void read_output(struct command *command, struct capture *capture)
         else
             return;
         if (got < (ssize_t)sizeof command->scratch && got > 0 && command->state != COMMAND_LINGERING)
-            return; /* usually everything */
+            return; /* a short read has usually taken all */
     }
 }
 
@@ -229,7 +228,7 @@ uint64_t command_dropped(const struct command *command, unsigned stream)
     return received > command->limits.bytes ? received - command->limits.bytes : 0;
 }
 
-/* Opens a pipe whose reading end does not block. */
+/* Only the end for reading does not block. */
 static int open_pipe(struct command *command, unsigned stream)
 {
     int ends[2];
@@ -240,7 +239,7 @@ static int open_pipe(struct command *command, unsigned stream)
     return fcntl(ends[0], F_SETFL, O_NONBLOCK) < 0 || watch(command, ends[0], stream) < 0 ? -1 : 0;
 }
 
-/* A file of this name from an earlier run is removed; a link is not followed. */
+/* Removes a file of this name that an earlier run has left. A link is not followed. */
 static void begin_capture(struct command *command, struct capture *capture, const char *name)
 {
     if (capture->capacity > KEPT_BYTES) {
@@ -273,11 +272,11 @@ static void not_started(struct command *command, int error)
     command->outcome.error = error;
     command->outcome.status = error == ENOENT || error == ENOTDIR ? STATUS_NOT_FOUND : STATUS_NOT_RUN;
     command->pid = -1;
-    command->deadline_ns = 1; /* over at once */
+    command->deadline_ns = 1; /* it is over at once */
     set_timer(command);
 }
 
-/* Opens the task's folder. Returns 0 or an errno. */
+/* Returns 0 or an errno. */
 static int open_start_folder(const char *path, int *folder)
 {
     *folder = path[0] == '\0' ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -286,7 +285,7 @@ static int open_start_folder(const char *path, int *folder)
     return *folder < 0 || faccessat(*folder, ".", X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* If the user's process limit is reached, it is usually only for a short time. */
+/* The limit of processes of a user is usually reached for a short time only. */
 #define SPAWN_TRIES  100
 #define SPAWN_NAP_NS 20000000
 
@@ -358,8 +357,8 @@ static uint64_t span_ns(struct timeval span)
     return (uint64_t)span.tv_sec * 1000000000u + (uint64_t)span.tv_usec * 1000u;
 }
 
-/* Reaps the rest of a task's process group, which are children of this process by adoption. True if one was killed or
- * has not ended. */
+/* Reaps what was left of a task's process group; the worker has adopted these processes. Returns true if one was
+ * killed, or has not ended. */
 static bool has_killed_some(pid_t group)
 {
     int status;
@@ -370,7 +369,7 @@ static bool has_killed_some(pid_t group)
     return was_killed || ended == 0;
 }
 
-/* The process is not reaped earlier, so that its number is not reused while its group is killed. */
+/* Reaps the process after killing its group: while it is not reaped, the system does not give its number to another. */
 static void reap(struct command *command)
 {
     struct rusage usage = {0};
@@ -383,9 +382,9 @@ static void reap(struct command *command)
     children_forget(command->pid);
     struct command_outcome *outcome = &command->outcome;
     outcome->status = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
-    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: unknown */
+    outcome->signal = ended < 0 ? SIGKILL : WIFSIGNALED(status) ? WTERMSIG(status) : 0; /* -1: the status is unknown */
     outcome->cpu_ns = span_ns(usage.ru_utime) + span_ns(usage.ru_stime);
-    /* Before exec the child shares the worker's memory, and the system keeps the maximum. */
+    /* Before exec the child shares the worker's memory, and the system keeps the maximum of both. */
     if ((uint64_t)usage.ru_maxrss > command->own_peak_kib && (uint64_t)usage.ru_maxrss > outcome->peak_kib)
         outcome->peak_kib = (uint64_t)usage.ru_maxrss;
     outcome->left_some = has_killed_some(command->pid);
@@ -436,7 +435,7 @@ static void process_ended(struct command *command, uint64_t now_ns)
         set_timer(command);
 }
 
-/* Starts the grace period of the process group. False if nothing runs. */
+/* Sends SIGTERM, after which the grace period begins. Returns false if nothing runs. */
 static bool terminate(struct command *command, uint64_t now_ns)
 {
     if (command->state != COMMAND_RUNNING || command->pid <= 0)
@@ -524,7 +523,7 @@ bool command_advance(struct command *command)
     return true;
 }
 
-/* Waits for the grace period; messages are not handled meanwhile. */
+/* Waits for the grace period. The worker handles no messages meanwhile. */
 static void end_now(struct command *command)
 {
     uint64_t until_ns = clock_ns(CLOCK_MONOTONIC) + command->limits.grace_ns;

@@ -10,15 +10,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Prefixes of variables of Open MPI and its runtime, of PMI and PMIx, and of MPICH's launcher. */
+/* Prefixes of the variables of Open MPI and its runtime, of PMI and PMIx, and of MPICH's launcher. */
 static const char *const of_launchers[] = {
     "OMPI_", "OPAL_", "ORTE_", "PRTE_", "PMI", "PMIX_", "HYDI_", "MPI_LOCAL", NULL,
 };
 
-/* Present in processes that an MPI launcher has started as ranks. */
+/* Processes that an MPI launcher has started as ranks have one of these. */
 static const char *const of_mpi_ranks[] = {"OMPI_COMM_WORLD_RANK=", "PMIX_RANK=", "PMI_RANK=", "PMI_FD=", NULL};
 
-/* Without these, MPI launchers in several tasks would all bind their ranks from the first core of the node on. */
+/* Without these, the MPI launchers of several tasks would all bind their ranks to the node's first cores. */
 static const char *const unbinding[] = {
     "OMPI_MCA_hwloc_base_binding_policy=none",
     "PRTE_MCA_hwloc_default_binding_policy=none",
@@ -26,7 +26,7 @@ static const char *const unbinding[] = {
     NULL,
 };
 
-/* Variables of HDSS itself. A task that wrote to the file of the first would be taken for a rank. */
+/* Variables of HDSS itself. A task that wrote to the file of STATUS_VARIABLE would be taken for a rank. */
 static const char *const of_ranks[] = {
     STATUS_VARIABLE "=",
     SUMMARY_VARIABLE "=",
@@ -51,7 +51,6 @@ bool environment_is_of_one_machine(void)
     return components != NULL && strcmp(components, QUICK_HWLOC_VALUE) == 0;
 }
 
-/* Adds the settings of names that are not set. */
 static void add_defaults(struct environment *environment, const char *const *settings)
 {
     for (; *settings != NULL; settings++) {
@@ -68,7 +67,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     bool is_mpi_rank = false;
     for (; of_worker[count] != NULL; count++)
         is_mpi_rank |= begins_with_any(of_worker[count], of_mpi_ranks);
-    all |= !is_mpi_rank; /* then they are the user's */
+    all |= !is_mpi_rank; /* no launcher has set them, but the user */
     const size_t more = sizeof unbinding / sizeof *unbinding;
     *environment = (struct environment){.own = calloc(count + more + 1, sizeof *environment->own)};
     if (environment->own == NULL)
@@ -80,7 +79,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     return 0;
 }
 
-/* Replaces an existing setting of the same name, because programs differ in which of two they use. */
+/* Replaces a setting of the same name: of two, some programs use the first and some the last. */
 static void replace_setting(char **settings, unsigned *count, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -91,7 +90,7 @@ static void replace_setting(char **settings, unsigned *count, const char *settin
     *count += i == *count;
 }
 
-/* The setting of that name among `count`, or before the NULL that ends them. */
+/* Looks at `count` settings, or up to the NULL that ends them. */
 static const char *setting_of(char *const *settings, unsigned count, const char *name)
 {
     const size_t length = strlen(name);
@@ -107,7 +106,7 @@ const char *environment_value(const struct environment *environment, const char 
     return setting != NULL ? setting + strlen(name) + 1 : NULL;
 }
 
-/* Unescapes the next item of the list; returns its end in `item`. */
+/* Copies the next item of the list without its escapes, and returns the end of the copy. */
 static const char *take_item(const char **list, char *item)
 {
     const char *from = *list;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks that are commands: an iteration runs one, and yields its output and a line of the task log.
+/* The kernel `exec`: an iteration runs a command, a task. Its results are the task's output and a line of the task log.
  *
  * While a command runs, or waits for resources, the worker handles messages: exec_kernel_run_variable() returns
- * HDSS_WAIT and is called again after an event. A failed task counts as done, and is reported as failed; its output is
+ * HDSS_WAIT and is called again after an event. A task that fails is done, but reported as failed. Its output is
  * that of its last try. */
 #include "worker/kernels/exec/exec.h"
 
@@ -101,11 +101,11 @@ static const struct hdss_param params[] = {
     {NULL},
 };
 
-/* Most lists kept in a process; nearly all of them grow. */
+/* Limit of the lists that a process keeps. Nearly all of them grow. */
 #define KEPT_MAX     16
 #define GRACE_NS     2000000000u
 #define OUTPUT_BYTES (UINT64_C(64) << 20)
-/* What is kept of it in memory where the rest can go to a file. */
+/* What is kept in memory of a stream whose rest can go to a file. */
 #define SPILL_BYTES (UINT64_C(16) << 20)
 
 struct exec_kernel {
@@ -115,22 +115,22 @@ struct exec_kernel {
     struct search search;
     struct allotment allotment;
     struct own_cores cores;
-    bool wants_cores; /* tasks are bound to cores of their own, if there are */
+    bool wants_cores; /* tasks are bound to cores of their own if there are enough */
     struct fragments fragments;
     struct hdss_worker worker;
     char host[65];
     unsigned retries;
     double timeout_s;
-    char folder[PATH_MAX + 5];                            /* PWD=, if it has a folder */
+    char folder[PATH_MAX + 5];                            /* PWD=, if the task has a folder */
     enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* WAITING: for resources */
-    bool is_refused;                                      /* it failed without being run */
-    bool wants_all_output;                                /* truncated output makes a task fail */
-    bool is_stopped;                                      /* it is cancelled, and no other follows */
-    struct error wrong;                                   /* why it is not run */
+    bool is_refused;                                      /* it fails without being run */
+    bool wants_all_output;                                /* a task fails if its output is cut off */
+    bool is_stopped;                                      /* it is cancelled, and no other task follows */
+    struct error wrong;                                   /* why the task is refused */
     uint64_t done;                                        /* finished iterations of the current range */
     unsigned tries;
-    uint64_t put[COMMAND_STREAMS]; /* bytes of its streams */
-    size_t shown[COMMAND_STREAMS]; /* of these, shown while it ran */
+    uint64_t put[COMMAND_STREAMS]; /* bytes of each stream that are results */
+    size_t shown[COMMAND_STREAMS]; /* how much of it was shown while the task ran */
     char settings[3][40], names[COMMAND_STREAMS][40];
     char text[TASKS_TEXT_MAX], line[TASKS_TEXT_MAX + 400];
 };
@@ -150,11 +150,11 @@ static struct tasks_source source_of(const union hdss_value *values)
     };
 }
 
-/* Task lists read by this process: of the latest job, and growing ones of other jobs. exec_kernel_describe() reads a
- * list; later checks, display, execution and growth find it here, so that it is read once. */
+/* Lists that this process has read: that of the latest job, and growing ones of other jobs. exec_kernel_describe()
+ * reads a list; checks, display, execution and growth find it here, so that it is read once. */
 static struct kept_tasks {
     struct tasks tasks;
-    uint64_t used; /* counter of the latest use; 0: unused */
+    uint64_t used; /* value of `uses` at the latest use; 0: the entry is free */
 } kept[KEPT_MAX];
 
 static uint64_t uses;
@@ -166,7 +166,7 @@ static void drop_kept(struct kept_tasks *one)
     one->used = 0;
 }
 
-/* Compares the addresses of the texts: texts of another job may be gone and must not be read. */
+/* Compares the addresses of texts, because those of another job may have been freed and must not be read. */
 static bool is_kept(const struct kept_tasks *one, const struct tasks_source *source)
 {
     const struct tasks_source *own = &one->tasks.source;
@@ -176,7 +176,7 @@ static bool is_kept(const struct kept_tasks *one, const struct tasks_source *sou
            source->follows == own->follows;
 }
 
-/* Closes all lists except growing ones, which are needed again. */
+/* Lists that grow are needed again. */
 static void drop_complete(void)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -184,7 +184,7 @@ static void drop_complete(void)
             drop_kept(&kept[i]);
 }
 
-/* The entry of these tasks, or a free one, or the least recently used. */
+/* The entry of these tasks or, if there is none, a free one or the one whose latest use is longest ago. */
 static struct kept_tasks *place_of(const struct tasks_source *source)
 {
     struct kept_tasks *chosen = &kept[0];
@@ -197,7 +197,7 @@ static struct kept_tasks *place_of(const struct tasks_source *source)
     return chosen;
 }
 
-/* From here on the kernel owns the tasks. */
+/* The kernel instance owns the tasks from here on. */
 static void hand_over(const struct tasks *tasks)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -230,8 +230,6 @@ static struct tasks *find_tasks(const union hdss_value *values, char error[HDSS_
     return &one->tasks;
 }
 
-/* --- before it runs --- */
-
 static int name_output(const struct tasks_source *source, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     const char *file = source->tasks[0] != '\0' ? source->tasks : source->list;
@@ -243,7 +241,7 @@ static int name_output(const struct tasks_source *source, struct hdss_loop *loop
     return -1;
 }
 
-/* A list without tasks is allowed but rarely intended. */
+/* A list without tasks is allowed, but often a mistake. */
 static void note_nothing(const struct tasks_source *source, struct hdss_loop *loop)
 {
     if (source->tasks[0] != '\0')
@@ -262,7 +260,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
 {
     const struct tasks_source source = source_of(values);
     bool any = source.tasks[0] != '\0' || source.command[0] != '\0' ||
-               source.list[0] != '\0'; /* otherwise exec_kernel_check() refuses it */
+               source.list[0] != '\0'; /* exec_kernel_check() refuses the rest */
     const struct tasks *tasks = any ? read_tasks(values, error) : NULL;
     if (any && tasks == NULL)
         return -1;
@@ -283,7 +281,7 @@ static int exec_kernel_describe(const union hdss_value *values, struct hdss_loop
     return name_output(&source, loop, error);
 }
 
-/* True if no output limit is given. */
+/* The user has set no limit. */
 static bool wants_all_output(const union hdss_value *values)
 {
     return values[MAX_OUTPUT].integer < 0;
@@ -332,7 +330,7 @@ static int check_folder(const char *path, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A folder without {..} must exist. */
+/* A folder whose name has no {..} must exist. */
 static int check_workdir(const char *path, struct error *error)
 {
     if (path[0] == '\0' || strchr(path, '{') != NULL)
@@ -361,7 +359,7 @@ static bool inherits_cores(const union hdss_value *values)
     return values[INHERIT].integer == INHERIT_CORES || values[INHERIT].integer == INHERIT_ALL;
 }
 
-/* True if tasks may leave the cores that their worker is bound to: its launcher has chosen them, not the user. */
+/* True if the worker is bound to cores that its launcher has chosen, and not the user: tasks may leave them. */
 static bool frees_cores(const union hdss_value *values)
 {
     return !inherits_cores(values) && launched_to_be_bound();
@@ -374,7 +372,7 @@ static int read_needs(const union hdss_value *values, const struct tasks *tasks,
                       (uint64_t)values[GPUS].integer, error);
 }
 
-/* Checks a task's needs against the node's resources, which may be unknown (NULL). */
+/* `has`: the node's resources; NULL: unknown. */
 static int check_needs_of(const struct needs_source *source, struct tasks *tasks, uint64_t task,
                           const struct needs *has, struct error *error)
 {
@@ -403,14 +401,15 @@ static int check_needs(const union hdss_value *values, struct tasks *tasks, cons
     return 0;
 }
 
-/* True if tasks can only run on this node. */
+/* True if tasks can run on no other node. */
 static bool is_only_node(void)
 {
     return !launched_is_joinable() &&
            (launched_on_one_node() || environment_is_of_one_machine() || !launched_as_rank());
 }
 
-/* If another node may have more, a task with too large needs fails on the node that gets it. */
+/* Checks needs only if no other node may have more. Otherwise a task whose needs are too large fails on the node
+ * that gets it. */
 static int check_needs_here(const union hdss_value *values, char error[HDSS_ERROR_MAX])
 {
     struct needs_source source;
@@ -492,8 +491,6 @@ static int exec_kernel_check(const union hdss_value *values, const struct hdss_l
     return there ? 0 : refuse_folder(folder, error);
 }
 
-/* --- while it runs --- */
-
 static int exec_kernel_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     struct error inner;
@@ -541,8 +538,6 @@ static int exec_kernel_precedence(const union hdss_value *values, struct hdss_pr
     return result;
 }
 
-/* --- opening --- */
-
 static int open_command(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     const bool spills = values[SPILL].text[0] != '\0';
@@ -560,8 +555,8 @@ static int open_command(struct exec_kernel *k, const union hdss_value *values, s
     return error_set(error, "no memory, descriptors or processes to run commands with");
 }
 
-/* The guard learns of the claims before there are any, because the worker may be killed at any time. Claims are waited
- * for like tasks. */
+/* The guard must know of the file of claims before there is one, because the worker may be killed at any time. The
+ * worker waits for claims as it waits for tasks. */
 static int open_allotment(struct exec_kernel *k, const union hdss_value *values, struct error *error)
 {
     _Static_assert(CLAIM_PATH_MAX <= GUARD_PATH_MAX, "a guard can be told the path of claims");
@@ -659,18 +654,16 @@ static void exec_kernel_close_instance(void *instance)
     close_all(k);
 }
 
-/* --- a task --- */
-
 static int exec_kernel_no_memory(char error[HDSS_ERROR_MAX])
 {
     snprintf(error, HDSS_ERROR_MAX, "out of memory for a command");
     return -1;
 }
 
-/* Number of cores that the task has to itself; 0: it shares them with whatever runs.
+/* Number of cores that are bound to the task alone; 0: it shares them with all that runs.
  *
- * Without cores= a worker's task has one if the workers of the node are as many as its cores and there are tasks for
- * all of them. Fewer workers leave cores that the tasks' threads may use, and more have less than a core each. */
+ * Without cores= this is one, if the node has as many workers as cores and there are tasks for all of them. If there
+ * are fewer workers, tasks with threads may use the other cores; if there are more, a task has less than a core. */
 static uint64_t cores_of_task(const struct exec_kernel *k)
 {
     const struct allotment *allotment = &k->allotment;
@@ -681,7 +674,6 @@ static uint64_t cores_of_task(const struct exec_kernel *k)
     return k->worker.beside == k->cores.count && k->tasks.count >= k->worker.beside;
 }
 
-/* Has the task bound to cores of its own, if there are any free. */
 static const cpu_set_t *take_cores(struct exec_kernel *k)
 {
     const uint64_t wanted = cores_of_task(k);
@@ -692,7 +684,8 @@ static const cpu_set_t *take_cores(struct exec_kernel *k)
     return own_cores_cpus(&k->cores);
 }
 
-/* Cores that were counted are free for other tasks; else the worker keeps its core. */
+/* Releases cores that were counted, so that other tasks get them. Otherwise the worker keeps its core for its next
+ * task. */
 static void end_allotment(struct exec_kernel *k)
 {
     if (k->allotment.is_used && k->allotment.source.is_counted[NEED_CORES])
@@ -722,7 +715,7 @@ static char *const *make_environment(struct exec_kernel *k)
     return environment_vector(&k->environment);
 }
 
-/* The PATH of an assignment before the command, which applies to the search as in a shell; may be NULL. */
+/* The value of PATH=.. before the command, in which a shell would search the program; may be NULL. */
 static const char *own_folders(const struct cmdline *words)
 {
     for (unsigned i = words->assignments; i > 0; i--)
@@ -772,7 +765,7 @@ static int try_task_or_end(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return result;
 }
 
-/* A complete list was checked before. A bad row added later is a failed task and does not end the job. */
+/* A bad row of a complete list was refused before. One that was added later is a failed task, and the job goes on. */
 static int begin_task(struct exec_kernel *k, uint64_t task)
 {
     k->tries = 0;
@@ -790,7 +783,7 @@ static void refuse_task(struct exec_kernel *k)
     k->tries = 1;
 }
 
-/* Advances a task that does not run yet. 1: it runs; 0: it waits for resources; -1: error. */
+/* Advances a task that does not run yet. Returns 1: it runs; 0: it waits for resources; -1: error. */
 static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_ERROR_MAX])
 {
     int result = k->state == TASK_NONE ? begin_task(k, task) : allotment_advance(&k->allotment, &k->wrong);
@@ -803,7 +796,7 @@ static int approach_task(struct exec_kernel *k, uint64_t task, char error[HDSS_E
     }
 }
 
-/* True if output was lost without a limit given by the user. */
+/* True if output was lost although the user has given no limit. */
 static bool has_lost_output(const struct exec_kernel *k)
 {
     bool has_lost = false;
@@ -818,8 +811,6 @@ static bool exec_kernel_has_failed(const struct exec_kernel *k)
     return outcome->end != COMMAND_ENDED || outcome->status != 0 || outcome->signal != 0 || has_lost_output(k);
 }
 
-/* --- what it yields --- */
-
 struct yield {
     struct exec_kernel *k;
     struct hdss_output *output;
@@ -832,7 +823,7 @@ static int put_bytes(const struct yield *yield, enum task_stream stream, const v
     return yield->output->put(yield->output, yield->task, stream, bytes, count);
 }
 
-/* Adds a line of HDSS to the task's output, at the start of a line. */
+/* Adds a line of HDSS itself to the task's output, at the beginning of a line. */
 static int put_note(const struct yield *yield, enum task_stream stream, const struct capture *after, const char *note)
 {
     char line[600];
@@ -852,7 +843,7 @@ static int put_capture(const struct yield *yield, unsigned stream)
     return capture->length > 0 ? put_bytes(yield, stream, capture->bytes, capture->length) : 0;
 }
 
-/* Reports lost output of a stream after the task's errors. */
+/* Says after the task's errors that output of a stream was lost. */
 static int put_loss(const struct yield *yield, unsigned stream)
 {
     static const char *const names[] = {[COMMAND_OUT] = "output", [COMMAND_ERR] = "errors"};
@@ -875,7 +866,7 @@ static int put_loss(const struct yield *yield, unsigned stream)
     return put_note(yield, TASK_STREAM_ERR, &command->captures[COMMAND_ERR], note);
 }
 
-/* True if the task failed near its memory limit, or its errors say that memory ran out. */
+/* True if a failed task was close to its memory limit, or wrote that memory ran out. */
 static bool may_lack_memory(const struct exec_kernel *k)
 {
     static const char *const texts[] = {"MemoryError",  "bad_alloc",   "annot allocate",
@@ -957,13 +948,11 @@ static int exec_kernel_put_all(const struct yield *yield)
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
-/* --- while it runs, and wants to be seen --- */
-
-/* Shows new output of a stream: whole lines, or `all`. */
+/* Shows what is new of a stream: whole lines, or `all`. */
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];
-    if (capture->is_spilled) /* what follows comes at the end */
+    if (capture->is_spilled) /* its rest is shown after the task has ended */
         return;
     const size_t from = k->shown[stream], more = capture->length - from;
     const char *newline = more > 0 ? memrchr(capture->bytes + from, '\n', more) : NULL;
@@ -979,14 +968,14 @@ static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, b
     k->shown[stream] = end;
 }
 
-/* Output of a failed try is only shown here; that of the last try is part of the result. */
+/* This is the only place that shows output of a try that fails; that of the last try is part of the results. */
 static void show_streams(struct exec_kernel *k, uint64_t task, bool all)
 {
     for (unsigned i = 0; fragments_are_wanted(&k->fragments) && i < COMMAND_STREAMS; i++)
         show_stream(k, task, i, all);
 }
 
-/* Waits for the end of a cancelled task, which counts as not begun, without output or log. */
+/* Waits for the end of a cancelled task. It counts as not begun, and has neither output nor log. */
 static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
 {
     if (k->state == TASK_RUNNING && !command_advance(&k->command))
@@ -998,7 +987,7 @@ static int advance_stopped(struct exec_kernel *k, char error[HDSS_ERROR_MAX])
     return -1;
 }
 
-/* Advances the current task. 1: done; 0: it runs; -1: error. */
+/* Returns 1: the task is done; 0: it runs; -1: error. */
 static int advance_task(const struct yield *yield, char error[HDSS_ERROR_MAX])
 {
     struct exec_kernel *k = yield->k;

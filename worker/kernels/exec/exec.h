@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The kernel `exec`, for programs that show its tasks before running them. `values` are its parameters, which must be
- * the ones described last. */
+/* The kernel `exec`, for programs that show its tasks before they run them. `values` are its parameters; they must
+ * be those that were described last. */
 #pragma once
 
 #include "hdss/kernel.h"
@@ -9,11 +9,11 @@
 
 extern const struct hdss_kernel exec_kernel;
 
-/* Like check(), but does not create the folder of keep=. */
+/* The check before a run, but does not create the folder of keep=. */
 int exec_look(const union hdss_value *values, char error[HDSS_ERROR_MAX]);
 
-/* As exec_text(), of a list that this process has read and not closed since. */
+/* As exec_text(), for a list that this process has read and not closed since. */
 int exec_text_known(const union hdss_value *values, uint64_t task, char *text, size_t size);
 
-/* The command of a task as one would type it, truncated with "..." to `size`. */
+/* The command of a task as one would type it, cut off with "..." at `size`. */
 int exec_text(const union hdss_value *values, uint64_t task, char *text, size_t size, char error[HDSS_ERROR_MAX]);

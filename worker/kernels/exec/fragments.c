@@ -10,7 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-/* When a file is longer, the next try begins a new one. */
+/* The next try of a task begins a new file if this one is longer. */
 #define FILE_BYTES (1u << 20)
 
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count)
@@ -51,7 +51,7 @@ static void give_up(struct fragments *fragments)
     fragments->folder[0] = '\0';
 }
 
-/* Starts the next file, skipping those of an earlier process of this rank. */
+/* Skips the names that an earlier process of this rank has used. */
 static void begin_file(struct fragments *fragments)
 {
     char path[PATH_MAX + 24];

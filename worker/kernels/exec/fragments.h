@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Output of running tasks, for display before they end: whole lines, as fragments of the streams.
+/* What tasks write while they run, to be shown before they end: whole lines, as fragments of their streams.
  *
- * A worker appends fragments to files of its own in a folder, named RANK-NUMBER, each after a head line:
+ * A worker appends fragments to files of its own in a folder. Their names are RANK-NUMBER, and each fragment has a head
+ * line:
  *     TASK BEGAN STREAM OFFSET LENGTH
  *
- * TASK counts from 0; BEGAN, in milliseconds since 1970, distinguishes tries; OFFSET is the position in the stream. The
- * fragments of a try are in one file, in order. Files are only appended to, and a long one is followed by a new one, so
- * a reader may remove a file that has a successor. Write errors are ignored, because the complete output follows at the
- * end of the task. */
+ * TASK counts from 0; BEGAN, in milliseconds since 1970, distinguishes tries; OFFSET is the position in the stream. All
+ * fragments of a try are in one file, in order. After a long file a new one begins, and only the newest is appended to,
+ * so a reader may remove the others. Write errors are ignored, because the complete output follows after the task. */
 #pragma once
 
 #include <limits.h>
@@ -21,17 +21,17 @@ struct fragment {
     uint64_t offset, length;
 };
 
-/* Size of a head with newline and NUL. */
+/* Size of a head line with newline and NUL. */
 #define FRAGMENT_HEAD_MAX 96
 
-/* Parses the head at the beginning of the bytes; returns its length. 0: incomplete or invalid. */
+/* Parses the head at the beginning of `bytes` and returns its length; 0: it is incomplete or invalid. */
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count);
 
 struct fragments {
     char folder[PATH_MAX]; /* empty: nothing is written */
     unsigned rank, number;
-    int file;       /* -1: none */
-    uint64_t bytes; /* size of the file */
+    int file; /* -1: none */
+    uint64_t bytes;
     uint64_t task, began_ms;
 };
 
@@ -43,5 +43,5 @@ static inline bool fragments_are_wanted(const struct fragments *fragments)
     return fragments->folder[0] != '\0';
 }
 
-/* Adds a fragment; after a failure no more are added. */
+/* After a failure no fragment is added any more. */
 void fragments_add(struct fragments *fragments, const struct fragment *fragment, const char *bytes);

@@ -16,10 +16,10 @@
 
 #define READ_BYTES (1u << 20)
 
-/* Where in a line of CSV the next byte is. */
+/* Where the next byte is in a line of CSV. */
 enum csv_place { CSV_AT_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE };
 
-/* The newline that ends the line of CSV, or NULL. Continues at `*place`; adds the newlines within quotes. */
+/* The newline that ends the line of CSV, or NULL. Goes on from `*place`; counts newlines within quotes. */
 static const char *csv_end(enum csv_place *place, const char *bytes, size_t count, uint64_t *newlines)
 {
     for (size_t i = 0; i < count; i++) {
@@ -31,7 +31,7 @@ static const char *csv_end(enum csv_place *place, const char *bytes, size_t coun
             *place = CSV_AT_FIELD;
             return bytes + i;
         } else if (c == '"' && *place != CSV_PLAIN) {
-            *place = CSV_QUOTED; /* after a quote it is the second one of a pair */
+            *place = CSV_QUOTED; /* after a quote it is the second of a pair */
         } else {
             *place = c == ',' ? CSV_AT_FIELD : CSV_PLAIN;
         }
@@ -39,7 +39,7 @@ static const char *csv_end(enum csv_place *place, const char *bytes, size_t coun
     return NULL;
 }
 
-/* The newline that ends the line, or NULL. `place` and `newlines` are for csv_end(). */
+/* `place` and `newlines` are for csv_end(). */
 static const char *line_end(enum lines_kind kind, enum csv_place *place, const char *bytes, size_t count,
                             uint64_t *newlines)
 {
@@ -48,20 +48,20 @@ static const char *line_end(enum lines_kind kind, enum csv_place *place, const c
 
 struct pass {
     struct lines *lines;
-    XXH3_state_t *block; /* running digest of the current block; owned */
+    XXH3_state_t *block; /* digest of the current block so far; owned */
     bool in_block;       /* a block has begun */
-    uint64_t offset;     /* offset of the current byte */
-    uint64_t end;        /* offset at which the pass ends at the latest */
+    uint64_t offset;     /* of the current byte */
+    uint64_t end;        /* the pass ends at this offset or before */
     uint64_t number;
     uint64_t line_began;
     enum csv_place place; /* in a line of CSV */
-    uint64_t newlines;    /* within the quotes of the current line */
-    bool ends;            /* the bytes just looked at end the line */
-    bool counts, decided; /* decided: `counts`, whether the line is part of the list, is known */
+    uint64_t newlines;    /* within quotes, in the current line */
+    bool ends;            /* the bytes just read end the line */
+    bool counts, decided; /* `decided`: it is known whether the line is part of the list, and `counts` says so */
     struct error *error;
 };
 
-/* Blanks are part of a field of CSV. */
+/* In CSV spaces and tabs are part of a field. */
 static bool lines_is_blank(enum lines_kind kind, char c)
 {
     return c == '\r' || (kind != LINES_OF_CSV && (c == ' ' || c == '\t'));
@@ -79,7 +79,7 @@ static void end_block(struct pass *pass)
         lines->blocks[lines->block_count - 1].digest = XXH3_64bits_digest(pass->block);
 }
 
-/* Counts the line. The first line of a block begins it here, without its leading blanks. */
+/* The first line of a block begins it after its leading blanks. */
 static int lines_count_line(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -101,7 +101,7 @@ static int lines_count_line(struct pass *pass)
     return 0;
 }
 
-/* Decides whether the line counts. Returns how far it looked; less than `count` if it is decided. */
+/* Decides whether the line counts. Returns how many bytes it has looked at; fewer than `count` if it has decided. */
 static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
 {
     enum lines_kind kind = pass->lines->kind;
@@ -113,7 +113,7 @@ static size_t lines_decide(struct pass *pass, const char *bytes, size_t count)
     return i;
 }
 
-/* Leading blanks belong to the line, even if they were in the previous read. */
+/* Leading blanks belong to the line, even those of the previous read. */
 static int look_at_line(struct pass *pass, const char *bytes, size_t count, size_t *taken)
 {
     size_t blanks = pass->decided ? 0 : lines_decide(pass, bytes, count);
@@ -156,7 +156,6 @@ static int take_bytes(struct pass *pass, const char *bytes, size_t count)
     return 0;
 }
 
-/* A byte order mark at the beginning is skipped. */
 static size_t byte_order_mark(const struct pass *pass, const char *bytes, size_t count)
 {
     return pass->offset == 0 && count >= 3 && memcmp(bytes, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
@@ -217,7 +216,7 @@ static int read_again(const struct lines *lines, char *bytes, size_t count, uint
     return result == FILE_ENDS ? changed(lines, error) : 0;
 }
 
-/* Finds the end of the last complete line, and whether it ends the list. */
+/* Finds the end of the last complete line. `*is_complete`: this line ends the list. */
 static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete, struct error *error)
 {
     struct stat status;
@@ -244,7 +243,7 @@ static int find_end(const struct lines *lines, uint64_t *end, bool *is_complete,
     return 0;
 }
 
-/* Reads a block; fails if it has changed since the pass. */
+/* Fails if the block has changed since the pass. */
 static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct error *error)
 {
     const struct lines_block *block = &lines->blocks[b];
@@ -263,7 +262,7 @@ static int lines_read_block(struct lines *lines, size_t b, size_t *bytes, struct
     return XXH3_64bits(lines->text, *bytes) != block->digest ? changed(lines, error) : 0;
 }
 
-/* Drops an incomplete block, which begins again. */
+/* The block is not full: reads it again, with the lines that follow. */
 static int drop_last_block(struct pass *pass)
 {
     struct lines *lines = pass->lines;
@@ -343,7 +342,7 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.file = -1};
 }
 
-/* Finds the lines of the block just read. */
+/* Finds the lines of the block that was read. */
 static void cut_block(struct lines *lines, size_t b, size_t bytes)
 {
     uint64_t number = lines->blocks[b].number;
@@ -379,7 +378,7 @@ int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *
     return 0;
 }
 
-/* Uses block digests except for the last block, whose lines are digested, because it may be incomplete. */
+/* Uses the digests of blocks, except for the last block: it may be incomplete, so its lines are digested. */
 int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct error *error)
 {
     const uint64_t blocks = count == 0 ? 0 : (count - 1) / LINES_BLOCK;

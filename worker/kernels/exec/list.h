@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of rows with values for tasks, as written by `hdss exec`, possibly during the run.
+/* A list of rows with values for tasks. `hdss exec` writes it, perhaps while the job runs.
  *
- * The first line names the columns, each other line is a task. Names and fields are separated by tabs, with \t for a
- * tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone; without it the
- * list is open, and rows may be added. A line without its newline does not count yet.
+ * The first line names the columns, and each other line is a task. Names and fields are separated by tabs, with \t for
+ * a tab, \n for a newline, \r for a carriage return and \\ for a backslash. The last line is \. alone; until it is
+ * there, rows may be added. A line without its newline does not count yet.
  *
- * A row that begins with \#N and a tab is task N in the writer's numbering; otherwise its position is its number. */
+ * A row that begins with \#N and a tab is task N to the writer; other rows are numbered by their position. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,12 +15,12 @@
 struct list {
     struct lines lines;
     struct row head, row;
-    bool is_named;  /* columns have names other than their numbers */
+    bool is_named;  /* columns have names, not only numbers */
     uint64_t rows;  /* complete rows */
     uint64_t title; /* digest of the first line */
-    uint64_t at;    /* current row; UINT64_MAX: none */
-    uint64_t order; /* its task number, from 1 */
-    bool is_wrong;  /* the requested row exists but is invalid */
+    uint64_t at;    /* index of the current row; UINT64_MAX: none */
+    uint64_t order; /* number of its task, from 1 */
+    bool is_wrong;  /* the row that was asked for exists but is invalid */
 };
 
 /* A list without a file, whose rows are given, each as row 0: names and fields are borrowed. The first of its columns
@@ -38,8 +38,8 @@ static inline bool list_is_complete(const struct list *list)
     return list->lines.is_complete;
 }
 
-/* Reads added rows. Errors name the file. */
+/* Reads rows that were added. Errors name the file. */
 int list_extend(struct list *list, struct error *error);
 
-/* Makes row i the current one; waits a moment for a row that a file system does not show yet. */
+/* Makes row i the current one. Waits a moment for a row that the file system does not show yet. */
 int list_take(struct list *list, uint64_t i, struct error *error);

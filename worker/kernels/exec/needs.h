@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Needs of tasks: cores, memory and GPUs of their node. */
+/* What tasks need of their node: cores, memory and GPUs. */
 #pragma once
 
 #include "common/util/error.h"
@@ -11,30 +11,29 @@
 
 enum need { NEED_CORES, NEED_MEMORY, NEED_GPUS, NEEDS };
 
-/* What a task needs, or what a node has; memory in bytes. */
+/* What a task needs, or what a node has. Memory is in bytes. */
 struct needs {
     uint64_t amount[NEEDS];
 };
 
-/* Where needs are given: for all tasks, and in the columns `cores`, `memory` and `gpus`. */
+/* Needs are given for all tasks, or in the columns `cores`, `memory` and `gpus`. */
 struct needs_source {
-    struct needs all;       /* for tasks without a value in the column */
-    bool is_counted[NEEDS]; /* tasks wait for it, and are refused by a node with too little of it */
+    struct needs all;       /* of a task without a value in the column */
+    bool is_counted[NEEDS]; /* tasks wait for it, and a node with too little of it refuses them */
     int column[NEEDS];      /* -1: none */
 };
 
-/* Parses a need: a number; memory in bytes or with K, M, G or T (1K is 1024). */
+/* Parses a number; memory may have K, M, G or T (1K is 1024). */
 int need_parse(enum need need, const char *text, size_t length, uint64_t *amount, struct error *error);
 
-/* Formats an amount: "2 cores", "1.5G of memory". Returns `text`. */
+/* "2 cores", "1.5G of memory". Returns `text`. */
 #define NEED_TEXT_MAX 48
 const char *need_text(enum need need, uint64_t amount, char text[NEED_TEXT_MAX]);
 
-/* `memory`: text, or "" if not given; 0 cores or GPUs: not given. */
+/* Not given: `memory` "", 0 cores, 0 GPUs. */
 int needs_init(struct needs_source *source, const struct tasks *tasks, uint64_t cores, const char *memory,
                uint64_t gpus, struct error *error);
 
-/* True if tasks need anything, and so may wait for each other. */
 static inline bool needs_are_given(const struct needs_source *source)
 {
     return source->is_counted[NEED_CORES] || source->is_counted[NEED_MEMORY] || source->is_counted[NEED_GPUS];
@@ -48,5 +47,5 @@ static inline bool needs_differ(const struct needs_source *source)
 int needs_of_task(const struct needs_source *source, const struct tasks *tasks, struct needs *needs,
                   struct error *error);
 
-/* Fails if the needs exceed `has`: "needs 8 cores; this node has 2". */
+/* Fails if the node has less than needed: "needs 8 cores; this node has 2". */
 int needs_check(const struct needs *needs, const struct needs *has, struct error *error);

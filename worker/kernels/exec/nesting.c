@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* After one of these, # begins a comment. */
+/* # begins a comment after one of these. */
 #define BEFORE_COMMENT " \t\n;&|()"
 
 void nesting_init(struct nesting *nesting, bool is_large)
@@ -34,7 +34,7 @@ static size_t nesting_leave(struct nesting *nesting, size_t bytes)
     return bytes;
 }
 
-/* Backticks end at the next backtick, whatever was opened inside. */
+/* A backtick ends the substitution, whatever was opened in it. */
 static size_t read_backtick(struct nesting *nesting)
 {
     for (unsigned i = nesting->depth; i > 0; i--)
@@ -50,7 +50,7 @@ static bool is_arithmetic(const struct nesting_level *level)
     return level->kind == NESTING_ARITHMETIC || level->kind == NESTING_BRACKETS;
 }
 
-/* True if single quotes are quotes. In arithmetic, and in braces inside double quotes, shells differ. */
+/* Whether single quotes are quotes in arithmetic, and in braces within double quotes, depends on the shell. */
 static bool has_single_quotes(const struct nesting_level *level)
 {
     return !is_arithmetic(level) && !(level->kind == NESTING_BRACES && level->within_double);
@@ -63,7 +63,7 @@ static size_t read_ansi(struct nesting *nesting)
     return 2;
 }
 
-/* Shells differ in where $$ ends. */
+/* Shells disagree on what follows $$. */
 static size_t read_two_dollars(struct nesting *nesting, const char *text, size_t length)
 {
     nesting->is_lost |= length > 2 && strchr("'({[", text[2]) != NULL;
@@ -85,7 +85,7 @@ static size_t read_dollar(struct nesting *nesting, const char *text, size_t leng
     }
 }
 
-/* Two parentheses at the beginning of a command begin arithmetic, if two end it. */
+/* Two parentheses where a command may begin start arithmetic, if two end it. */
 static size_t read_opening(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -99,7 +99,7 @@ static size_t read_opening(struct nesting *nesting, const char *text, size_t len
     return 1;
 }
 
-/* The parenthesis after a pattern of `case` cannot be distinguished from the end of $(..). */
+/* The parenthesis after a pattern of `case` looks like the end of $(..). */
 static size_t read_closing(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -110,7 +110,7 @@ static size_t read_closing(struct nesting *nesting, const char *text, size_t len
         return nesting_leave(nesting, 1);
     } else if (level->kind == NESTING_ARITHMETIC) {
         const bool is_double = length > 1 && text[1] == ')';
-        nesting->is_lost |= !is_double; /* it was no arithmetic, but commands */
+        nesting->is_lost |= !is_double; /* it was no arithmetic but commands */
         return nesting_leave(nesting, is_double ? 2 : 1);
     }
     return 1;
@@ -127,7 +127,7 @@ static size_t read_closing_bracket(struct nesting *nesting)
     return 1;
 }
 
-/* The subscript of NAME[..]= and NAME[..]+= is arithmetic. */
+/* The subscript in NAME[..]= and NAME[..]+= is arithmetic. */
 static size_t read_opening_bracket(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);
@@ -238,7 +238,7 @@ size_t nesting_read(struct nesting *nesting, const char *text, size_t length)
     nesting->in_comment &= *text != '\n';
     if (!nesting->in_comment && !nesting->in_document)
         bytes = nesting_read_any(nesting, text, length);
-    bool goes_on = bytes > 1 || nesting->depth < depth; /* a following # belongs to the same word */
+    bool goes_on = bytes > 1 || nesting->depth < depth; /* a # that follows belongs to the same word */
     nesting->before = nesting->depth > depth ? '(' : goes_on ? 'x' : *text;
     nesting->solid = strchr(" \t", nesting->before) != NULL ? nesting->solid : nesting->before;
     nesting->in_name = bytes == 1 && (isalnum((unsigned char)*text) || *text == '_') && (begins || nesting->in_name);

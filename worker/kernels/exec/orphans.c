@@ -16,17 +16,17 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A killed orphan takes a moment to end and leaves its children as new orphans, so the search is repeated after a pause
- * until none is left, or the patience ends. */
+/* A killed orphan takes a moment to end, and its children become new orphans. So the search is repeated after a
+ * pause until it finds none, or this time is over. */
 #define PAUSE_NS    1000000
 #define PATIENCE_NS 2000000000u
 
-/* The orphans of this process. Whose tasks they are is unknown, so they are collected for all jobs. */
+/* Orphans of this process. Whose tasks have left them is not known, so all jobs share this. */
 static struct {
-    unsigned jobs; /* jobs that run tasks here */
-    pid_t *own;    /* children that existed before the first of them; owned */
+    unsigned jobs; /* number of those that run tasks here */
+    pid_t *own;    /* children that existed before the first job; owned */
     size_t own_count, own_room;
-    unsigned found; /* orphans in the current search */
+    unsigned found; /* orphans that this search has found */
     bool is_reaper, was_reaper;
 } all;
 
@@ -39,7 +39,7 @@ static bool is_known(pid_t child)
     return i < all.own_count || children_have(child);
 }
 
-/* `context`: set if memory runs out. */
+/* `context` is set to true if memory runs out. */
 static bool note_own(pid_t child, void *context)
 {
     pid_t *own = grow(all.own, all.own_count, &all.own_room, sizeof *own);

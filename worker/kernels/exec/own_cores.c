@@ -42,7 +42,7 @@ void own_cores_fini(struct own_cores *cores)
     memset(cores, 0, sizeof *cores);
 }
 
-/* Binds the socket to the core's name. False if another has it. */
+/* Returns false if another socket has the core's name. */
 static bool claim_core(int socket, int core)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -51,7 +51,7 @@ static bool claim_core(int socket, int core)
     return bind(socket, (const struct sockaddr *)&name, (socklen_t)bytes) == 0;
 }
 
-/* Adds the core's CPUs, which are its hardware threads, to those that are taken. */
+/* A core has several CPUs if it has hardware threads. */
 static void add_cpus(struct own_cores *cores, int core)
 {
     for (int cpu = core; cpu < cores->cpus; cpu++)
@@ -59,7 +59,7 @@ static void add_cpus(struct own_cores *cores, int core)
             CPU_SET_S(cpu, SET_BYTES, cores->taken);
 }
 
-/* Takes free ones of the cores number `first` to `end` - 1. */
+/* Takes free cores among number `first` to `end` - 1. */
 static void take_some(struct own_cores *cores, uint64_t wanted, unsigned first, unsigned end)
 {
     int own = -1;

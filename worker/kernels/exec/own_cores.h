@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Cores that one task has to itself, among all tasks of all runs on this machine.
  *
- * A core in use is a name that a socket of its user is bound to (an abstract name: no file, and free again when the
- * process ends in any way). So no core is given to two tasks, whatever runs share the machine. A task for which there
- * is no core is not bound, and the system finds its place. */
+ * To take a core, a worker binds a socket to a name made of the core's number. The name is abstract: there is no
+ * file, and the name is free again after the process has ended in any way. So no core is given to two tasks,
+ * whatever runs share the machine. A task that gets no core is not bound, and the system chooses its cores. */
 #pragma once
 
 #include "common/os/cores.h"
@@ -14,24 +14,24 @@
 struct own_cores {
     cpu_set_t allowed[CORES_CPU_SETS]; /* CPUs that tasks may use */
     cpu_set_t cores[CORES_CPU_SETS];   /* their cores: cores_of_cpu() of each */
-    cpu_set_t taken[CORES_CPU_SETS];   /* CPUs of the cores that are taken */
-    unsigned count;                    /* of cores */
+    cpu_set_t taken[CORES_CPU_SETS];   /* CPUs of the cores that this worker has taken */
+    unsigned count;                    /* number of cores */
     int *core_of, cpus;                /* core of each CPU below `cpus`; owned */
-    int *held;                         /* sockets of the cores that are taken; owned */
+    int *held;                         /* sockets of the cores that this worker has taken; owned */
     unsigned held_count;
 };
 
-/* `any_core`: also cores that this process is not bound to. Without memory no core can be taken. */
+/* `any_core`: also cores that this process is not bound to. If memory runs out, no core can be taken. */
 void own_cores_init(struct own_cores *cores, bool any_core);
 void own_cores_fini(struct own_cores *cores);
 
-/* Takes `wanted` cores, more than 0, the first free ones but for `skip`, which are looked at last. False, and none is
- * taken, if fewer are free. */
+/* Takes `wanted` > 0 free cores: the first ones, those before number `skip` last. Returns false and takes none if
+ * fewer are free. */
 bool own_cores_take(struct own_cores *cores, uint64_t wanted, unsigned skip);
 
 void own_cores_release(struct own_cores *cores);
 
-/* The CPUs of the cores that are taken; NULL: none are. */
+/* The CPUs of the cores that are taken; NULL: none. */
 static inline const cpu_set_t *own_cores_cpus(const struct own_cores *cores)
 {
     return cores->held_count > 0 ? cores->taken : NULL;

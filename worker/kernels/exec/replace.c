@@ -5,7 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-/* Which part the ending of a replacement string selects. */
+/* The part that a replacement string selects by its ending. */
 static enum part part_of_ending(const char *text, size_t length, size_t *ending)
 {
     static const struct {
@@ -58,7 +58,7 @@ struct replacement replacement_read(const char *text, size_t length, const struc
     size_t ending;
     if (length == 0)
         return found;
-    found.field = field_of(text, length, names, fields); /* a column's name may end like a part */
+    found.field = field_of(text, length, names, fields); /* the name of a column may end like a part */
     if (found.field != FIELD_UNKNOWN)
         return found;
     found.part = part_of_ending(text, length, &ending);
@@ -91,14 +91,14 @@ static struct piece without_extensions(struct piece field, unsigned count)
     return field;
 }
 
-/* The last `count` extensions, without the dot before them. */
+/* The last `count` extensions, without the dot before the first. */
 static struct piece extensions_of(struct piece field, unsigned count)
 {
     const size_t before = without_extensions(field, count).length, begin = before + (before < field.length);
     return (struct piece){field.text + begin, field.length - begin};
 }
 
-/* Everything before the last slash, or ".". */
+/* All before the last slash, or ".". */
 static struct piece folder_once(struct piece field)
 {
     const char *slash = memrchr(field.text, '/', field.length);
@@ -110,7 +110,7 @@ static struct piece folder_once(struct piece field)
     return (struct piece){field.text, length};
 }
 
-/* Ignores slashes at the end, like Perl's dirname, which GNU parallel uses. */
+/* Ignores slashes at the end, as Perl's dirname does, which GNU parallel uses. */
 static struct piece folder_of(struct piece field)
 {
     bool ends_with_slash = field.length > 0 && field.text[field.length - 1] == '/';

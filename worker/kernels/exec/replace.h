@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Replacement strings as in GNU parallel: {} all fields, {N} field N, from the end if N is negative, {name} the field
- * of that column. Each with a part: {.} without extension, {/} basename, {//} folder, {/.} basename without extension;
- * likewise {N.}, {name/} and so on. */
+/* Replacement strings as in GNU parallel: {} all fields; {N} field N, counted from the end if N is negative; {name}
+ * the field of that column. Each may select a part: {.} without extension, {/} basename, {//} folder, {/.} basename
+ * without extension; likewise {N.}, {name/} and so on. */
 #pragma once
 
 #include "worker/kernels/exec/row.h"
@@ -14,7 +14,7 @@ enum part {
     PART_BASENAME,
     PART_FOLDER,
     PART_BASENAME_NO_EXTENSION,
-    PART_NO_EXTENSIONS_2, /* without the last two extensions, and so on */
+    PART_NO_EXTENSIONS_2, /* without the last two extensions; the names below likewise */
     PART_NO_EXTENSIONS_3,
     PART_BASENAME_NO_2,
     PART_BASENAME_NO_3,
@@ -25,19 +25,20 @@ enum part {
 
 struct replacement {
     enum part part;
-    const char *name; /* text before the part; borrowed */
+    const char *name; /* before the part; borrowed */
     size_t name_length;
-    int field; /* index; FIELD_ALL, FIELD_BEYOND or FIELD_UNKNOWN */
+    int field; /* index; or FIELD_ALL, FIELD_BEYOND, FIELD_UNKNOWN */
 };
 
 enum {
     FIELD_ALL = -1,
-    FIELD_BEYOND = -2,  /* a number with no such field */
+    FIELD_BEYOND = -2,  /* a number that no field has */
     FIELD_UNKNOWN = -3, /* neither a number nor a column */
 };
 
-/* Parses the text between the braces. `names`: of the columns, or NULL; `fields`: number of fields in the row. */
+/* Parses the text between the braces. `names` of the columns may be NULL; `fields` is the number of fields in the
+ * row. */
 struct replacement replacement_read(const char *text, size_t length, const struct row *names, unsigned fields);
 
-/* The part of a field: a piece of it, or a constant. */
+/* A piece of the field, or a constant. */
 struct piece replacement_part(enum part part, struct piece field);

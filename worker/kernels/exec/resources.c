@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Resources of this node: see resources.h. Each is the minimum over its sources: the system, the control groups of this
- * process, and Slurm. */
+/* Resources of this node: see resources.h. Each amount is the least that one of these allows: the system, the
+ * control groups of this process, Slurm. */
 #include "worker/kernels/exec/resources.h"
 
 #include "common/os/cores.h"
@@ -16,7 +16,7 @@
 
 #define CONTROL_GROUPS "/sys/fs/cgroup"
 
-/* A number in the worker's environment (the job's knows nothing of this node), or 0. */
+/* Returns 0 if there is no number. The job's environment is not asked: it knows nothing of this node. */
 static uint64_t number_of(const char *name)
 {
     const char *text = own_environment_get(name);
@@ -30,7 +30,7 @@ static void lower(uint64_t *bound, uint64_t to)
         *bound = to;
 }
 
-/* A resource given in the environment. 1; 0: not given; -1: error. */
+/* Returns 1: the environment gives the amount; 0: it does not; -1: error. */
 static int take_stated(const char *name, enum need need, uint64_t *amount, struct error *error)
 {
     const char *text = own_environment_get(name);
@@ -67,7 +67,7 @@ static uint64_t read_limit(const char *folder, const char *name)
     return limit;
 }
 
-/* Applies the limits of a control group and its parents. */
+/* Applies the limits of a control group and those above it. */
 static void lower_by_group(uint64_t *memory, const char *root, const char *group, const char *name)
 {
     char folder[PATH_MAX];
@@ -137,7 +137,7 @@ static int add_numbered_gpus(struct resources *resources, uint64_t first, uint64
     return 0;
 }
 
-/* "0,2", "0-3", "GPU-8932f937"; as in CUDA, -1 ends the list. */
+/* Parses "0,2", "0-3" or "GPU-8932f937". As in CUDA, -1 ends the list. */
 static int add_listed_gpus(struct resources *resources, const char *list, struct error *error)
 {
     for (size_t length; *list != '\0'; list += length + (list[length] == ',')) {
@@ -156,7 +156,7 @@ static int add_listed_gpus(struct resources *resources, const char *list, struct
     return 0;
 }
 
-/* NVIDIA's device files: nvidia0, nvidia1, .. */
+/* Counts NVIDIA's device files: nvidia0, nvidia1, .. */
 static int add_gpus_of_system(struct resources *resources, struct error *error)
 {
     bool is_there[RESOURCES_GPUS_MAX] = {false};

@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* A row of a table or list: its fields, with their text in one block. */
+/* A row of a table or list: its fields, whose text is in one block. */
 #pragma once
 
 #include <stddef.h>
 
 struct piece {
-    const char *text; /* no NUL */
+    const char *text; /* without NUL */
     size_t length;
 };
 
-/* Reusable for many rows. */
 struct row {
-    char *text; /* concatenated fields, without quotes and escapes; owned */
+    char *text; /* the fields without quotes and escapes, one after the other; owned */
     size_t room;
     struct piece *fields; /* owned */
     unsigned count, field_room;
@@ -19,10 +18,9 @@ struct row {
 
 void row_fini(struct row *row);
 
-/* Empties the row and makes room for `bytes` of text. */
+/* Empties the row, which can be used again, and makes room for `bytes` of text. */
 int row_begin(struct row *row, size_t bytes);
 
-/* Adds a field of the row's text. */
 int row_add(struct row *row, size_t start, size_t length);
 
 /* Index of the first field with that text, or -1. */

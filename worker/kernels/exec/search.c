@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Searches programs: see search.h. Only lists candidates; execution shows which one works. */
+/* Finds programs: see search.h. Only makes the list of paths: which one works is known after it was executed. */
 #include "worker/kernels/exec/search.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 
 #define USUAL_FOLDERS "/usr/local/bin:/usr/bin:/bin"
 
-/* True if a folder is relative, so that the result depends on the task's folder. */
+/* True if a folder is relative: what it contains depends on the task's folder. */
 static bool is_relative(const char *folders)
 {
     while (*folders == '/') {
@@ -57,7 +57,7 @@ static size_t count_folders(const char *folders)
     return count;
 }
 
-/* Writes "folder/name"; an empty folder is the current one. Returns the position after it. */
+/* An empty folder is the current one. Returns the position after the path. */
 static char *put_path(char *at, const char *folder, size_t length, const char *name)
 {
     memcpy(at, folder, length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Candidate paths of a program: its name, or in the folders of PATH. */
+/* The paths at which a program may be: its name, or its name in each folder of PATH. */
 #pragma once
 
 #include <stdbool.h>
@@ -7,20 +7,20 @@
 
 struct search {
     char *folders;      /* PATH; owned */
-    bool is_relative;   /* a folder is relative */
-    char *name;         /* latest name; owned */
-    char *text;         /* the paths with their NULs; owned */
-    const char **paths; /* ends with NULL; owned */
-    size_t found;       /* index in `paths` where the program was found */
+    bool is_relative;   /* some folder is relative */
+    char *name;         /* the latest one; owned */
+    char *text;         /* the paths, each with its NUL; owned */
+    const char **paths; /* ended by NULL; owned */
+    size_t found;       /* index in `paths` at which the program was found */
 };
 
 /* `folders` as in PATH; NULL: the usual ones. */
 int search_init(struct search *search, const char *folders);
 void search_fini(struct search *search);
 
-/* The paths to try for `name`, in order, with NULL at the end; valid until the next call. `search->found` is kept while
- * the name stays the same. */
+/* The paths to try for `name`, in order, ended by NULL; valid until the next call. Keeps `found` if the name is the
+ * same as before. */
 const char *const *search_paths(struct search *search, const char *name);
 
-/* The first place of an executable file of that name in the folders of $PATH, or NULL; valid until the next call. */
+/* The first executable file of that name in the folders of $PATH, or NULL; valid until the next call. */
 const char *search_in_path(const char *name);

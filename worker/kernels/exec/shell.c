@@ -44,7 +44,7 @@ bool shell_is_fish(const char *path)
     return strcmp(program_of(path), "fish") == 0;
 }
 
-/* The user's shell, if it reads what bash reads; /bin/sh may be a smaller one. */
+/* The user's shell, if it reads what bash reads: /bin/sh may read less. */
 static const char *users_shell(void)
 {
     const char *path = getenv("SHELL");
@@ -71,7 +71,6 @@ const char *shell_path(const char *wish)
     return found != NULL ? found : wish;
 }
 
-/* True if bash has exported a function of that name. */
 static bool shell_exports(const char *name)
 {
     char variable[300];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Starts processes: see spawn.h. Code that runs in the child must not lock or allocate. */
+/* Starts processes: see spawn.h. What runs in the child must not take locks or allocate. */
 #include "worker/kernels/exec/spawn.h"
 
 #include "common/os/children.h"
@@ -24,13 +24,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* --- the guard --- */
-
-/* Five seconds: on a busy machine it takes long until the files of a killed large process are closed. */
+/* Five seconds: on a busy machine it takes long to close the files of a large process that was killed. */
 #define CLEAR_TRIES    500
 #define CLEAR_PAUSE_NS 10000000
 
-/* In a session of its own, so that a signal to the worker's process group does not end the guard first. */
+/* In a session of its own, so that a signal to the worker's process group does not end the guard. */
 __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *context)
 {
     const struct guard *guard = context;
@@ -40,7 +38,7 @@ __attribute__((no_sanitize("address", "undefined"))) static int be_guard(void *c
     sigprocmask(SIG_SETMASK, &all, NULL);
     setsid();
     prctl(PR_SET_NAME, "hdss-guard");
-    /* Keeps one descriptor and closes all others of the worker, above all mpirun's pipes. */
+    /* Keeps one descriptor, and closes all others of the worker, of which mpirun waits for its pipes. */
     dup2(guard->end, 0);
     close(1);
     close(2);
@@ -75,11 +73,10 @@ static int guard_begin(struct guard *guard, void *stack, size_t stack_bytes)
     return -1;
 }
 
-/* Ends the guard, and kills a remaining group. */
 static void guard_fini(struct guard *guard)
 {
     if (guard->process > 0) {
-        guard->order->clear = NULL; /* the worker does it itself */
+        guard->order->clear = NULL; /* the worker clears up itself */
         close(guard->end);
         kill(guard->process, SIGCONT); /* it may have been stopped */
         while (waitpid(guard->process, NULL, 0) < 0 && errno == EINTR)
@@ -91,7 +88,7 @@ static void guard_fini(struct guard *guard)
     *guard = (struct guard){.process = -1, .end = -1};
 }
 
-/* `stack` is for the guard's process, which copies it. -1 with errno; nothing is started then. */
+/* `stack` is for the guard's process, which gets a copy. On failure returns -1, sets errno, and starts nothing. */
 static int guard_init(struct guard *guard, void *stack, size_t stack_bytes)
 {
     *guard = (struct guard){.process = -1, .end = -1};
@@ -112,14 +109,12 @@ void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), 
     guard->order->clear = clear;
 }
 
-/* --- processes --- */
-
 #define STACK_BYTES (64u << 10)
 #define SHELL       "/bin/sh"
-/* Exit status of a child that could not execute the program; never reported. */
+/* Exit status of a child that could not execute the program. The worker does not report it. */
 #define STATUS_NEVER_BEGAN 127
 
-/* Parent and child share memory, and run one after the other. */
+/* Parent and child share memory; the parent sleeps until the child executes the program. */
 struct attempt {
     const struct spawn *spawn;
     const struct spawner *spawner;
@@ -127,7 +122,7 @@ struct attempt {
     int error;
 };
 
-/* Lists the signals without default action. */
+/* The signals that have no default action. */
 static void find_taken_signals(sigset_t *taken)
 {
     struct sigaction action;
@@ -154,8 +149,8 @@ void spawner_fini(struct spawner *spawner)
     spawner->stack = NULL;
 }
 
-/* Restores defaults for handled and ignored signals. Signals sent to the worker's process group before the child left
- * it are discarded, by ignoring them first. */
+/* Handled and ignored signals get their default action. Ignoring a signal first discards one that was sent to the
+ * worker's process group before the child left it. */
 static void reset_signals(const sigset_t *taken)
 {
     const struct sigaction standard = {.sa_handler = SIG_DFL}, dropped = {.sa_handler = SIG_IGN};
@@ -166,7 +161,7 @@ static void reset_signals(const sigset_t *taken)
             sigaction(signal, &standard, NULL);
 }
 
-/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would also count reserved addresses, of which Java and CUDA use
+/* RLIMIT_DATA counts private writable memory. RLIMIT_AS would count reserved addresses, too: Java and CUDA reserve
  * many times what they need. */
 static void bound_memory(uint64_t bytes)
 {
@@ -177,11 +172,11 @@ static void bound_memory(uint64_t bytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Returns, with errno, only on failure. */
+/* Returns only on failure, and sets errno. */
 static void become(const struct spawn *spawn, const char *path)
 {
     execve(path, spawn->argv, spawn->environment);
-    if (errno == ENOEXEC) { /* as shells do with a script without an interpreter line */
+    if (errno == ENOEXEC) { /* a script without an interpreter line: shells do this, too */
         char *first = spawn->argv[0];
         spawn->argv[-1] = (char[]){SHELL};
         spawn->argv[0] = (char *)(uintptr_t)path;
@@ -190,7 +185,7 @@ static void become(const struct spawn *spawn, const char *path)
     }
 }
 
-/* Tries the path where the program was found last first: trying all of PATH takes as long as a short task. */
+/* Tries the path first at which the program was found last: trying all of PATH takes as long as a short task. */
 static int become_program(const struct spawn *spawn)
 {
     int error = ENOENT;
@@ -247,7 +242,7 @@ static void spawn_forget_child(const struct spawner *spawner, pid_t child, int *
         ;
 }
 
-/* All signals are blocked until the child has no handlers, which would run on the worker's memory. */
+/* All signals are blocked until the child has no handlers, because these would use the worker's memory. */
 pid_t spawn(const struct spawner *spawner, const struct spawn *spawn, int *process)
 {
     struct attempt attempt = {.spawn = spawn, .spawner = spawner, .worker = getpid()};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A table with values for tasks: TSV, or CSV by its name. The first line names the columns, or is a row.
+/* A table with values for tasks: CSV if its name says so, otherwise TSV. The first line names the columns, or is a row.
  *
- * CSV follows RFC 4180 with quotes, but a field cannot contain a line end. TSV has no quotes or escapes. */
+ * CSV follows RFC 4180, with quotes, but a field cannot contain a line end. TSV has neither quotes nor escapes. */
 #pragma once
 
 #include "common/util/error.h"
@@ -10,24 +10,24 @@
 
 #define TABLE_COLUMNS_MAX 1000
 
-/* Given by the user: unknown, the first line names the columns, or is a row. */
+/* What the user says of the first line: nothing, that it names the columns, or that it is a row. */
 enum table_header { TABLE_HEADER_AUTO, TABLE_HEADER_YES, TABLE_HEADER_NO };
 
 struct table {
     struct lines lines;
     char separator;
     struct row head, row;
-    bool is_named; /* the first line names the columns */
+    bool is_named;
     uint64_t rows;
-    uint64_t at; /* current row; UINT64_MAX: none */
+    uint64_t at; /* index of the current row; UINT64_MAX: none */
 };
 
-/* With TABLE_HEADER_AUTO, fails if the first line looks like a row. On failure nothing is owned. */
+/* TABLE_HEADER_AUTO: fails if the first line looks like a row. On failure nothing is owned. */
 int table_open(struct table *table, const char *path, enum table_header header, struct error *error);
 void table_close(struct table *table);
 
 /* Makes row i < rows the current one. Errors name file and line. */
 int table_take(struct table *table, uint64_t i, struct error *error);
 
-/* Row i as in the file. Errors name the file. */
+/* Row i as it is in the file. Errors name the file. */
 int table_line(struct table *table, uint64_t i, struct line *line, struct error *error);

@@ -20,7 +20,7 @@ static bool tasks_is_name(const char *name, size_t length, const char *wanted)
     return strlen(wanted) == length && memcmp(name, wanted, length) == 0;
 }
 
-/* True if the name was probably meant as a column: a misspelled one must not reach the command. */
+/* True if the name was probably meant as a column. A misspelled one must not reach the command. */
 static bool looks_like_column(const char *name, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -29,7 +29,6 @@ static bool looks_like_column(const char *name, size_t length)
     return length > 0;
 }
 
-/* Names of the columns, or NULL. */
 static const struct row *names_of(const struct tasks *tasks)
 {
     if (tasks_is_given(tasks->source.list))
@@ -85,14 +84,14 @@ static int refuse_column(const struct tasks *tasks, const struct replacement *wa
                      head->count);
 }
 
-/* True if the first row has the field, or if rows with more fields may be added to the list later. */
+/* True if the first row has the field, or if the list may still get rows with more fields. */
 static bool is_within_head(const struct tasks *tasks, const char *name, size_t length)
 {
     return (tasks->source.follows && tasks->list.head.count == 1 && !tasks->list.is_named) ||
            replacement_read(name, length, names_of(tasks), tasks->list.head.count).field >= 0;
 }
 
-/* Fields of the row. 1; 0: no such replacement string; -1: error. */
+/* Returns 1: it has set `values`; 0: this is no replacement string; -1: error. */
 static int give_fields(struct tasks *tasks, const char *name, size_t length, struct values *values, struct error *error)
 {
     bool list = tasks_is_given(tasks->source.list);
@@ -102,7 +101,7 @@ static int give_fields(struct tasks *tasks, const char *name, size_t length, str
     if (wanted.field >= 0)
         return give(tasks, replacement_part(wanted.part, tasks->row->fields[wanted.field]), values);
     if (wanted.field == FIELD_BEYOND && list && is_within_head(tasks, name, length))
-        return give_text(tasks, "", values); /* the row is shorter than the first one */
+        return give_text(tasks, "", values); /* this row is shorter than the first one */
     if (tasks_is_name(name, length, "rank") || tasks_is_name(name, length, "node"))
         return 0;
     if (list && length > 1 && name[0] == '=')
@@ -148,7 +147,7 @@ static int check_source(const struct tasks_source *source, struct error *error)
     return source->follows && !list ? error_set(error, "follow= goes with list=FILE") : 0;
 }
 
-/* One line serves all rows of the table; otherwise each line has its row. */
+/* One line is for all rows of the table; of several lines each has a row. */
 static int match_table(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -165,7 +164,7 @@ static int match_table(struct tasks *tasks, struct error *error)
         source->tasks, lines, source->table, rows);
 }
 
-/* Counts a list's tasks, and computes the digest that all ranks must agree on. */
+/* The digest must be the same on all ranks. */
 static void take_list(struct tasks *tasks)
 {
     const struct list *list = &tasks->list;
@@ -174,14 +173,14 @@ static void take_list(struct tasks *tasks)
     tasks->digest = tasks->grows ? list->title : list->lines.digest;
 }
 
-/* If the command has no place for the row, " {}" is added at its end. */
+/* Adds " {}" to a command that has no place for the row. */
 static int complete_command(struct tasks *tasks, struct error *error)
 {
     static const char place[] = " {}";
     const struct places places = {tasks_find_place, tasks};
     const char *command = tasks->source.command;
     size_t length = strlen(command);
-    tasks->row = &tasks->list.head; /* any row serves for the check */
+    tasks->row = &tasks->list.head; /* any row will do for the check */
     bool has_place = cmdline_has_place(command, length, &places);
     tasks->row = NULL;
     if (has_place || !tasks_is_given(command))
@@ -324,7 +323,7 @@ static int take_own_line(struct tasks *tasks, uint64_t i, struct line *line, str
     return 0;
 }
 
-/* The line of task i; number 0 if it is the line of all tasks. */
+/* The line of task i. Its number is 0 if it is the line of all tasks. */
 static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, struct error *error)
 {
     const char *command = tasks->line != NULL ? tasks->line : tasks->source.command;
@@ -336,7 +335,7 @@ static int tasks_take_line(struct tasks *tasks, uint64_t i, struct line *line, s
     return 0;
 }
 
-/* True if the rows themselves are the lines, without replacement. */
+/* True if rows themselves are command lines, in which nothing is replaced. */
 static bool are_lines_rows(const struct tasks *tasks)
 {
     return !tasks_is_given(tasks->source.tasks) && !tasks_is_given(tasks->source.command);
@@ -351,7 +350,7 @@ static int tasks_complain(const struct tasks *tasks, const struct line *line, co
                      are_lines_rows(tasks) ? tasks->source.list : tasks->source.tasks, line->number, inner->text);
 }
 
-/* Splits the line, or passes it to a shell if it is for one; an empty row is an empty shell command. */
+/* Splits the line, or passes it to a shell if it needs one. An empty row is an empty shell command. */
 static int take_words(struct tasks *tasks, const struct line *line, struct error *error)
 {
     const struct places filled = {tasks_find_place, tasks}, *places = are_lines_rows(tasks) ? NULL : &filled;
@@ -414,7 +413,7 @@ int tasks_get(struct tasks *tasks, uint64_t i, struct error *error)
     return result;
 }
 
-/* Checks the command of a list to which rows are added, with the header as the row. */
+/* Checks the command of a list that gets rows later, with the header in place of a row. */
 static int check_command(struct tasks *tasks, struct error *error)
 {
     struct line line;
@@ -430,7 +429,7 @@ static int check_command(struct tasks *tasks, struct error *error)
     return result;
 }
 
-/* Without rows, one check covers all tasks. In a list to which rows are added, a wrong row is a failed task. */
+/* Without rows, one check is enough for all tasks. In a list that gets rows later, a wrong row is a failed task. */
 int tasks_check(struct tasks *tasks, struct error *error)
 {
     const struct tasks_source *source = &tasks->source;
@@ -470,7 +469,7 @@ static void show_char(struct show *show, char c)
         if (show->length + 1 < show->size)
             show->text[show->length++] = *piece;
         else
-            show->size = 0; /* truncated here */
+            show->size = 0; /* it is cut off here */
 }
 
 static void show_word(struct show *show, const char *word, bool quoted)

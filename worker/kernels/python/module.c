@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Kernels written in Python: hdss-python.so, loaded on demand so that nothing else needs an interpreter. One kernel per
- * process, called by one thread. Parts that are simpler in Python are in hdss_python.py, next to this module. */
+/* Kernels written in Python: the module hdss-python.so, which is loaded on demand, so that nothing else needs an
+ * interpreter. A process has one such kernel, which one thread calls. What is simpler in Python is in
+ * hdss_python.py, beside this module. */
 #include "worker/kernels/python/module.h"
 
 #include <dlfcn.h>
@@ -12,7 +13,7 @@
 #define REAL_MAX    1e300
 
 static struct {
-    PyObject *kernel; /* Kernel of hdss_python */
+    PyObject *kernel; /* a Kernel of hdss_python */
     struct hdss_kernel described;
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
     unsigned param_count;
@@ -89,7 +90,7 @@ static enum hdss_type type_of(const char *name)
     return (enum hdss_type)type;
 }
 
-/* A copy of a text for the life of the process; NULL with an exception set, or if memory runs out. */
+/* Copies a text, for the life of the process. Returns NULL with an exception set, or if memory runs out. */
 static const char *python_keep(PyObject *text)
 {
     const char *utf8 = PyUnicode_AsUTF8(text);
@@ -99,7 +100,8 @@ static const char *python_keep(PyObject *text)
 static int python_take_streams(PyObject *endings, struct hdss_loop *loop)
 {
     Py_ssize_t count = PyList_Size(endings);
-    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1; /* will be refused */
+    /* one too many, so that the loop is refused */
+    loop->streams = count <= HDSS_STREAMS_MAX ? (unsigned)count : HDSS_STREAMS_MAX + 1;
     for (unsigned s = 0; s < loop->streams && s < HDSS_STREAMS_MAX; s++)
         if ((loop->stream[s].ending = python_keep(PyList_GetItem(endings, s))) == NULL)
             return -1;
@@ -146,7 +148,7 @@ static int python_describe(const union hdss_value *values, struct hdss_loop *loo
     return result;
 }
 
-/* A function may be called beyond its described iterations for an open job; the loop itself does not grow. */
+/* For an open job the function is called beyond the iterations that it described, but the loop itself does not grow. */
 static int python_grow(const union hdss_value *values, uint64_t *iterations, char error[HDSS_ERROR_MAX])
 {
     (void)values, (void)iterations, (void)error;
@@ -179,13 +181,13 @@ static int python_run(void *instance, uint64_t first, uint64_t count, void *reco
         Py_XDECREF(object);
         return python_explain(error);
     }
-    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* hdss_python.py checks the length */
+    int result = PyBuffer_ToContiguous(records, &buffer, buffer.len, 'C'); /* hdss_python.py has checked the length */
     PyBuffer_Release(&buffer);
     Py_DECREF(object);
     return result == 0 ? 0 : python_explain(error);
 }
 
-/* 0; -1 with an exception set; -2: the output refused it, with its own error. */
+/* Returns 0; -1 with an exception set; -2 if the output has refused the bytes, with its own error. */
 static int put_bytes(struct hdss_output *output, uint64_t iteration, unsigned stream, PyObject *bytes)
 {
     Py_buffer buffer;
@@ -207,7 +209,7 @@ static int put_item(struct hdss_output *output, uint64_t iteration, PyObject *it
     return result == 0 && has_failed && output->failed(output, iteration) < 0 ? -2 : result;
 }
 
-/* True if the function reports that its process is no longer usable. */
+/* True if the function reports that its process cannot be used any more. */
 static bool is_unfit(void)
 {
     PyObject *type, *value, *trace;
@@ -239,7 +241,7 @@ static void close_kernel(void *instance)
     python_flush_prints();
 }
 
-/* Adds the folder of this module, with hdss_python.py, and the current one, with the user's module. */
+/* Adds the folder of this module, where hdss_python.py is, and the current one, where the user's module is. */
 static int extend_path(void)
 {
     Dl_info info;
@@ -261,7 +263,7 @@ int python_start(char error[HDSS_ERROR_MAX])
     if (python_support != NULL)
         return 0;
     if (!Py_IsInitialized())
-        Py_InitializeEx(0); /* without signal handlers, which are HDSS's */
+        Py_InitializeEx(0); /* no signal handlers: HDSS has its own */
     if (extend_path() == 0)
         python_support = PyImport_ImportModule("hdss_python");
     return python_support != NULL ? 0 : python_explain(error);
@@ -310,7 +312,7 @@ const char *python_text_of(PyObject *object, const char *attribute)
     return kept;
 }
 
-/* Starts the interpreter and imports the package in `folder`, before there is a job. */
+/* Starts the interpreter and imports the package in `folder` before there is a job. */
 EXPORT int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX]);
 
 int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX])
@@ -323,7 +325,7 @@ int hdss_python_warm(const char *folder, char error[HDSS_ERROR_MAX])
     return said != NULL ? 0 : python_explain(error);
 }
 
-/* Takes the environment of the job. */
+/* Sets the environment of the job. */
 static int become(void)
 {
     PyObject *variables = PyList_New(0), *said = NULL;
@@ -341,7 +343,7 @@ static int become(void)
     return said != NULL ? 0 : -1;
 }
 
-/* The kernel "MODULE.FUNCTION", for the life of the process; NULL on failure. */
+/* Returns the kernel "MODULE.FUNCTION", which lives as long as the process, or NULL on failure. */
 EXPORT const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX]);
 
 const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_ERROR_MAX])
@@ -354,7 +356,7 @@ const struct hdss_kernel *hdss_python_kernel(const char *name, char error[HDSS_E
     }
     python.kernel = PyObject_CallMethod(python_support, "Kernel", "s", name);
     if (python.kernel != NULL)
-        python_flush_prints(); /* output of importing its module */
+        python_flush_prints(); /* importing the module may have printed something */
     python.param_count = 0;
     if (python.kernel == NULL || python_take_params() < 0) {
         python_explain(error);

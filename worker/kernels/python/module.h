@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by kernels and techniques written in Python. One interpreter per process, called by one thread. */
+/* What kernels and techniques in Python share. There is one interpreter per process, and one thread calls it. */
 #pragma once
 
 #define PY_SSIZE_T_CLEAN
@@ -9,17 +9,15 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The module hdss_python, after python_start(). */
+/* The module hdss_python, if python_start() has succeeded. */
 extern PyObject *python_support;
 
-/* Starts the interpreter unless it runs. */
 int python_start(char error[HDSS_ERROR_MAX]);
 
-/* Converts the current exception to one line and clears it. Returns -1. */
+/* Makes one line of the current exception and clears it. Returns -1. */
 int python_explain(char error[HDSS_ERROR_MAX]);
 
-/* Flushes what users print. Clears the current exception, so call python_explain() first. */
+/* Flushes what the user's code has printed. Clears the current exception, so call python_explain() first. */
 void python_flush_prints(void);
 
-/* A text attribute, kept by python_keep(). */
 const char *python_text_of(PyObject *object, const char *attribute);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Techniques written in Python: a user's class, with one object per state. Parts that are simpler in Python are in
- * hdss_python.py, whose Technique represents the class and whose Cutter an object. */
+/* Techniques written in Python: classes of users, with an object for each state. What is simpler in Python is in
+ * hdss_python.py: its Technique stands for the class, and its Cutter for an object. */
 #include "worker/kernels/python/module.h"
 
 #include "hdss/technique.h"
@@ -14,15 +14,16 @@
 
 struct python_technique {
     struct hdss_technique technique; /* first, so that a pointer to it can be cast back */
-    PyObject *maker;                 /* Technique of hdss_python */
+    PyObject *maker;                 /* a Technique of hdss_python */
     struct hdss_technique_param params[HDSS_TECHNIQUE_PARAMS_MAX + 1];
     struct python_technique *next;
     char name[];
 };
 
 struct python_cutter {
-    PyObject *cutter;                       /* Cutter of hdss_python */
-    char failure[HDSS_TECHNIQUE_ERROR_MAX]; /* of a call that cannot fail; reported by the next call that can */
+    PyObject *cutter; /* a Cutter of hdss_python */
+    /* error of a call that cannot return one; the next call that can returns it */
+    char failure[HDSS_TECHNIQUE_ERROR_MAX];
 };
 
 static int technique_explain(char error[HDSS_TECHNIQUE_ERROR_MAX])
@@ -33,7 +34,7 @@ static int technique_explain(char error[HDSS_TECHNIQUE_ERROR_MAX])
     return -1;
 }
 
-/* Powers as a list, or None. */
+/* Returns None if there are no powers. */
 static PyObject *list_powers(const struct hdss_technique_loop *loop)
 {
     if (loop->powers == NULL) {
@@ -100,7 +101,8 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     }
     PyObject *size = PyObject_CallMethod(own->cutter, "next", "KKI", (unsigned long long)request->remaining,
                                          (unsigned long long)request->step, request->worker);
-    const uint64_t chunk = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0; /* hdss_python.py checks the range */
+    /* hdss_python.py has checked the range */
+    const uint64_t chunk = size != NULL ? PyLong_AsUnsignedLongLong(size) : 0;
     Py_XDECREF(size);
     if (PyErr_Occurred() == NULL)
         return chunk;
@@ -109,7 +111,7 @@ static uint64_t python_next(void *state, const struct hdss_technique_request *re
     return HDSS_TECHNIQUE_FAILED;
 }
 
-/* Takes the result of a call that cannot fail; an error is reported later. */
+/* Ends a call that cannot return an error: keeps the error for a later call. */
 static void python_note(struct python_cutter *own, const char *call, PyObject *result)
 {
     char line[HDSS_TECHNIQUE_ERROR_MAX];
@@ -162,7 +164,8 @@ static int take_technique_params(struct python_technique *technique)
 {
     PyObject *list = PyObject_GetAttrString(technique->maker, "params");
     Py_ssize_t count = list != NULL ? PyList_Size(list) : -1;
-    for (Py_ssize_t i = 0; i < count && i < HDSS_TECHNIQUE_PARAMS_MAX; i++) { /* hdss_python.py checks the number */
+    /* hdss_python.py has checked the number */
+    for (Py_ssize_t i = 0; i < count && i < HDSS_TECHNIQUE_PARAMS_MAX; i++) {
         const char *name, *kind, *fallback;
         if (!PyArg_ParseTuple(PyList_GetItem(list, i), "sss", &name, &kind, &fallback))
             break;
@@ -174,7 +177,6 @@ static int take_technique_params(struct python_technique *technique)
     return PyErr_Occurred() != NULL ? -1 : 0;
 }
 
-/* Reads the properties of the class that are neither texts nor parameters. */
 static int take_traits(struct python_technique *technique)
 {
     struct hdss_technique *made = &technique->technique;
@@ -198,7 +200,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     technique->maker = PyObject_CallMethod(python_support, "Technique", "s", name);
     if (technique->maker == NULL)
         return -1;
-    python_flush_prints(); /* output of importing its module */
+    python_flush_prints(); /* importing the module may have printed something */
     technique->technique = (struct hdss_technique){
         .abi = HDSS_TECHNIQUE_ABI,
         .name = technique->name,
@@ -213,7 +215,7 @@ static int make_python_technique(struct python_technique *technique, const char 
     return take_technique_params(technique) == 0 && take_traits(technique) == 0 && PyErr_Occurred() == NULL ? 0 : -1;
 }
 
-/* The technique "MODULE.CLASS", for the life of the process; NULL on failure. */
+/* Returns the technique "MODULE.CLASS", which lives as long as the process, or NULL on failure. */
 EXPORT const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 const struct hdss_technique *hdss_python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX])
