@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Requesting ahead: how many chunks a worker should have besides the running one, and when to request them.
  *
- * The next chunk must arrive before the running one ends, so it is requested one lead earlier; the lead is twice the
- * measured round trip. Not earlier, because a chunk that waits here is out of reach of other workers. Of chunks shorter
- * than the lead, as many are requested as last for one lead. If the worker cannot request within the lead because one
- * iteration is longer, it does so at the end: a round trip is then short compared to an iteration.
+ * The next chunk must arrive before the running one ends, so it is requested one lead earlier. The lead is twice the
+ * measured round trip. It is not longer, because other workers cannot get a chunk that waits here. If chunks are
+ * shorter than the lead, as many are requested as last for one lead. A worker that cannot request within the lead,
+ * because one iteration takes longer, requests at the end of its chunk: a round trip is then short compared to an
+ * iteration.
  *
- * A single cheap iteration says little about the next. The time of an iteration counts as known when some leads of the
- * first chunk, or half of its iterations, are measured. Later, longer times count at once and shorter ones gradually,
- * so a worker has many chunks ahead only after many short ones in a row.
+ * A single cheap iteration says little about the next. The time of an iteration counts as known after some leads of the
+ * first chunk, or half of its iterations, have been measured. Later, a longer time counts at once and a shorter one
+ * gradually, so a worker has many chunks ahead only after many short ones in a row.
  *
- * Requests ahead at the end of a time step would be answered at the beginning of the next, when chunks are largest, and
- * would give workers parts that do not match their speeds. So in a loop with several steps, AUTO does not request ahead
- * during chunks that are small compared to the largest. */
+ * A chunk that is requested ahead at the end of a time step would be cut at the beginning of the next step, where
+ * chunks are largest, and would give each worker a part that does not match its speed. So in a loop with several steps,
+ * AUTO does not request ahead during chunks that are small compared to the largest. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -21,20 +22,20 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Limit, so that a round trip that had to wait (for work or a core) does not make the worker hoard chunks. */
+/* Without a limit, a worker whose request had to wait, for work or for a core, would hoard chunks. */
 #define LEAD_MAX_NS 10000000u
-/* Lower limit of the estimate: a round trip through shared memory takes a microsecond or two. */
+/* A round trip through shared memory takes a microsecond or two. */
 #define ROUND_TRIP_MIN_NS 4000u
-/* If an iteration is this many times longer than the lead, requesting early is useless. */
+/* Requesting early is useless if an iteration takes this many times as long as the lead. */
 #define ITERATION_OVER_LEAD 64
 
-/* The iteration time is known after the first chunk has run for this many leads, or half of the chunk is done. */
+/* The iteration time counts as known after this many leads of the first chunk, or half of the chunk. */
 #define JUDGED_LEADS 4
-/* A single first iteration counts as at least this part of a lead. */
+/* An iteration of the first chunk counts as taking at least a lead divided by this. */
 #define FIRST_PART 4
-/* Lower limit for an iteration of the first chunk, below the clock's resolution. */
+/* Least time of an iteration of the first chunk; the clock is coarser. */
 #define ITERATION_MIN_NS 0.01
-/* Weight of the previous estimate if a chunk was faster. */
+/* Weight of the previous estimate after a chunk that was faster. */
 #define KEPT_PART 0.6
 
 static double lead_ns(const struct worker *worker)
@@ -43,7 +44,7 @@ static double lead_ns(const struct worker *worker)
     return (double)(lead < LEAD_MAX_NS ? lead : LEAD_MAX_NS);
 }
 
-/* Time of the work at hand: the rest of the running chunk and the queue. */
+/* Time of the rest of the running chunk and of the queue. */
 static double ahead_work_ns(const struct worker *worker, uint64_t done)
 {
     return (double)(worker->running.count - done + worker->queue_iterations) * worker->iteration_ns;
@@ -64,7 +65,7 @@ static unsigned wants_auto(const struct worker *worker, uint64_t done)
     return wanted > have ? wanted - have : 0;
 }
 
-/* Chunks smaller than 1/SMALL_PART of the largest so far are small. */
+/* A chunk is small if it has less than 1/SMALL_PART of the largest so far. */
 #define SMALL_PART 2
 
 static bool looks_ahead(const struct worker *worker)
@@ -72,7 +73,7 @@ static bool looks_ahead(const struct worker *worker)
     return worker->config.spec->ask_ahead == ASK_AHEAD_AUTO && SMALL_PART * worker->running.count >= worker->largest;
 }
 
-/* Logs why the worker requests this many chunks. Returns the number, so that the caller can use a tail call. */
+/* Logs why the worker requests this many chunks. Returns `wants`, so that the call is a tail call. */
 static __attribute__((noinline, cold)) unsigned explain_wants(const struct worker *worker, uint64_t done,
                                                               unsigned wants)
 {
@@ -115,10 +116,11 @@ unsigned worker_wants(const struct worker *worker, uint64_t done)
     return worker->reasons == NULL ? wants : explain_wants(worker, done, wants);
 }
 
-/* A request is sent for at least 1/HOLD_PART of the chunks at hand or on their way. */
+/* Completions are held back until the request is for 1/HOLD_PART of the chunks that the worker has or expects. */
 #define HOLD_PART 4
 
-/* Completions of chunks shorter than a round trip are sent together, so that a request and its answer serve many. */
+/* If chunks are shorter than a round trip, completions are sent together: one request and its answer then serve
+ * many. */
 bool worker_may_hold(const struct worker *worker, unsigned asks)
 {
     bool is_short = (double)worker->running.count * worker->iteration_ns < (double)worker->round_trip_ns;
@@ -130,7 +132,7 @@ uint64_t worker_next_mark(const struct worker *worker, uint64_t done)
     uint64_t rest = worker->running.count - done;
     if (!looks_ahead(worker) || worker->queue_count + worker->asked > 0)
         return 0;
-    if (worker->iteration_ns <= 0) { /* first chunk: look after 1, 2, 4, .. iterations */
+    if (worker->iteration_ns <= 0) { /* first chunk: after 1, 2, 4, .. iterations */
         uint64_t more = done > 0 ? done : 1;
         return rest > more ? done + more : 0;
     }
@@ -158,12 +160,12 @@ void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns)
 
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
 {
-    /* Only an idle worker sees the arrival of the answer; the first answer waits for the others' speeds and does not
-     * count. A longer round trip counts more than a shorter one: a late answer leaves a core idle, an early one costs
-     * little. */
+    /* Measured only for a worker that waits, because only it sees when the answer arrives. The first answer does not
+     * count, because it waits for the speeds of others. A longer round trip counts more than a shorter one: if an
+     * answer comes late a core is idle, if it comes early little is lost. */
     if (worker->asked_at_ns == NEVER)
         return;
-    if (worker->asked_before > 0) { /* answers an earlier request */
+    if (worker->asked_before > 0) { /* these answer an earlier request */
         worker->asked_before--;
         return;
     }

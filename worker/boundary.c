@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Boundary data in a loop with dependencies: a chunk's data go directly to the worker of the next chunk.
  *
- * The executor holds the data; this file tracks which are complete, sent and received. Data are kept while the next
- * worker is unknown, and are sent in one message when it is known; nothing is sent if it is this worker. Fully sent
- * data of a finished chunk are kept until HALO_SENDS_KEPT later ones are there, and then released.
+ * The executor has the data; this file tracks which are complete, sent and received. Data wait until the supermaster
+ * says which worker has the next chunk, and are then sent in one message; nothing is sent if this worker has it. The
+ * data of a finished chunk are kept after they were sent, until HALO_SENDS_KEPT later ones are there.
  *
- * With a journal, the supermaster sometimes asks for the data of a boundary: a NEIGHBOUR then names it as the receiver,
- * and when the chunk is finished all its data are sent up, in pieces that fit control messages. A resumed run gets the
- * boundary data of its first chunk the same way down. */
+ * With a journal, the supermaster sometimes asks for the data of a boundary: a NEIGHBOUR message then names it as the
+ * receiver. When the chunk is finished all its data are sent to it, in pieces that fit control messages. If the run is
+ * resumed, the worker of the first chunk gets its boundary data in the same way. */
 #include "worker/core.h"
 
 #include "common/machine/topology.h"
@@ -82,7 +82,7 @@ static void send_copy(struct worker *worker, struct halo_send *halo_send, struct
     halo_send->copied = false;
 }
 
-/* Sends the boundary data that are complete, and releases old ones. */
+/* Sends what is complete and not sent. Releases the oldest data. */
 static void send_ready(struct worker *worker, struct halo_send *halo_send, struct actions *actions)
 {
     if (!halo_send->known || halo_send->to == worker->config.rank)
@@ -102,7 +102,8 @@ static void send_ready(struct worker *worker, struct halo_send *halo_send, struc
         worker_boundary_let_go(worker, actions);
 }
 
-/* Records that this worker also computes the chunk at `first`, if it has the one before. False if another does. */
+/* If this worker has the chunk before `first`, records that it also has the one at `first`. Returns false if another
+ * worker has that. */
 static bool note_own_successor(struct worker *worker, uint64_t first)
 {
     struct halo_send *before = find_halo_send(worker, first);
@@ -124,7 +125,7 @@ int worker_expect_chunk(struct worker *worker, const struct assigned *chunk)
     if (end > worker->config.end || count == HALO_SENDS_MAX || (last != NULL && last->boundary_at > chunk->first) ||
         !note_own_successor(worker, chunk->first))
         return -1;
-    if (end < worker->config.end) /* no chunk follows the last one of the loop */
+    if (end < worker->config.end) /* the last chunk of the loop has no boundary data */
         boundaries->halo_sends[boundaries->halo_send_count++] = (struct halo_send){.boundary_at = end};
     return 0;
 }
@@ -155,7 +156,7 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     return 0;
 }
 
-/* Finds or creates the record of boundary data for the chunk at `first`; NULL if there are too many. */
+/* Returns NULL if there are too many records. */
 static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -210,7 +211,7 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
     send_ready(worker, halo_send, actions);
 }
 
-/* The running chunk is finished: it has used all boundary data received and completed all that it sends. */
+/* The running chunk is finished: it needs no received boundary data any more, and its own are complete. */
 void worker_end_boundary(struct worker *worker, struct actions *actions)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -224,7 +225,7 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     assert((halo_receive == NULL || halo_receive->from != worker->config.rank) &&
            "own boundary data are inherited, not sent");
     if (halo_send == NULL)
-        return; /* the loop ends there */
+        return; /* the last chunk of the loop */
     halo_send->finished = true;
     if (halo_send->copied)
         send_copy(worker, halo_send, actions);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* The worker's step function.
  *
- * Invariants: one chunk runs, and all events of the executor refer to it, even if the executor has begun later ones
- * (config.ahead). A worker in ASKING has requested a chunk and has none queued; its completion was sent with the
- * request. Completions of short chunks are held back to be sent together, but not while the worker has nothing to
- * compute. */
+ * Invariants: one chunk is running, and all events of the executor are about it, even if the executor has begun later
+ * chunks (config.ahead). A worker in ASKING has requested a chunk and has none in its queue; it sent its completion
+ * with the request. Completions of short chunks are held back, to be sent together, but not while the worker has
+ * nothing to compute. */
 #include "worker/core.h"
 
 #include "common/config/run_spec.h"
@@ -18,9 +18,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Echoes that measure the round trip; the first also sets up the connection and wakes the master. */
+/* Number of echoes by which the round trip is measured. The first one also sets up the connection and wakes the
+ * master. */
 #define ECHOES 3
-/* Longest time that completions are held back, in case the next chunk is longer than expected. */
+/* Completions are held back no longer than this, because the next chunk may be longer than expected. */
 #define HOLD_MAX_NS 1000000u
 
 static const char *const worker_state_names[] = {"STARTING", "PROBING", "ASKING", "COMPUTING",
@@ -76,7 +77,7 @@ static enum payload payload_kind(const struct chunk_event *chunk)
     return chunk->bytes <= INLINE_MAX ? PAYLOAD_INLINE : PAYLOAD_DATA;
 }
 
-/* Sends a request with all completions: the latest in its own fields, perhaps with results, others as records. */
+/* The request has all completions: the latest one in its own fields, perhaps with results, the others as records. */
 static void request(struct worker *worker, unsigned asks, const struct chunk_event *chunk, uint64_t now_ns,
                     struct actions *actions)
 {
@@ -127,7 +128,6 @@ static void worker_leave(struct worker *worker, uint64_t now_ns, struct actions 
     worker_move(worker, WORKER_GONE, actions);
 }
 
-/* Called after echoes and probe, or instead of them: requests the first chunk, or ends. */
 static void worker_begin(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     worker_move(worker, worker->behind_probe, actions);
@@ -145,7 +145,6 @@ static void send_echo(struct worker *worker, uint64_t now_ns, struct actions *ac
     worker->echo_sent_ns = now_ns;
 }
 
-/* Requests the next chunks if it is time, with `done` iterations of the running chunk finished. */
 static void look_ahead(struct worker *worker, uint64_t done, uint64_t now_ns, struct actions *actions)
 {
     unsigned wants = worker_wants(worker, done);
@@ -178,8 +177,8 @@ static void begin_ahead(struct worker *worker, struct actions *actions)
                            actions);
 }
 
-/* Drops queued chunks that have not begun: a drain finishes only what has begun. The executor has at most one chunk
- * ahead; it is asked how much of that, and of the running one, has begun. */
+/* Drops queued chunks that have not begun, because a drain finishes only what has begun. The executor has begun at
+ * most one chunk ahead, and is asked how much of it, and of the running one. */
 static void keep_begun(struct worker *worker, struct actions *actions)
 {
     const unsigned begun = worker->config.threads == NULL ? worker->queue_begun : 0;
@@ -194,7 +193,7 @@ static void keep_begun(struct worker *worker, struct actions *actions)
     worker->asked_at_ns = NEVER;
 }
 
-/* Makes the oldest queued chunk the running one. True if the executor has begun it already. */
+/* Makes the oldest queued chunk the running one. Returns true if the executor has begun it already. */
 static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     const bool was_idle = worker->state == WORKER_ASKING, has_begun = worker->queue_begun > 0;
@@ -212,8 +211,7 @@ static bool take_next(struct worker *worker, uint64_t now_ns, struct actions *ac
     return has_begun;
 }
 
-/* Starts the running chunk, unless it has begun, and the chunks that may begin ahead. In a loop with dependencies it
- * may inherit the boundary data of the chunk before. */
+/* In a loop with dependencies, the chunk may take over the boundary data of the one before it. */
 static void worker_run_chunk(struct worker *worker, bool has_begun, struct actions *actions)
 {
     const struct assigned *running = &worker->running;
@@ -227,7 +225,7 @@ static void worker_run_chunk(struct worker *worker, bool has_begun, struct actio
     begin_ahead(worker, actions);
 }
 
-/* False if the chunk cannot be; then the worker does without its master. */
+/* Returns false if the chunk is impossible; the worker then goes on without its master. */
 static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct assigned *chunk, struct actions *actions)
 {
     if (worker_is_dependent(worker) && worker_expect_chunk(worker, chunk) < 0) {
@@ -245,7 +243,7 @@ static bool put_in_queue(struct worker *worker, uint64_t now_ns, const struct as
     return true;
 }
 
-/* Handles ASSIGN. Nothing is requested while chunks are queued or on their way: the next completion can do that. */
+/* Requests nothing: while chunks are queued or on their way, the next completion can do that. */
 static void receive_assign(struct worker *worker, uint64_t now_ns, const struct message *message,
                            struct actions *actions)
 {
@@ -281,14 +279,14 @@ static void worker_give_up(struct worker *worker, const char *why, uint64_t now_
     worker_leave(worker, now_ns, actions);
 }
 
-/* Has the executor give up what of the running chunk has not begun; `now`: also what runs, or the probe. */
+/* Lets the executor give up what has not begun of the running chunk; with `now` also what runs, or the probe. */
 static void give_rest_back(bool now, struct actions *actions)
 {
     actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL, now}});
 }
 
-/* Handles END. In a drain the running chunk is finished, or its rest given up if that takes too long; otherwise it is
- * dropped. A chunk that needs boundary data of others is not waited for, because those chunks may be dropped. */
+/* In a drain the running chunk is finished, or its rest is given up if that takes too long; otherwise the chunk is
+ * dropped. A chunk that needs boundary data of others is dropped, too, because those chunks may never be finished. */
 static void worker_receive_end(struct worker *worker, uint64_t now_ns, const struct end *end, struct actions *actions)
 {
     bool goes_on = end->drain && !worker_is_dependent(worker);
@@ -336,7 +334,7 @@ static void worker_receive_end(struct worker *worker, uint64_t now_ns, const str
     }
 }
 
-/* The running chunk will never finish. The worker waits for an END, which may have arrived already. */
+/* The running chunk will never finish. The worker waits for END, which may have arrived already. */
 static void worker_be_stuck(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool has_end =
@@ -363,7 +361,7 @@ static void worker_expire(struct worker *worker, uint64_t now_ns, struct actions
 
 static void problem(struct worker *worker, const char *text, struct actions *actions)
 {
-    error_set(&actions->room.problem, "%s", text); /* in one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", text); /* makes one line of whatever the kernel wrote */
     struct message message = fatal_message(worker->config.rank, actions->room.problem.text);
     worker_send_up(worker, actions, &message);
 }
@@ -391,7 +389,7 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
 static void probed(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (worker->state != WORKER_PROBING)
-        return; /* the worker is stuck */
+        return; /* it is stuck */
     struct speed speed = *event->speed;
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
@@ -415,21 +413,21 @@ static void send_slice(struct worker *worker, uint64_t now_ns, const struct chun
                    });
 }
 
-/* How long the worker waited before the running chunk, exact if its beginning is known. */
+/* How long the worker waited for the running chunk; exact if it is known when the chunk began. */
 static uint64_t waited_ns(const struct worker *worker, const struct chunk_event *chunk)
 {
     bool known = chunk->began_ns > worker->idle_since_ns;
     return known ? chunk->began_ns - worker->idle_since_ns : worker->waited_ns;
 }
 
-/* Records the completion of the running chunk. One with results is sent by itself. */
+/* A completion with results is sent by itself. */
 static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk_event *chunk, struct actions *actions)
 {
     if (worker->running.chunk == 0)
-        return; /* a lost master knew all of the chunk, or the rest of it was returned */
+        return; /* the chunk of a lost master was reported to it as a whole, or its rest was returned */
     bool follows = worker->done_count == 0 ||
                    worker->running.chunk == chunk_number_after(worker->done[worker->done_count - 1].chunk);
-    if (chunk->data != NULL || !follows) /* recalled chunks leave gaps in the numbers */
+    if (chunk->data != NULL || !follows) /* a recalled chunk leaves a gap in the numbers */
         worker_flush(worker, now_ns, actions);
     if (worker->done_count == 0)
         worker->done_deadline_ns = now_ns + HOLD_MAX_NS;
@@ -444,8 +442,8 @@ static void note_done(struct worker *worker, uint64_t now_ns, const struct chunk
     };
 }
 
-/* Reports failed iterations of the running chunk, which other workers may retry. In a loop with dependencies this
- * worker retries, because it has the boundary data. */
+/* Reports failed iterations, which another worker may try again. In a loop with dependencies this worker tries again
+ * itself, because it has the boundary data. */
 static void tell_failure(struct worker *worker, const struct event *event, struct actions *actions)
 {
     const bool is_over = !worker_is_dependent(worker) || event->chunk.final;
@@ -458,7 +456,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                               .final = event->chunk.final,
                               .died = event->chunk.died},
     };
-    error_set(&actions->room.problem, "%s", event->text); /* in one line, whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", event->text); /* makes one line of whatever the kernel wrote */
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;
@@ -479,7 +477,7 @@ static void chunk_finished(struct worker *worker, uint64_t now_ns, const struct 
     note_done(worker, now_ns, chunk, actions);
     if (worker_is_dependent(worker))
         worker_end_boundary(worker, actions);
-    if (worker->state == WORKER_LEAVING) { /* nothing may be left of its last chunk */
+    if (worker->state == WORKER_LEAVING) { /* even if nothing is left of its last chunk */
         if (worker->done_count > 0)
             request(worker, 0, chunk, now_ns, actions);
         if (worker->queue_count > 0) {
@@ -522,7 +520,7 @@ static void reach_mark(struct worker *worker, const struct event *event, struct 
         actions_add(actions, &(struct action){.type = ACTION_MARK, .run = {.mark = mark}});
 }
 
-/* Threads are idle: requests a chunk if none is on its way, within the limit. */
+/* A thread is idle: requests a chunk if none is on its way, within the limit. */
 static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     bool asks =
@@ -533,8 +531,8 @@ static void run_dry(struct worker *worker, uint64_t now_ns, struct actions *acti
     request(worker, 1, NULL, now_ns, actions);
 }
 
-/* Forgets the dead master. Chunks requested, queued or not reported as finished go to others. The supermaster numbers
- * chunks from 1 again; the rest of the running one is the first. */
+/* Forgets a dead master. Others get the chunks that were requested, queued, or finished but not reported. The
+ * supermaster numbers its chunks from 1; the rest of the running chunk becomes number 1. */
 static void forget_master(struct worker *worker, struct actions *actions)
 {
     worker->config.master = worker->config.supermaster;
@@ -557,8 +555,8 @@ static void adopt(const struct worker *worker, struct actions *actions)
     worker_send_up(worker, actions, &message);
 }
 
-/* Continues with the supermaster. A worker that was told to end also reports what it is finishing. In a loop with
- * dependencies the loss ends the run, and results of the running chunk would not count. */
+/* Continues with the supermaster as server. A worker that was told to end still reports what it finishes. A loop
+ * with dependencies ends with this loss, and results of its running chunk would not count. */
 static void worker_lose_master(struct worker *worker, uint64_t now_ns, struct actions *actions)
 {
     if (worker->config.master == worker->config.supermaster)
@@ -610,7 +608,7 @@ static void worker_receive(struct worker *worker, const struct event *event, str
     }
 }
 
-/* True for output of the running chunk; it is ignored if the worker is stuck, because the run fails. */
+/* True for output of the running chunk. A stuck worker ignores it, because the run fails. */
 static bool is_of_chunk(const struct event *event)
 {
     return event->type == EVENT_SLICE || event->type == EVENT_ITERATIONS_FAILED || event->type == EVENT_FINISHED;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Internal interface between the files of the worker. */
+/* What the files of the worker share. */
 #pragma once
 
 #include "common/machine/machine.h"
@@ -16,14 +16,13 @@ static inline void worker_send_up(const struct worker *worker, struct actions *a
 {
     actions_send(actions, worker->config.master, message);
 }
-/* Declares a rank broken: its messages cannot be relied on. */
+/* Declares a rank broken after an invalid message. It is dropped. */
 void worker_refuse(const struct worker *worker, unsigned from, const char *text, struct actions *actions);
 
-/* boundary.c, for loops with dependencies. -1: invalid message. */
+/* boundary.c: these return -1 for an invalid message. */
 int worker_expect_chunk(struct worker *worker, const struct assigned *chunk);
 int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbour, struct actions *actions);
 int worker_take_boundary(struct worker *worker, unsigned from, const struct message *message, struct actions *actions);
-/* Called when the running chunk is about to begin, has more boundary data, or is finished. */
 void worker_begin_boundary(struct worker *worker, struct actions *actions);
 void worker_note_boundary_ready(struct worker *worker, const struct boundary_ready *ready, struct actions *actions);
 void worker_end_boundary(struct worker *worker, struct actions *actions);
@@ -31,19 +30,18 @@ void worker_end_boundary(struct worker *worker, struct actions *actions);
 void worker_receive_recall(struct worker *worker, const struct recall *recall, struct actions *actions);
 /* The server has taken the end of the running chunk. */
 void worker_note_stolen(struct worker *worker, const struct range *range);
-/* The executor has cut the end off a chunk. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions);
 
-/* Chunks to request at `done` iterations of the running chunk; if these are all, the worker becomes idle. */
+/* How many chunks to request after `done` iterations of the running chunk. After all of them the worker is idle. */
 unsigned worker_wants(const struct worker *worker, uint64_t done);
-/* Iterations of the running chunk after which to check again; 0: only at its end. */
+/* After how many iterations of the running chunk to decide again; 0: at its end. */
 uint64_t worker_next_mark(const struct worker *worker, uint64_t done);
-/* True if completions may be held back while `asks` chunks are to be requested. */
+/* True if completions may be held back while `asks` chunks are requested. */
 bool worker_may_hold(const struct worker *worker, unsigned asks);
 void worker_learn_round_trip(struct worker *worker, uint64_t now_ns);
-/* The next chunk was there when needed, so the lead may shrink. */
+/* The next chunk had arrived when it was needed, so the lead may shrink. */
 void worker_came_in_time(struct worker *worker);
-/* Learns the time of `done` iterations of the running chunk so far. */
+/* Learn the time of an iteration from the first `done` ones of the running chunk. */
 void worker_learn_from_mark(struct worker *worker, uint64_t compute_ns, uint64_t done);
 void worker_learn_iteration_time(struct worker *worker, uint64_t compute_ns, uint64_t done);
 void worker_note_asks(struct worker *worker, unsigned asks, uint64_t now_ns);

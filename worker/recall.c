@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Recall: returns iterations that have not begun, for idle workers. First the chunks requested ahead, newest first;
- * then the ends of the executor's chunks, newest first, and of the running one, which is cut between two iterations.
- * The results of a cut chunk are those of its rest. */
+/* Recall: the worker returns iterations that have not begun, so that idle workers get them. It returns the chunks in
+ * its queue first, beginning with the newest; then the end of the executor's newest chunk, and at last the end of
+ * the running one, which is cut between two iterations. */
 #include "worker/core.h"
 
 #include "proto/record.h"
@@ -65,7 +65,7 @@ static void shorten_running(struct worker *worker, uint64_t by)
     assert((worker->running.count > 0 || worker->state == WORKER_LEAVING) &&
            worker->running.count >= worker->running_sent && "what has begun, or is done, stays");
     if (worker->running.count == worker->running_before)
-        worker->running.chunk = 0; /* nothing of it is left at the master */
+        worker->running.chunk = 0; /* the master has nothing left of it */
 }
 
 void worker_note_stolen(struct worker *worker, const struct range *range)
@@ -75,8 +75,8 @@ void worker_note_stolen(struct worker *worker, const struct range *range)
     shorten_running(worker, range->count);
 }
 
-/* If the executor has chunks ahead, it cuts the newest one first. The running chunk may end at the same iteration if
- * that was recalled and assigned again. An interrupted probe has nothing to return. */
+/* The executor cuts the newest of its chunks first. The running chunk may end at the same iteration if what was
+ * recalled from it is assigned to this worker again. An interrupted probe has nothing to return. */
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions)
 {
     const uint64_t end = cut->first + cut->count;
@@ -93,6 +93,6 @@ void worker_tell_cut(struct worker *worker, const struct range *cut, struct acti
     if (cut->count > 0)
         assign_record_put(actions->room.returned, 0, cut->first, cut->count);
     send_returned(worker, cut->count > 0, actions);
-    if (is_newest && worker->state == WORKER_LEAVING) /* then the rest of the running chunk goes back too */
+    if (is_newest && worker->state == WORKER_LEAVING) /* the rest of the running chunk is returned, too */
         actions_add(actions, &(struct action){.type = ACTION_CUT, .cut = {RECALL_ALL}});
 }

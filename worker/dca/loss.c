@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Losses in flat runs: see loss.h. */
+/* Losses in runs without a supermaster: see loss.h. */
 #include "worker/dca/loss.h"
 
 #include "common/job/root.h"

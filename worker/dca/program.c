@@ -3,7 +3,7 @@
  * and rank 0 reports.
  *
  * Any error before the loop ends all ranks together: they exchange their status (agree), and the lowest failed rank
- * prints the reason. During the loop a failing rank stops the counters, so that the others reach the end. */
+ * prints the reason. During the loop a rank that fails stops the counters, so that the others find no further chunk. */
 #include "worker/dca/program.h"
 
 #include "common/carrier/carrier.h"
@@ -49,9 +49,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- agreeing --- */
-
-/* Returns the worst status of all ranks, which sleep until all are there. The lowest rank with it prints root.error. */
+/* Waits for all ranks, asleep, and returns the worst status of all. The lowest rank that has it prints its
+ * root.error. */
 static int agree(struct dca *dca, int status)
 {
     runtime_wait_for_all(dca->runtime);
@@ -67,7 +66,7 @@ static int agree(struct dca *dca, int status)
     return worst_status;
 }
 
-/* Digest of the settings that must be equal on every rank: the job's words and the mode, not slowdown and load. */
+/* Digest of the settings that must be equal on all ranks: the job's words and the mode, but not slowdown and load. */
 static uint64_t digest_of(const struct dca_options *options)
 {
     const struct worker_options *worker = &options->worker;
@@ -80,11 +79,11 @@ static uint64_t digest_of(const struct dca_options *options)
     return digest;
 }
 
-/* Steps of a plug-in that are compared. */
+/* How many chunks of a plug-in are compared. */
 #define PLUGIN_STEPS 1024
 
-/* Digest of the first chunks that a plug-in cuts: if a node had another file of the same name, its workers would
- * compute other iterations than they drew. 0 if the technique is no plug-in or will be refused. */
+/* Digest of the first chunks that a plug-in cuts. If a node had another file of the same name, its workers would
+ * compute other iterations than they drew. 0: the technique is no plug-in, or will be refused. */
 static uint64_t digest_of_plugin(const struct dca *dca)
 {
     const struct job_setup *setup = &dca->root.setup;
@@ -115,8 +114,6 @@ static int check_same_job(struct dca *dca)
     return EXIT_STATUS_USAGE;
 }
 
-/* --- before the loop --- */
-
 static bool takes_powers(const struct job *job)
 {
     return (job->spec.technique.technique->needs & SCHED_NEEDS_POWER) != 0 ||
@@ -139,7 +136,6 @@ static struct dca_config core_config(const struct dca *dca)
     };
 }
 
-/* Index with which this rank draws from the counters. */
 static unsigned drawer_of(const struct dca *dca)
 {
     bool by_node = dca->share.transport == &transport_node;
@@ -166,7 +162,7 @@ static int dca_check_precedence(struct root *root)
                      root->setup.loop.are_tasks ? "tasks" : "iterations", root->setup.kernel->name);
 }
 
-/* Checks and creates files on rank 0 before anything starts. */
+/* Makes all checks, and creates files, on rank 0 before anything starts. */
 static int check_as_leader(struct dca *dca)
 {
     struct root *root = &dca->root;
@@ -204,7 +200,6 @@ static int dca_program_open_kernel(struct dca *dca)
     return root_open_sink(root) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Fills speeds[ranks] from the probes of all ranks. */
 static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
 {
     struct speed own = {0};
@@ -216,7 +211,7 @@ static int dca_program_probe(struct dca *dca, double *speeds, double *swr)
     memcpy(levels.elapsed_ns, own.elapsed_ns, sizeof levels.elapsed_ns);
     carrier->allgather(dca->runtime->world, &levels, sizeof levels, all);
     *swr = own.swr;
-    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks need the same value */
+    carrier->bcast(dca->runtime->world, 0, swr, sizeof *swr); /* all ranks must use the same value */
     probe_compare(all, dca->ranks, speeds);
     for (unsigned w = 0; w < dca->ranks; w++)
         speeds[w] = 1 / speeds[w];
@@ -237,7 +232,7 @@ static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
     return topology->nodes;
 }
 
-/* Exchanges the powers; the figures keep this rank's own. */
+/* The figures get the power of this rank. */
 static int exchange_powers(struct dca *dca, double *swr)
 {
     const struct job *job = &dca->root.setup.job;
@@ -284,7 +279,8 @@ static int prepare_core(struct dca *dca)
 
 static int dca_program_open_meter(struct dca *dca)
 {
-    if (!dca_program_uses_acp(dca) || dca->root.setup.kernel->descriptor != NULL) /* whose processes are separate */
+    if (!dca_program_uses_acp(dca) ||
+        dca->root.setup.kernel->descriptor != NULL) /* its processes would not count as load of this worker */
         return EXIT_STATUS_DONE;
     if (load_meter_init(&dca->meter, LOAD_FOLDER, &dca->root.error) < 0)
         return EXIT_STATUS_FAILED;
@@ -310,7 +306,7 @@ static int open_transport(struct dca *dca)
     return dca_open_transport(dca) < 0 ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Does everything up to the first draw; files are created last. Returns a status that all ranks share. */
+/* Does all that precedes the first draw, and creates files last. Returns the same status on all ranks. */
 static int dca_program_prepare(struct dca *dca)
 {
     static int (*const steps[])(struct dca * dca) = {
@@ -322,8 +318,6 @@ static int dca_program_prepare(struct dca *dca)
         status = agree(dca, steps[i](dca));
     return status;
 }
-
-/* --- after the loop --- */
 
 static void dca_program_fill_row(const struct dca *dca, unsigned w, const struct dca_figures *figures,
                                  uint64_t first_ns, double elapsed_s, struct report_worker *row)
@@ -346,7 +340,7 @@ static void dca_program_fill_row(const struct dca *dca, unsigned w, const struct
     }
 }
 
-/* First draw and last completion of all ranks, since the common start. */
+/* The first draw and the last completion of all ranks, since the common start. */
 static void dca_program_find_span(const struct dca_figures *all, unsigned ranks, uint64_t *first_ns, uint64_t *last_ns)
 {
     *first_ns = NEVER;
@@ -393,7 +387,7 @@ static void fill_report(const struct dca *dca, const struct dca_figures *all, st
     report->outcome = report->done < report->iterations ? REPORT_DRAINED : REPORT_DONE;
 }
 
-/* On rank 0: makes the output, the summary and the report. Returns the exit status. */
+/* Makes output, summary and report on rank 0. Returns the exit status. */
 static int dca_program_print_outcome(struct dca *dca, const struct dca_figures *all, int status)
 {
     struct report report;
@@ -422,7 +416,6 @@ static int close_sink(struct dca *dca)
     return results_close(&dca->root.sink, &dca->root.error);
 }
 
-/* Gathers the figures of all ranks. Returns the common status. */
 static int dca_program_conclude(struct dca *dca)
 {
     struct dca_figures *all = dca->rank == 0 ? calloc(dca->ranks, sizeof *all) : NULL;
@@ -437,16 +430,14 @@ static int dca_program_conclude(struct dca *dca)
     if (have)
         carrier->gather(dca->runtime->world, 0, &dca->figures, sizeof dca->figures, all);
     if (dca->rank == 0)
-        dca_loss_ignore(dca); /* the other ranks only wait for the status */
+        dca_loss_ignore(dca); /* the others only wait for the status now */
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
-    runtime_wait_for_all(dca->runtime); /* asleep while rank 0 makes the output */
+    runtime_wait_for_all(dca->runtime); /* the others sleep while rank 0 makes the output */
     carrier->bcast(dca->runtime->world, 0, &status, sizeof status);
     free(all);
     return status;
 }
-
-/* --- the program --- */
 
 static const struct transport *dca_program_transport_of(enum worker_dca dca)
 {
@@ -478,11 +469,11 @@ static int run_dca_loop(struct dca *dca)
     return status;
 }
 
-/* Each worker cuts chunks itself, and loads a technique that is a plug-in. */
+/* Each worker cuts chunks itself, so it also loads techniques that are plug-ins. */
 static const struct kernel_loader cutting_loader = {
     .load = kernel_load, .look = kernel_look, .technique = technique_load};
 
-/* 0, OPTIONS_HELP, OPTIONS_VERSION, or -1. */
+/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 {
     struct root *root = &dca->root;
@@ -496,7 +487,8 @@ static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
                                        "node, rma");
     if (result != 0 || !dca->options.worker.loaded)
         return result;
-    return busy_start(dca->options.worker.load, &root->error); /* before MPI starts, because it copies this process */
+    /* forks this process, and must do so before MPI starts */
+    return busy_start(dca->options.worker.load, &root->error);
 }
 
 static int join_and_run(struct dca *dca, struct startup *startup, int argc, char **argv)
@@ -512,7 +504,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
     int status;
     dca->runtime = runtime_join(&argc, &argv, &introduction, &status);
     if (dca->runtime == NULL) {
-        status_tell_end(STATUS_LEAD, status, false); /* each rank does the same */
+        status_tell_end(STATUS_LEAD, status, false); /* every rank does this */
         return status;
     }
     dca->rank = dca->root.rank = runtime_rank(dca->runtime);
@@ -528,7 +520,7 @@ static int join_and_run(struct dca *dca, struct startup *startup, int argc, char
         dca->root.terminal.mode = TERMINAL_NONE;
     status = run_dca_loop(dca);
     runtime_wait(dca->runtime);
-    if (dca->rank == 0) /* before MPI_Finalize(), which a launcher no longer answers after SIGTERM */
+    if (dca->rank == 0) /* after SIGTERM, a launcher does not answer MPI_Finalize(), so this comes first */
         status_tell_end(STATUS_LEAD, status, false);
     runtime_leave(dca->runtime, status);
     return status;

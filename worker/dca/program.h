@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The worker in a launch without a supermaster. */
+/* The worker program in a launch without a supermaster (--dca). */
 #pragma once
 
-/* For a command line with --dca. Returns the exit status. */
 int dca_program(int argc, char **argv, const char *version);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a flat worker: draws a chunk, computes it in turns, and stores its results; between turns it serves other
- * ranks' requests, signals and the progress line.
+/* The loop of a worker without a supermaster. It draws a chunk, computes it in turns, and stores its results; between
+ * turns it handles requests of other ranks, signals and the progress line.
  *
- * Chunks can be far shorter than reading the clock takes, so the clock is read only after a long chunk or many short
+ * A chunk can be far shorter than reading the clock, so the clock is read only after a long chunk or many short
  * ones. */
 #include "worker/dca/work.h"
 
@@ -33,14 +33,14 @@
 #include "worker/dca/dca.h"
 #include "worker/exec/inline.h"
 
-/* Compute time and number of chunks after which the clock is read. */
+/* The clock is read after so much compute time, or so many chunks. */
 #define LOOK_COMPUTE_NS 200000u
 #define LOOK_CHUNKS     512u
-/* Compute time between two checks for other ranks' requests, unless --break-after is given: about two round trips
+/* Compute time between two checks for requests of other ranks, unless --break-after is given: about two round trips
  * between nodes, and a hundred times the cost of a check. */
 #define BREAK_NS 50000.0
 
-/* Time between two checks whether another rank wants the rest of the chunk, while the kernel waits. */
+/* How often, while the kernel waits, to check whether another rank wants the rest of the chunk. */
 #define WANTED_LOOK_NS 5000000u
 
 static bool dca_work_has_far_peers(const struct dca *dca)
@@ -76,7 +76,6 @@ static void stop(struct dca *dca)
     share_stop(&dca->share);
 }
 
-/* Ends the run with root.error, for all ranks. */
 static void dca_fail(struct dca *dca)
 {
     dca->failed = true;
@@ -193,7 +192,7 @@ static bool must_serve(const struct dca *dca)
            (dca->share.transport == &transport_two_sided || dca->wait.far_peers);
 }
 
-/* Iteration of the running chunk at which to interrupt it next; 0: none. */
+/* The iteration of the running chunk at which it is interrupted next; 0: none. */
 static uint64_t next_break(const struct dca *dca, uint64_t done)
 {
     if (!dca->serves)
@@ -204,7 +203,6 @@ static uint64_t next_break(const struct dca *dca, uint64_t done)
     return done + (in_time < 1 ? 1 : in_time < 1e9 ? (uint64_t)in_time : 1000000000u);
 }
 
-/* Cuts the running chunk between two iterations. */
 static struct range dca_work_cut(void *context)
 {
     struct dca *dca = context;
@@ -241,11 +239,11 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
     dca->figures.compute_ns += chunk->compute_ns;
     dca_machine_measure(&dca->share.machine, dca->exec.chunk.count, chunk->compute_ns, dca->waited_ns,
                         chunk->deviation_ns, chunk->samples);
-    if (dca->exec.config.collect) /* the results are stored */
+    if (dca->exec.config.collect) /* including the time to store the results */
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
-/* Handles an event of the executor. True if the chunk is over. */
+/* Returns true if the chunk is over. */
 static bool dca_work_handle(struct dca *dca, const struct event *event)
 {
     switch (event->type) {
@@ -271,7 +269,6 @@ static void look_around(struct dca *dca, uint64_t compute_ns)
         dca->share.transport->serve(&dca->share);
 }
 
-/* Runs a chunk that is known to be short, without interrupting it. */
 static void run_short(struct dca *dca, const struct range *chunk)
 {
     uint64_t compute_ns = 0;
@@ -296,7 +293,7 @@ static bool poll_nothing(void *context)
     return false;
 }
 
-/* How often a rank that serves others checks while its kernel waits; other ranks only need to notice signals. */
+/* How often a rank that serves others checks while its kernel waits. Other ranks only have to notice signals. */
 #define LOOK_UP_NS 1000000u
 
 static void await_work(struct dca *dca)
@@ -331,7 +328,7 @@ static void dca_work_run_chunk(struct dca *dca, const struct range *chunk)
     }
 }
 
-/* Ends the last series of short chunks, so that the executor knows its end. */
+/* The executor times a series of short chunks as a whole: ends the last series. */
 static void dca_work_note_end(struct dca *dca)
 {
     dca_pause(dca);
@@ -339,8 +336,8 @@ static void dca_work_note_end(struct dca *dca)
         dca->figures.finish_ns = dca->exec.ended_ns - dca->start_ns;
 }
 
-/* Records how cores are shared, as the THREADS message does. Leaves that unknown if iterations wait, if other processes
- * run them, or if the worker is slowed down on purpose. */
+/* Records how cores are shared, as a THREADS message does. That remains unknown if iterations wait, if other
+ * processes run them, or if the worker is slowed down on purpose. */
 static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
 {
     struct threads *sharing = &dca->figures.sharing;
@@ -351,7 +348,7 @@ static void dca_work_note_sharing(struct dca *dca, uint64_t began_processor_ns)
         sharing->processor_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) - began_processor_ns;
 }
 
-/* Draws the next chunk, and measures the time if the technique learns. */
+/* Measures how long drawing takes, if the technique learns from it. */
 static bool dca_work_draw(struct dca *dca, struct range *chunk)
 {
     if (!dca_learns(&dca->share.core))
@@ -366,7 +363,7 @@ void dca_work(struct dca *dca)
 {
     struct range chunk;
     dca->figures.first_ns = dca->figures.finish_ns = NEVER;
-    runtime_wait_for_all(dca->runtime); /* asleep, because some open their kernels longer than others */
+    runtime_wait_for_all(dca->runtime); /* asleep, because opening the kernel may take much longer on some ranks */
     carrier->barrier(dca->runtime->world);
     if (dca->rank == 0)
         status_tell_begun();
