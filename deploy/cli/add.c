@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss add: adds rows or iterations to an open job of a set, from the command line, a file or a pipe. */
+/* hdss add: adds rows or iterations to an open job of a set. They come from the command line, a file or a pipe. */
 #include "deploy/cli/argv.h"
 #include "common/os/say.h"
 #include "deploy/cli/colour.h"
@@ -23,7 +23,7 @@ struct add_request {
     struct sources_options how;
     const char *file;
     const char *id;
-    struct argv words; /* rows; owned */
+    struct argv words;
 };
 
 static const struct option_row add_rows[] = {
@@ -72,7 +72,7 @@ static int add_take_operand(void *target, const char *word, struct error *error)
     return 0;
 }
 
-/* After `:::` all words are rows, even if they look like options. */
+/* After `:::` each word is a row, even if it looks like an option. */
 static int add_take_words(struct add_request *request, int argc, char **argv, struct error *error)
 {
     int end = 1;
@@ -95,7 +95,7 @@ static int add_check(const struct add_request *request, struct error *error)
     return 0;
 }
 
-/* Adds the words as sources; each source begins at a `:::`. */
+/* Each `:::` begins a source. */
 static int add_sources(struct sources *sources, const struct add_request *request, struct error *error)
 {
     char *const *words = request->words.items;
@@ -145,7 +145,7 @@ static int print_given(const char *program, const struct feed *feed, const struc
     return commands_end_page(program);
 }
 
-/* Leaves the error empty if it has printed everything itself. */
+/* An empty `error` on failure: all messages have been printed. */
 static int add(const char *program, const struct add_request *request, struct error *error)
 {
     struct error unread;

@@ -21,10 +21,10 @@ static const char program[] = "hdss alloc";
 enum batch { BATCH_SLURM, BATCH_PBS, BATCH_LSF };
 
 struct alloc_request {
-    const char *set; /* set or its file; borrowed; NULL: not given */
+    const char *set; /* the set or its file; NULL: not given; borrowed */
     unsigned nodes;
     uint64_t seconds;
-    int batch; /* enum batch */
+    int batch;
 };
 
 static int take_time(void *target, const char *value, struct error *error)
@@ -78,7 +78,6 @@ static char *command_of_pod(const char *hdss, const char *ticket)
     return text_take(&text);
 }
 
-/* Rounds up. */
 static uint64_t minutes(uint64_t seconds)
 {
     return (seconds + 59) / 60;
@@ -108,7 +107,7 @@ static void add_line(struct text *line, const struct alloc_request *request, con
     text_add(line, "\n");
 }
 
-/* Fails if the set, given by the path of its file, listens at no port: other nodes could not join. */
+/* Fails if `path` is the file of a set that listens at no port, because other nodes cannot join it. */
 static int check_reach(const char *path, struct error *error)
 {
     struct ticket ticket;

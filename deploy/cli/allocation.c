@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A batch job's nodes and time: see allocation.h. */
+/* Reads a batch job's nodes and time from the environment: see allocation.h. */
 #include "deploy/cli/allocation.h"
 #include "common/util/number.h"
 #include "deploy/cli/capture.h"
@@ -15,7 +15,7 @@
 
 #define BLANKS " \t\r\n"
 
-/* NULL if the variable is unset or empty. */
+/* NULL if the variable is not set, or empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -52,7 +52,7 @@ static int read_slurm_nodes(struct hosts *hosts, struct error *error)
                : 0;
 }
 
-/* Sets the slots of the hosts to the counts in the variable times `each`. */
+/* Slots of a host: its count in the variable, times `each`. */
 static int read_slurm_counts(struct hosts *hosts, const char *name, unsigned each, struct error *error)
 {
     unsigned *counts = calloc(hosts->count, sizeof *counts);
@@ -79,7 +79,8 @@ static int allocation_read_number(const char *name, unsigned *number, struct err
     return 0;
 }
 
-/* Slurm: tasks per node times cores per task if the job gives both, else all cores that the job has on each node. */
+/* Slots under Slurm: tasks per node times cores per task if the job gives both; otherwise all cores that the job has
+ * on the node. */
 static int read_slurm(struct hosts *hosts, struct error *error)
 {
     unsigned cores = 0, each = 1;
@@ -90,12 +91,12 @@ static int read_slurm(struct hosts *hosts, struct error *error)
         return read_slurm_counts(hosts, ALLOCATION_TASKS, each, error);
     if (variable("SLURM_JOB_CPUS_PER_NODE") != NULL)
         return read_slurm_counts(hosts, "SLURM_JOB_CPUS_PER_NODE", 1, error);
-    if (hosts->count == 1) /* CPUS_ON_NODE is that of this node */
+    if (hosts->count == 1) /* CPUS_ON_NODE is about this node */
         hosts->items[0].slots = cores;
     return 0;
 }
 
-/* Parses a list of words; each occurrence of a host adds a slot to it. */
+/* The more often a host is listed, the more slots it has. */
 static int parse_words(struct hosts *hosts, const char *text, struct error *error)
 {
     for (text += strspn(text, BLANKS); *text != '\0'; text += strspn(text, BLANKS)) {
@@ -107,7 +108,6 @@ static int parse_words(struct hosts *hosts, const char *text, struct error *erro
     return hosts->count > 0 ? 0 : error_set(error, "no host in it");
 }
 
-/* Parses pairs of a host and its number of slots. */
 static int parse_pairs(struct hosts *hosts, const char *text, struct error *error)
 {
     for (text += strspn(text, BLANKS); *text != '\0'; text += strspn(text, BLANKS)) {
@@ -155,7 +155,7 @@ int allocation_read(struct hosts *hosts, struct error *error)
     return 0;
 }
 
-/* Asks Slurm for the end of the job: before 23.02 it sets no variable for it. */
+/* Asks squeue when the job ends, because Slurm before 23.02 sets no variable for it. */
 static int64_t ask_slurm(void)
 {
     char program[] = "squeue", brief[] = "--noheader", format[] = "--format=%L", job[64], text[80];
@@ -164,12 +164,12 @@ static int64_t ask_slurm(void)
     snprintf(job, sizeof job, "--jobs=%.40s", variable("SLURM_JOB_ID"));
     capture(argv, text, sizeof text, CAPTURE_MS);
     text[strcspn(text, BLANKS)] = '\0';
-    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* also -1 for UNLIMITED */
+    return duration_parse(text, &seconds) == 0 && seconds < INT_MAX ? (int64_t)seconds : -1; /* UNLIMITED: -1 */
 }
 
 int64_t allocation_seconds_left(void)
 {
-    const char *end = variable("SLURM_JOB_END_TIME"); /* seconds since 1970 */
+    const char *end = variable("SLURM_JOB_END_TIME"); /* since 1970 */
     uint64_t end_s;
     if (variable("SLURM_JOB_ID") == NULL)
         return -1;
@@ -187,7 +187,7 @@ static unsigned allocation_ranks_on(const struct hosts *hosts, const char *name)
     return 0;
 }
 
-/* The counts cannot be 0; cores of nodes without ranks are not used. */
+/* Slurm's counts cannot be 0. The cores of a node without ranks are not used. */
 char *allocation_tasks(const struct hosts *hosts)
 {
     struct hosts nodes = {0};

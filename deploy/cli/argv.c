@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Word lists: see argv.h. */
+/* Lists of words: see argv.h. */
 #include "deploy/cli/argv.h"
 
 #include "common/util/text.h"
@@ -16,7 +16,7 @@ void argv_fini(struct argv *words)
     *words = (struct argv){0};
 }
 
-/* Takes over `word`; NULL means that memory has run out. */
+/* Takes over `word`. NULL means that memory has run out. */
 static void argv_take(struct argv *words, char *word)
 {
     if (word != NULL && !words->failed && words->count + 1 >= words->capacity) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to control sockets: see ask_control.h. */
+/* Sends requests to control sockets: see ask_control.h. */
 #include "deploy/cli/ask_control.h"
 
 #include "deploy/cli/sets.h"
@@ -24,11 +24,10 @@ enum ask_end control_ask(const char *path, const char *method, const char *targe
 struct listing {
     struct job_list *list;
     enum listed listed;
-    json_t *sets; /* borrowed; NULL: sets are not listed */
+    json_t *sets; /* NULL: sets are not listed; borrowed */
     bool failed;
 };
 
-/* The jobs of a set, counted by state. */
 struct census {
     json_int_t running, waiting, over;
 };
@@ -62,8 +61,8 @@ static void list_job(struct listing *listing, const char *path, const char *name
     snprintf(view->path, sizeof view->path, "%s", path);
 }
 
-/* Requests a page of the job list, from number `from` on. Returns the first number of the next page; 0: this was the
- * last. */
+/* Requests a page of the list of jobs, from number `from` on. Returns the first number of the next page; 0: this is
+ * the last. */
 static uint64_t list_part(struct listing *listing, struct control_client *client, const char *name, uint64_t from,
                           struct census *census, struct control_answer *answer, enum ask_end *end)
 {
@@ -82,7 +81,6 @@ static uint64_t list_part(struct listing *listing, struct control_client *client
     return next > 0 && (uint64_t)next > from ? (uint64_t)next : 0;
 }
 
-/* Returns the result of the last request. */
 static enum ask_end list_set(struct listing *listing, const char *path, const char *name)
 {
     struct control_client client;
@@ -146,7 +144,7 @@ int control_list_set(struct job_list *list, enum listed listed, const struct set
     return listing.failed ? error_set(error, "out of memory") : 0;
 }
 
-/* Orders numbers in names by value: "run-9" before "run-10", "night/9" before "night/10". */
+/* Orders numbers in names by their value: "run-9" before "run-10", "night/9" before "night/10". */
 static int by_name(const void *a, const void *b)
 {
     return strverscmp(((const struct job_view *)a)->id, ((const struct job_view *)b)->id);

@@ -6,19 +6,19 @@
 #include "deploy/cli/job_view.h"
 #include "deploy/cli/sets.h"
 
-/* Sends one request over a new connection. The caller owns the answer. `error` has a line unless the request was
- * answered. */
+/* Sends one request over a new connection. The caller owns the answer. Sets `error` unless it returns ASK_ANSWERED. */
 enum ask_end control_ask(const char *path, const char *method, const char *target, int timeout_ms,
                          struct control_answer *answer, struct error *error);
 
 enum listed {
     LISTED_RUNS,
-    LISTED_ALIVE, /* also jobs of sets that are not over */
-    LISTED_ALL,   /* also jobs of sets that are over */
+    LISTED_ALIVE, /* also the jobs of sets that are not over */
+    LISTED_ALL,   /* also the jobs of sets that are over */
 };
 
-/* Lists the jobs of this user's runs and sets on this machine, ordered by name; a run that does not answer has no JSON.
- * If `sets` is not NULL, appends an object for each set: its own answer and its job counts. -1 if memory runs out. */
+/* Lists the jobs of this user's runs and sets on this machine, ordered by name. A run that does not answer has no
+ * JSON. If `sets` is not NULL, appends an object for each set: its answer, and how many jobs it has. Returns -1 if
+ * memory runs out. */
 int control_list_jobs(struct job_list *list, enum listed listed, json_t *sets);
 
 /* The same of one set. */

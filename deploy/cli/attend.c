@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching a job: see attend.h. One request waits for a change of the job; a second connection polls progress and
- * output. */
+/* Watches a job: see attend.h. One connection has a request that the set answers as soon as the job changes; a
+ * second one polls progress and output. */
 #include "deploy/cli/attend.h"
 
 #include "common/control/route.h"
@@ -25,9 +25,9 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Limit for a request that waits for a change. */
+/* Longest wait for a change, after which the request is repeated. */
 #define WAIT_S 25
-/* Time between two polls of the progress, with and without a progress line, and of the output. */
+/* How often to poll: the progress with a progress line, the progress without one, the output. */
 #define LOOK_MS      200
 #define REST_MS      10000
 #define PRINTED_MS   1000
@@ -37,15 +37,15 @@ _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may w
 
 struct attendance {
     const struct attended *attended;
-    struct control_client *waits; /* borrowed */
+    struct control_client *waits;
     struct control_client asks;
     struct terminal terminal;
     struct job_view now;
-    uint64_t shown[JOB_STREAMS]; /* bytes of the output printed so far */
-    int64_t printed_ms;          /* time of the last poll of the output */
+    uint64_t shown[JOB_STREAMS]; /* bytes of the output that were printed */
+    int64_t printed_ms;          /* when the output was last polled */
     bool is_over;
-    unsigned asked; /* signals received */
-    unsigned ends;  /* requests to end the job made for the side */
+    unsigned asked; /* number of signals */
+    unsigned ends;  /* how often `side` has asked for the end of the job */
 };
 
 int attend_signals(void)
@@ -81,7 +81,7 @@ static void say(struct attendance *at, const char *text)
     say_note(at->attended->program, line);
 }
 
-/* Colours the first word of the summary, as after a run. */
+/* Colours the first word of the summary, as a run does. */
 static void print_first(const char *text, size_t length, int status)
 {
     size_t word = 0;
@@ -164,7 +164,6 @@ static void take_view(struct attendance *at, json_t *json)
     at->is_over = seen.status >= 0 || job_state_is_over(seen.state);
 }
 
-/* Polls progress and output if they are due. */
 static void look(struct attendance *at)
 {
     struct control_answer answer;
@@ -175,7 +174,7 @@ static void look(struct attendance *at)
         if (control_client_ask(&at->asks, "GET", target, NULL, ANSWER_MS, &answer, &error) == ASK_ANSWERED) {
             const bool was_over = at->is_over;
             take_view(at, answer.json);
-            at->is_over = was_over; /* the waiting request reports the end */
+            at->is_over = was_over; /* the request that waits for a change will report the end */
         }
         control_answer_fini(&answer);
     }
@@ -201,7 +200,7 @@ static void end_job(struct attendance *at, bool finishes)
         say(at, text);
 }
 
-/* Drains the job; at the second call ends what runs. */
+/* Drains the job. The second call, or `now`, also ends what runs. */
 static void end_for_side(struct attendance *at, bool now)
 {
     const bool finishes = !now && at->ends == 0;
@@ -219,7 +218,7 @@ static void look_aside(struct attendance *at)
         end_for_side(at, wish != LAUNCH_DRAINS);
 }
 
-/* Returns true if hdss should stop watching the job while it goes on running. */
+/* Returns true if hdss must end while the job goes on. */
 static bool take_signals(struct attendance *at)
 {
     struct signalfd_siginfo info;
@@ -248,7 +247,6 @@ static enum ask_end ask_for_change(struct attendance *at, struct error *error)
     return control_client_send(at->waits, "GET", target, NULL, ANSWER_MS, error);
 }
 
-/* Takes the answer and sends the next request. */
 static enum ask_end take_change(struct attendance *at, struct error *error)
 {
     struct control_answer answer;
@@ -261,7 +259,7 @@ static enum ask_end take_change(struct attendance *at, struct error *error)
     return end == ASK_ANSWERED && !at->is_over ? ask_for_change(at, error) : end == ASK_SILENT ? ASK_ANSWERED : end;
 }
 
-/* Returns the exit status, or below 0 if the job is over. */
+/* Returns an exit status, or a negative number if the job is over. */
 static int attend_until_over(struct attendance *at)
 {
     struct error error;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Checks before the launch: see check.h.
  *
- * They are those of the leading rank (common/job/check.h, worker/dca/check.h): the supermaster, or the first worker
- * with --dca. If that rank may run on another machine or in another folder, file names may mean other files there: then
- * only the words of the job are checked here, and the leading rank checks the rest after its start. */
+ * These are the checks that the leading rank makes (common/job/check.h, worker/dca/check.h); this is the supermaster
+ * or, with --dca, the first worker. If it may run on another machine or in another folder, a file name may mean
+ * another file there. Then only the words of the job are checked here, and the leading rank checks the rest after
+ * its start. */
 #include "deploy/cli/check.h"
 
 #include "common/config/dca_options.h"
@@ -34,7 +35,7 @@ static bool launch_check_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* True if file names of the job may refer to other files for the leading rank. */
+/* True if a file name may mean another file to the leading rank. */
 static bool leads_elsewhere(const struct launch_plan *launch_plan)
 {
     static const char *const options[] = {"-wdir", "--wdir", "-wd", "--wd", "--set-cwd-to-session-dir"};
@@ -44,7 +45,7 @@ static bool leads_elsewhere(const struct launch_plan *launch_plan)
     return !launch_plan_leads_here(launch_plan);
 }
 
-/* Parses the words of a worker, its own and the job's: they must be valid without a supermaster. */
+/* The words of a worker, its own and the job's, must be valid without a supermaster. */
 static int read_dca_words(const struct launch_plan *launch_plan, struct argv *words, struct worker_options *worker,
                           struct error *error)
 {
@@ -99,7 +100,7 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
     return result;
 }
 
-/* "1,000 tasks", "5 of 1,000 tasks, 2 of them done" */
+/* "1,000 tasks", "5 of 1,000 tasks, 2 of them done". */
 static void show_count(const struct job_setup *setup, uint64_t done, struct text *text)
 {
     char count[HUMAN_MAX], whole[HUMAN_MAX];
@@ -172,8 +173,8 @@ static void show_nothing(struct launch_plan *launch_plan)
     launch_plan->request.shown = text_take(&text);
 }
 
-/* Examines what an earlier run has left. A dry run also determines how much of it is valid, which may require reading
- * the output. If the earlier run is complete, prints a line. */
+/* Examines what an earlier run has left. A dry run also finds out how much of that is valid, for which it may have
+ * to read the output. Prints a line if the earlier run is complete. */
 static int look_back(struct launch_plan *launch_plan, struct resume *resume, struct error *error)
 {
     const struct job_setup *setup = &launch_plan->request.setup;

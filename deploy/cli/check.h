@@ -5,17 +5,17 @@
 #include "common/util/error.h"
 #include "deploy/cli/compose.h"
 
-/* Makes all checks of the leading rank, with its code, and sets request.shown for a dry run. The plan must
- * be composed. A restart is not checked: the leading rank judges what the failed run has left. CHECK_IS_OVER with a
- * line if the run to be resumed is complete. */
+/* Makes all checks of the leading rank, with its code. In a dry run it sets request.shown. The plan must be
+ * composed. What a failed run has left is checked by the leading rank of its restart. Returns CHECK_IS_OVER, and
+ * prints a line, if the run to be resumed is complete. */
 #define CHECK_IS_OVER 1
 int check_launch_plan(struct launch_plan *launch_plan, struct error *error);
 
 /* Describes the loop of the job, once, if the leading rank runs on this machine. */
 int check_describe(struct launch_plan *launch_plan, struct error *error);
 
-/* Checks that the kernel can describe its loop and finds its inputs. */
+/* Fails if the kernel cannot describe its loop, or lacks inputs. */
 int check_inputs(struct launch_plan *launch_plan, struct error *error);
 
-/* Checks the options against the loop, and the powers against the workers. */
+/* Fails if options do not suit the loop, or powers the workers. */
 int check_loop(struct launch_plan *launch_plan, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text, JSON and CSV of a series of chunks: see chunk_writers.h. */
+/* Writes a series of chunks as text, JSON or CSV: see chunk_writers.h. */
 #include "deploy/cli/chunk_writers.h"
 
 #include "common/sched/sched.h"

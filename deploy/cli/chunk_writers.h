@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: MIT */
-/* Formats for a series of chunks, written while the chunks are cut. */
+/* Formats for a series of chunks. They are written while the chunks are cut. */
 #pragma once
 
 #include "deploy/cli/series.h"
 
-/* What has been written so far. */
 struct tally {
     uint64_t chunks, largest, smallest;
-    int width, worker_width; /* column widths, text only */
+    int width, worker_width; /* of the columns, for text only */
 };
 
 struct chunk_writer {
     const char *name;
     void (*begin)(const struct tally *tally);
-    void (*chunk)(const struct tally *tally, const struct chunk *chunk); /* the tally includes the chunk */
+    void (*chunk)(const struct tally *tally, const struct chunk *chunk); /* the tally includes this chunk */
     void (*end)(const struct tally *tally);
 };
 
-/* Finds `text`, `json` or `csv`; else NULL. */
+/* `text`, `json`, `csv`; NULL for other names. */
 const struct chunk_writer *chunk_writer_find(const char *name);
 
-/* Writes the rest of the series to standard output. False if that fails; errno says why. */
+/* Writes the rest of the series to standard output. If that fails, returns false and errno says why. */
 bool chunk_writer_run(const struct chunk_writer *writer, struct series *series);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss chunks: the chunk sequences of techniques, without a run, as a table or a picture. */
+/* hdss chunks: which chunks a technique cuts, without a run, as a table or a picture. */
 #include "deploy/cli/colour.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -50,7 +50,7 @@ static int print_series(const struct chunks_request *request, const char *spec)
     return status;
 }
 
-/* Widths of the columns: for the names and the largest number. */
+/* Wide enough for the name and for the largest number. */
 static int column_width(const struct chunks_request *request, const char *spec)
 {
     const int number = snprintf(NULL, 0, "%" PRIu64, request->setup.config.iterations), name = (int)strlen(spec);
@@ -68,12 +68,12 @@ static void print_heading(const struct chunks_request *request, bool is_csv)
     putchar('\n');
 }
 
-/* Prints the next chunk of each series. False if none has one. */
+/* Prints the next chunk of each series. Returns false if no series has one. */
 static bool print_step(const struct chunks_request *request, struct series *series, uint64_t step, bool is_csv)
 {
     struct chunk chunk;
     uint64_t counts[PLOT_SERIES_MAX] = {0};
-    unsigned columns = 0; /* up to the last series with a chunk */
+    unsigned columns = 0; /* up to the last series that has a chunk */
     for (unsigned k = 0; k < request->spec_count; k++)
         if (series_next(&series[k], &chunk)) {
             counts[k] = chunk.count;
@@ -94,7 +94,6 @@ static bool print_step(const struct chunks_request *request, struct series *seri
     return true;
 }
 
-/* One column of chunk sizes per technique. */
 static int print_table(const struct chunks_request *request)
 {
     const bool is_csv = request->writer != NULL && strcmp(request->writer->name, "csv") == 0;
@@ -132,7 +131,7 @@ static int check_specs(const struct chunks_request *request, struct error *error
     return 0;
 }
 
-/* Prints the line with the file's name only if no table is printed. */
+/* The line with the file's name goes to standard output only if no table is printed there. */
 static int draw_series(const struct chunks_request *request)
 {
     struct plot plot = {request->plot, &request->setup, request->specs, request->spec_count};

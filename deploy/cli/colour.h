@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Colours for the name before a message and for the state of a run. The environment variable NO_COLOR turns them off.
- * */
+/* Colours for the name before a message, and for the state of a run. The environment variable NO_COLOR turns them
+ * off. */
 #pragma once
 
 #include <stdbool.h>
@@ -13,9 +13,9 @@
 #define COLOUR_BAD   "\033[31m"
 #define COLOUR_END   "\033[0m"
 
-/* True if it is a terminal with colours and the user has not turned them off. */
+/* True for a terminal with colours, unless the user has turned them off. */
 bool colour_is_on(int descriptor);
 
-/* Prints "PROGRAM: TEXT" on standard error in one write. plain() makes the text safe to print. */
+/* Print "PROGRAM: TEXT" on standard error in one write, after plain() has made the text safe for a terminal. */
 void say_error(const char *program, const char *text);
 void say_note(const char *program, const char *text);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Line width of standard output: see columns.h. */
+/* The width of standard output: see columns.h. */
 #include "deploy/cli/columns.h"
 
 #include <sys/ioctl.h>

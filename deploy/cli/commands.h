@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* The commands of `hdss`: one table for look-up, help and completion. */
+/* The commands of `hdss`: one table for finding, describing and completing them. */
 #pragma once
 
 #include "common/config/options.h"
 
-/* What the operands of a command are. */
 enum operands {
     OPERANDS_NONE,
-    OPERANDS_KERNEL,     /* a kernel and its parameters */
-    OPERANDS_TECHNIQUE,  /* a technique, or `auto` */
-    OPERANDS_TECHNIQUES, /* techniques with their parameters */
+    OPERANDS_KERNEL,     /* and its parameters */
+    OPERANDS_TECHNIQUE,  /* or `auto` */
+    OPERANDS_TECHNIQUES, /* with their parameters */
     OPERANDS_FILE,
     OPERANDS_RUNS, /* jobs that are not over */
     OPERANDS_SETS,
-    OPERANDS_SESSIONS, /* a set, or a job that is not over */
+    OPERANDS_SESSIONS, /* sets, and jobs that are not over */
     OPERANDS_COMMAND,  /* a command line with files */
 };
 
@@ -24,16 +23,16 @@ struct grammar {
 
 struct command {
     const char *name;  /* NULL ends the table */
-    const char *words; /* words that follow the name */
+    const char *words; /* that follow the name */
     const char *summary;
-    /* Called with its name as argv[0]; prints its messages and returns an enum exit_status. */
+    /* Gets its name as argv[0], prints its messages, and returns an enum exit_status. */
     int (*run)(int argc, char **argv);
-    void (*grammar)(struct grammar *grammar); /* NULL for a separate program: see outside.h */
+    void (*grammar)(struct grammar *grammar); /* NULL: the command is a separate program, see outside.h */
 };
 
 extern const struct command commands[];
 
-/* NULL if there is no such command. */
+/* NULL: there is none. */
 const struct command *command_find(const char *name);
 
 int command_add(int argc, char **argv);
@@ -77,15 +76,13 @@ void pods_grammar(struct grammar *grammar);
 void alloc_grammar(struct grammar *grammar);
 void simulate_grammar(struct grammar *grammar);
 
-/* Runs a command that is a separate program. */
 int command_outside(int argc, char **argv);
 
-/* Internal command for shell completions: see complete.c. */
+/* For the completion of shells: see complete.c. */
 int command_complete(int argc, char **argv);
 
-/* Prints the page for `result`, OPTIONS_HELP or OPTIONS_VERSION. Returns the exit status; errors are named after
- * `program`. */
+/* `result`: OPTIONS_HELP or OPTIONS_VERSION. Returns the exit status. Errors begin with `program`. */
 int show_page(const char *program, const struct options *options, int result);
 
-/* Finishes a page: writes the reference to the manual and flushes. Returns like show_page(). */
+/* Ends a page with the name of the manual, and flushes. Returns as show_page() does. */
 int commands_end_page(const char *program);

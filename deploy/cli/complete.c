@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shell completion: `hdss complete PROGRAM WORD...` completes the last word. It prints one candidate a line, a tab and
- * its description. If a file is possible the line is ":files" or ":folders", and the text after the tab is what
- * precedes the file name in the word.
+/* Shell completion: `hdss complete PROGRAM WORD...` completes the last word. Each candidate is a line: the word, a tab,
+ * and its description. A line ":files" or ":folders" means that a file or folder is possible; after the tab is what
+ * precedes its name in the word.
  *
  * Candidates come from the option tables. Only built-in kernels are described: completion loads no user code. */
 #include "deploy/cli/ask_control.h"
@@ -24,19 +24,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Position of the cursor. */
+/* Where the cursor is. */
 struct place {
     struct grammar grammar;
-    const char *word;             /* the word up to the cursor */
-    const struct option_row *row; /* option whose value the word is; NULL: none */
-    bool operands_only;           /* `--` was seen */
+    const char *word;             /* the word, up to the cursor */
+    const struct option_row *row; /* the option of which the word is the value; NULL: none */
+    bool operands_only;           /* `--` is before the cursor */
     const char *kernel;           /* first operand; NULL: none yet */
-    int operands;                 /* number of operands so far */
-    char *const *words;           /* words before the cursor, for the parameters that are given */
+    int operands;                 /* how many are before the cursor */
+    char *const *words;           /* words before the cursor, by which the parameters that are given are known */
     int count;
 };
 
-/* Offers the first `kept` characters of the word followed by `text`. */
+/* Offers the first `kept` characters of the word, followed by `text`. */
 static void offer(const struct place *place, size_t kept, const char *text, const char *ending, const char *about)
 {
     const char *begun = place->word + kept;
@@ -53,7 +53,7 @@ static void offer_names(const struct place *place, size_t kept, const char *what
     printf(":%s\t%.*s\n", what, (int)kept, place->word);
 }
 
-/* Offers the words of "ceil|floor", without placeholders in capitals. */
+/* Offers the words of "ceil|floor", but no placeholder in capitals. */
 static void offer_choices(const struct place *place, size_t kept, const char *choices)
 {
     for (size_t length; *choices != '\0'; choices += length + (choices[length] == '|')) {
@@ -93,7 +93,7 @@ static void offer_technique_params(const struct place *place, const char *name, 
     }
 }
 
-/* Offers plug-in files. Completion does not load them, so it does not know their parameters. */
+/* Plug-ins are not loaded, so their parameters are unknown. */
 static void offer_plugins(const struct place *place, size_t kept)
 {
     const char *spec = place->word + kept;
@@ -115,7 +115,6 @@ static void offer_techniques(const struct place *place, size_t kept, bool with_p
         offer(place, kept, techniques[i]->name, "", techniques[i]->title);
 }
 
-/* Offers names of sets or IDs of jobs after the `kept` characters. */
 struct offer_behind {
     const struct place *place;
     size_t kept;
@@ -133,7 +132,6 @@ static void offer_sets(const struct place *place, size_t kept)
     sets_each(offer_set, &(struct offer_behind){place, kept});
 }
 
-/* Offers runs, and jobs of sets that are not over. */
 static void offer_jobs(const struct place *place, size_t kept)
 {
     struct job_list list = {0};
@@ -143,7 +141,7 @@ static void offer_jobs(const struct place *place, size_t kept)
     job_list_fini(&list);
 }
 
-/* Offers the values in a table entry such as "none|power", "measure|equal|FILE" or "SPEC". */
+/* Offers the values that a table entry such as "none|power", "measure|equal|FILE" or "SPEC" allows. */
 static void offer_values(const struct place *place, size_t kept, const struct option_row *row)
 {
     bool optional = row->value[0] == '[';
@@ -193,7 +191,6 @@ static bool complete_is_among(const struct place *place, const char *name)
     return false;
 }
 
-/* After "KEY=". */
 static void offer_param_values(const struct place *place, const struct hdss_param *param)
 {
     size_t kept = strlen(param->name) + 1;
@@ -261,7 +258,7 @@ static void offer_operands(const struct place *place)
     }
 }
 
-/* Parses the words before the cursor and ignores errors. */
+/* Errors in the words before the cursor are ignored. */
 static void complete_find_place(struct place *place, int argc, char *const *argv)
 {
     struct options_reader reader;
@@ -312,7 +309,6 @@ static void complete_command(const struct place *place)
         offer(place, 0, command->name, "", command->summary);
 }
 
-/* Offers the commands, --help and --version. */
 static void complete_first_word(const struct place *place)
 {
     complete_command(place);
@@ -320,7 +316,7 @@ static void complete_first_word(const struct place *place)
     offer(place, 0, "version", "", "show the version");
 }
 
-/* Removes the prefix that a distribution may give to names of daemons. */
+/* Removes the "hdss-" that a distribution may put before names of daemons. */
 static const char *program_name(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
@@ -344,7 +340,6 @@ static bool find_grammar(struct grammar *grammar, int argc, char *const *argv)
     return true;
 }
 
-/* Lets the separate program of a command complete the last word. */
 static void complete_outside(int argc, char *const *argv)
 {
     static char complete[] = "--complete";

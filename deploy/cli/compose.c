@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Composing the mpirun line: see compose.h. */
+/* Composes the launch line: see compose.h. */
 #include "deploy/cli/compose.h"
 #include "common/os/cores.h"
 #include "common/os/modules.h"
@@ -45,14 +45,13 @@ static int find_programs(char paths[PROGRAMS][PATH_MAX], struct error *error)
     return 0;
 }
 
-/* Number of workers if their threads use all cores, at least one per node. */
+/* As many workers as can use all cores with their threads, but at least one per node. */
 static unsigned with_threads(const struct launch_plan *launch_plan, unsigned cores, unsigned nodes)
 {
     unsigned workers = launch_plan->line_up.threads > 0 ? cores / launch_plan->line_up.threads : nodes;
     return workers > nodes || cores == 0 ? workers : nodes;
 }
 
-/* Checks that a list has one value, or one per worker. */
 static int compose_check_list(const struct launch_plan *launch_plan, const struct argv *list, const char *name,
                               struct error *error)
 {
@@ -62,7 +61,7 @@ static int compose_check_list(const struct launch_plan *launch_plan, const struc
                      launch_plan->line_up.workers);
 }
 
-/* Cores of this machine for workers: all, or all but those reserved for masters or the supermaster. */
+/* The cores of this machine that workers may use: all, or all but one for each master or for the supermaster. */
 static unsigned own_cores(const struct launch_plan *launch_plan)
 {
     unsigned cores = cores_usable(), taken = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -71,7 +70,6 @@ static unsigned own_cores(const struct launch_plan *launch_plan)
     return cores > taken ? cores - taken : 0;
 }
 
-/* -1 if all cores are reserved. */
 static int default_workers(struct launch_plan *launch_plan, struct error *error)
 {
     bool known = launch_plan->line_up.hosts.count == 0 || hosts_know_slots(&launch_plan->line_up.hosts);
@@ -120,7 +118,7 @@ static int reserve_cores(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* Subtracts the workers that run in the ranks of masters, or of the supermaster, that compute. */
+/* Masters that compute, or the supermaster, are workers, too: subtracts them from the ranks of workers. */
 static int count_those_who_do_both(struct launch_plan *launch_plan, struct error *error)
 {
     const unsigned both = launch_plan->line_up.masters > 0 ? launch_plan->line_up.masters : 1;
@@ -176,7 +174,7 @@ int compose_deal(struct launch_plan *launch_plan, struct error *error)
     return 0;
 }
 
-/* Returns "NAME:RANKS,..." for the launcher, to be freed; NULL without memory. */
+/* "NAME:RANKS,..." for the launcher, to be freed; NULL if memory runs out. */
 static char *deal_ranks(struct launch_plan *launch_plan)
 {
     hosts_deal(&launch_plan->line_up.hosts, launch_plan->line_up.masters, launch_plan->line_up.workers);
@@ -193,7 +191,7 @@ static char *deal_ranks(struct launch_plan *launch_plan)
     return list;
 }
 
-/* Adds the launcher and its options; the user's options come last and so take precedence. */
+/* The user's options come last, so that they win. */
 static int add_launcher(struct launch_plan *launch_plan, struct argv *line, struct error *error)
 {
     const struct dialect *dialect = dialect_of(launch_plan);
@@ -207,7 +205,7 @@ static int add_launcher(struct launch_plan *launch_plan, struct argv *line, stru
     return result;
 }
 
-/* Adds the options of a program, with the hosts of its ranks; for workers those of `count` workers from `first` on. */
+/* The options name the hosts of the program's ranks. Workers are `count` ones from `first` on. */
 static void compose_add_program_options(const struct launch_plan *launch_plan, struct argv *line, enum program program,
                                         unsigned first, unsigned count)
 {
@@ -231,8 +229,8 @@ static void compose_add_program_options(const struct launch_plan *launch_plan, s
     free(dealt);
 }
 
-/* Adds a group of ranks of `program`, dealt to the hosts like `rank`. The program differs from that of the rank if a
- * pod's master leads. */
+/* Adds ranks that run `program`. Their hosts are those of `rank`, which differs from `program` if a pod's master
+ * leads. */
 static void add_context(const struct launch_plan *launch_plan, struct argv *line, char paths[PROGRAMS][PATH_MAX],
                         enum program program, enum program rank, unsigned first, unsigned count)
 {
@@ -245,8 +243,8 @@ static void add_context(const struct launch_plan *launch_plan, struct argv *line
         argv_add(line, names[program]);
 }
 
-/* Adds the job. A supermaster on another machine cannot see the terminal here, so the progress is set first; the user's
- * options follow and take precedence. */
+/* If the supermaster is on another machine it cannot see that there is a terminal here, so the progress is set. The
+ * user's options follow, so that they win. */
 static void add_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     static const char *const quiet[] = {"--progress", "never", "--summary", "none"};
@@ -260,14 +258,14 @@ static void add_job(const struct launch_plan *launch_plan, struct argv *line)
         argv_add(line, launch_plan->request.words.items[i]);
 }
 
-/* Gives a worker the options of the supermaster, with the progress set as in add_job(). */
+/* With --dca each worker also gets the options of the supermaster. */
 static void add_dca_job(const struct launch_plan *launch_plan, struct argv *line)
 {
     argv_add_all(line, &launch_plan->request.dca);
     add_job(launch_plan, line);
 }
 
-/* Value of a list option for one worker; NULL: none. */
+/* The value of a list option for one worker; NULL: it is not given or the standard. */
 static const char *compose_value_of(const struct argv *list, unsigned worker, const char *standard)
 {
     const char *value = list->count == 0 ? NULL : list->items[list->count == 1 ? 0 : worker];
@@ -287,7 +285,7 @@ static void compose_add_value(struct argv *line, const char *option, const char 
     argv_add(line, value);
 }
 
-/* Adds a group for each run of consecutive workers with equal slowdown and load. */
+/* Consecutive workers with the same slowdown and load are in one group. */
 static void compose_add_workers(const struct launch_plan *launch_plan, struct argv *line,
                                 char paths[PROGRAMS][PATH_MAX])
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Composes the launch line of a run. */
+/* Composes the line that launches a run. */
 #pragma once
 
 #include "common/config/job.h"
@@ -14,60 +14,57 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The carrier that the user asks for, which determines the launcher. */
+/* How ranks exchange messages, as the user wishes. The launcher depends on it. */
 enum carrier_wish {
-    CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI; else MPI */
+    CARRIER_AUTO, /* shared memory if all ranks are on this machine and no option needs MPI; otherwise MPI */
     CARRIER_LOCAL,
     CARRIER_MPI,
 };
 
-/* The number of ranks, and their hosts. */
 struct line_up {
     unsigned masters, workers; /* workers 0: not given */
     bool masters_given;
-    bool has_no_workers;    /* all workers come in pods */
+    bool has_no_workers;    /* all of them come in pods */
     unsigned threads;       /* per worker; 0: one per core */
-    bool single_threaded;   /* the kernel is built in and uses no threads of its own */
+    bool single_threaded;   /* the kernel is built in, and has no threads of its own */
     struct hosts hosts;     /* empty: this machine */
-    bool has_pods;          /* --pods: one launch per host */
+    bool has_pods;          /* --pods: a launch for each host */
     bool has_one_launch;    /* --one-launch: one launch for all hosts */
-    struct hosts pod_hosts; /* hosts of the pods; the launch then contains only the supermaster */
-    bool allocated;         /* hosts of a batch job other than Slurm's */
-    bool core_reserved;     /* workers leave a core to each master */
-    struct argv slowdowns;  /* none, one for all, or one per worker */
-    struct argv loads;      /* busy processes beside the workers; likewise */
+    struct hosts pod_hosts; /* hosts of the pods; only the supermaster is then launched here */
+    bool allocated;         /* the hosts are those of a batch job, but not of Slurm's */
+    bool core_reserved;     /* each master has a core for itself */
+    struct argv slowdowns;  /* none, one for all, or one for each worker */
+    struct argv loads;      /* busy processes beside each worker, as above */
 };
 
 struct launch_start {
-    const char *mpirun; /* given by the user, borrowed; NULL: not given */
+    const char *mpirun; /* as given; NULL: not given; borrowed */
     enum carrier_wish carrier;
     bool carrier_given;
-    char fork[PATH_MAX]; /* path of hdss-fork, if that is the launcher */
+    char fork[PATH_MAX]; /* of hdss-fork, if that is the launcher */
     struct launcher launcher;
     struct argv mpi_args;
-    bool survives; /* other ranks survive the loss of one */
+    bool survives; /* ranks survive the loss of another one */
 };
 
-/* The job that the ranks run. */
 struct job_request {
     struct argv words;       /* command line of the supermaster, from its name on */
-    struct argv dca;         /* --dca and its options, for every worker; empty: a supermaster leads */
-    const char *break_after; /* as given, borrowed; NULL: not given */
-    struct job_setup setup;  /* parsed `words`, from which it borrows; check.h adds the loop */
+    struct argv dca;         /* --dca and its options, for each worker; empty: a supermaster leads */
+    const char *break_after; /* as given; NULL: not given; borrowed */
+    struct job_setup setup;  /* made from `words`, from which it borrows; check.h adds the loop */
     bool described;          /* the loop is known */
     bool checked;
-    char *shown;                        /* text that a dry run prints after the line; owned */
-    const char *set;                    /* set that gets the job instead of a launch; borrowed; NULL: none */
-    char journal[JOB_JOURNAL_PATH_MAX]; /* journal of the job if it can be restarted; else empty */
-    unsigned job_end;                   /* index in the line after the supermaster's words */
+    char *shown;                        /* what a dry run prints after the line; owned */
+    const char *set;                    /* set that gets the job, instead of a launch; NULL: none; borrowed */
+    char journal[JOB_JOURNAL_PATH_MAX]; /* of a job that can be restarted; otherwise empty */
+    unsigned job_end;                   /* index in the line at which the supermaster's words end */
 };
 
-/* Time limit and restarts of a run. */
 struct launch_limits {
-    unsigned restarts; /* maximal number of restarts */
+    unsigned restarts;
     bool restarts_given;
     int64_t limit_s;  /* 0: that of the batch job; -1: none */
-    int64_t margin_s; /* seconds before the limit at which the run drains; -1: not given */
+    int64_t margin_s; /* how long before the limit the run drains; -1: not given */
 };
 
 struct launch_plan {
@@ -77,18 +74,18 @@ struct launch_plan {
     struct launch_limits limits;
     const char *program; /* for messages; borrowed */
     bool dry_run;
-    const char *launch_option; /* first launch option that was given; borrowed; NULL: none */
-    bool serves;               /* the supermaster serves a set; there is no job */
-    bool is_pod;               /* the launch is a pod, led by a master */
+    const char *launch_option; /* the first one that was given; NULL: none; borrowed */
+    bool serves;               /* the supermaster serves a set, and there is no job */
+    bool is_pod;               /* a pod is launched, and a master leads */
     bool elastic;
     bool has_pods_file;
     bool listens;         /* pods may join, so workers need a master */
     bool quiet;           /* print only errors */
-    bool verbose;         /* show the line */
+    bool verbose;         /* print the line */
     struct run_page page; /* made after the run */
 };
 
-/* Default of --restarts for a run with a journal. */
+/* With a journal. */
 #define RESTARTS_DEFAULT 3
 
 #define LINEUP_DEFAULT                                                                                                 \
@@ -98,14 +95,14 @@ struct launch_plan {
 
 void launch_plan_fini(struct launch_plan *launch_plan);
 
-/* Determines the numbers of masters and workers and appends the launch line to `line`. */
+/* Decides on the numbers of masters and workers, and adds the launch line to `line`. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
-/* Determines the ranks of several hosts and deals them out. */
+/* Distributes the ranks over several hosts. */
 int compose_deal(struct launch_plan *launch_plan, struct error *error);
 
-/* Fails if the launch has no workers, and none can join. */
+/* Fails if the launch has no workers and none can join. */
 int compose_check_workers(const struct launch_plan *launch_plan, struct error *error);
 
-/* Finds a program of the suite: beside this one, or in ../libexec/hdss. */
+/* Finds a program of HDSS: beside this one, or in ../libexec/hdss. */
 int find_own_program(const char *name, char path[PATH_MAX], struct error *error);

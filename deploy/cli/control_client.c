@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Requests to a control socket: see control_client.h. HTTP/1.1, one request at a time; the head of a response gives its
- * length. libevent's HTTP client supports Unix sockets only from version 2.2 on. */
+/* Requests to a control socket: see control_client.h. They are HTTP/1.1, one at a time, and the head of an answer
+ * gives its length. libevent has an HTTP client, but before version 2.2 not for Unix sockets. */
 #include "deploy/cli/control_client.h"
 
 #include "common/os/clock.h"
@@ -17,7 +17,7 @@
 
 #define ANSWER_MAX (64u << 20)
 #define PIECE      65536u
-/* Delay between attempts to connect to a socket whose queue is full. */
+/* How long to wait before the next attempt if the socket's queue is full. */
 #define TRY_MS 10
 
 static int64_t now_ms(void)
@@ -25,7 +25,7 @@ static int64_t now_ms(void)
     return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Waits until the socket is ready; false after the time limit. */
+/* Returns false if the time is over. */
 static bool wait_for(int fd, short what, int64_t until_ms)
 {
     for (;;) {
@@ -93,7 +93,7 @@ static enum ask_end send_all(struct control_client *client, const char *bytes, s
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return end_with(client, ASK_GONE, error);
         if (sent < 0 && !wait_for(client->fd, POLLOUT, until_ms)) {
-            disconnect(client); /* part of the request was sent */
+            disconnect(client); /* some of the request was sent */
             return end_with(client, ASK_SILENT, error);
         }
         bytes += sent > 0 ? sent : 0;
@@ -125,7 +125,7 @@ enum ask_end control_client_send(struct control_client *client, const char *meth
     return end;
 }
 
-/* Makes room for another piece; false if memory runs out or the response is too long. */
+/* Returns false if memory runs out, or the answer is too long. */
 static bool make_room(struct control_client *client)
 {
     if (client->room - client->length >= PIECE)
@@ -139,7 +139,6 @@ static bool make_room(struct control_client *client)
     return true;
 }
 
-/* Reads until the response is complete. */
 static enum ask_end take_bytes(struct control_client *client, int64_t until_ms, bool *ended)
 {
     *ended = false;
@@ -191,6 +190,6 @@ enum ask_end control_client_ask(struct control_client *client, const char *metho
     if (end == ASK_GONE && is_old)
         return control_client_ask(client, method, target, body, timeout_ms, answer, error);
     if (end == ASK_SILENT)
-        disconnect(client); /* a late response must not be taken for the next one */
+        disconnect(client); /* a late answer must not be taken for the next one */
     return end;
 }

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* A connection to a control socket for successive requests. */
+/* A connection to a control socket, for one request after the other. */
 #pragma once
 
 #include "common/control/socket.h"
 #include "deploy/cli/control_answer.h"
 
-/* Result of a request. */
 enum ask_end {
     ASK_ANSWERED,
-    ASK_REFUSED, /* the server answered with an error, or not as a control socket does */
-    ASK_SILENT,  /* no answer within the time limit */
+    ASK_REFUSED, /* the server has answered with an error, or is no control socket */
+    ASK_SILENT,  /* no answer in time */
     ASK_GONE,    /* nothing listens, or the run or set has ended meanwhile */
 };
 
@@ -17,24 +16,24 @@ struct control_client {
     char path[CONTROL_PATH_MAX];
     int fd;        /* -1: not connected */
     bool was_used; /* a request was answered over it */
-    char *bytes;   /* of the response; owned */
+    char *bytes;   /* of the answer; owned */
     size_t length, room;
 };
 
-/* The first request connects. */
+/* Does not connect; the first request does. */
 void control_client_init(struct control_client *client, const char *path);
 void control_client_fini(struct control_client *client);
 
-/* Sends a request, with a JSON body unless NULL. Returns ASK_ANSWERED if it was sent. */
+/* Sends a request, with `body` as JSON unless that is NULL. Returns ASK_ANSWERED if it was sent. */
 enum ask_end control_client_send(struct control_client *client, const char *method, const char *target,
                                  const char *body, int timeout_ms, struct error *error);
 
-/* Receives the response, which the caller owns in each case; `error` has a line unless it was answered. After
- * ASK_SILENT the call may be repeated, and continues. */
+/* Receives the answer, which the caller owns, whatever is returned. Sets `error` unless it returns ASK_ANSWERED.
+ * After ASK_SILENT it may be called again, to go on. */
 enum ask_end control_client_take(struct control_client *client, int timeout_ms, struct control_answer *answer,
                                  struct error *error);
 
-/* Sends a request and receives the response. Reconnects after the server has closed the connection, but only for
+/* Sends a request and receives the answer. Reconnects after the server has closed the connection, but only for
  * requests that are safe to repeat. */
 enum ask_end control_client_ask(struct control_client *client, const char *method, const char *target, const char *body,
                                 int timeout_ms, struct control_answer *answer, struct error *error);

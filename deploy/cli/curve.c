@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A series as points of a line: see curve.h. A point is written only if the size changes. */
+/* A series of sizes as points of a line: see curve.h. A point is written only if the size changes. */
 #include "deploy/cli/curve.h"
 
 #include <inttypes.h>
@@ -9,8 +9,8 @@ void curve_begin(struct curve *curve, FILE *file)
     *curve = (struct curve){.file = file};
 }
 
-/* Mask of the bits of a step that are 0 at the beginning of its group: each doubling has 2^(bits - 1) groups, the first
- * 2^bits chunks are single. */
+/* The bits of a step that are 0 at the beginning of its group. The first 2^bits chunks are single; after them each
+ * doubling of the step has 2^(bits - 1) groups. */
 static uint64_t group_mask(uint64_t step, int bits)
 {
     int shift = step >> bits == 0 ? 0 : 64 - __builtin_clzll(step) - bits;
@@ -24,7 +24,7 @@ static bool group_begins(uint64_t step, int bits)
 
 static void point(struct curve *curve, uint64_t step, uint64_t size)
 {
-    if (size != curve->drawn) /* sizes are never 0 */
+    if (size != curve->drawn) /* 0 was never drawn, because sizes are not 0 */
         fprintf(curve->file, "%" PRIu64 ".5 %" PRIu64 "\n", step, size);
     curve->drawn = size;
 }
@@ -67,8 +67,7 @@ void curve_take(struct curve *curve, uint64_t size)
     curve->chunks++;
 }
 
-/* Skips chunks that neither begin a group nor differ from the one before. Chunks that may have a marker begin a group.
- * */
+/* Skips chunks that are equal to the one before and begin no group. A chunk that may have a marker begins a group. */
 void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count)
 {
     for (uint64_t end = curve->chunks + count; curve->chunks < end;) {

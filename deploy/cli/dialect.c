@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Dialects, and questions about a launch plan: see dialect.h. */
+/* Chooses the dialect, and answers questions about a launch plan: see dialect.h. */
 #include "deploy/cli/dialect.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A dialect is the command line of a family of launchers. */
+/* A dialect: how the command line of a family of launchers is written. */
 #pragma once
 
 #include "common/util/error.h"
@@ -7,55 +7,57 @@
 
 #include <sys/types.h>
 
-/* Sets an environment variable for the launcher and its ranks, and shows it with the line. */
+/* Sets an environment variable for the launcher and its ranks, and prints it before the line. */
 typedef void variable_setter(const char *name, const char *value, void *context);
 
 struct dialect {
-    /* True if the other ranks survive the loss of one. NULL: never. */
+    /* True if ranks survive the loss of another one. NULL: never. */
     bool (*survives)(const struct launch_plan *launch_plan);
 
-    /* Checks that the launcher can start the plan, after its ranks were dealt. NULL: always. */
+    /* Fails if the launcher cannot start the plan, whose ranks have been distributed. NULL: it always can. */
     int (*check)(const struct launch_plan *launch_plan, struct error *error);
 
-    /* Adds the options before the first program. `hosts`: "NAME:RANKS,..." in the order of the ranks, which are dealt
-     * in turn; NULL: this machine. */
+    /* Adds the options that precede the first program. `hosts`: "NAME:RANKS,...", over which the ranks are
+     * distributed in turn; NULL: this machine. */
     void (*add_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
-    /* Adds the options of a program whose ranks run on these hosts: "NAME:RANKS,...". NULL: none. */
+    /* Adds the options of a program whose ranks are on these hosts, "NAME:RANKS,...". NULL: there are none. */
     void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
-    /* Sets the launcher's environment. NULL: nothing. */
+    /* NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
-    /* Called in the process that becomes the launcher: sets what the launcher and its ranks need, but pods started
-     * beside it do not. NULL: nothing. */
+    /* Called in the process that becomes the launcher. Sets what the launcher and its ranks need, but pods started
+     * beside it must not have. NULL: nothing. */
     void (*enter)(void);
 
-    /* Removes files that a killed launcher with this process ID has left on this machine. NULL: it leaves none. */
+    /* Removes the files that a launcher with this process ID has left on this machine, if it was killed. NULL: it
+     * leaves none. */
     void (*clear)(pid_t launcher);
 
-    /* Called before and after a launch: protects files that launchers of several runs share on this machine. NULL:
+    /* Called before and after a launch. Protects files on this machine that launchers of several runs share. NULL:
      * there are none. */
     void (*keep)(const struct launch_plan *launch_plan);
     void (*let_go)(void);
 
-    unsigned rank_depth; /* ranks on this machine are children (1) or grandchildren (2) of the launcher */
+    unsigned rank_depth; /* on this machine ranks are children (1) or grandchildren (2) of the launcher */
 };
 
 extern const struct dialect openmpi_dialect, mpich_dialect, without_mpi_dialect;
 
-/* Number in the names of the shared memory of ranks under version 5, from the process ID of their mpirun. */
+/* Open MPI 5 puts this number into the names of its ranks' shared memory. It depends on the process ID of the
+ * mpirun. */
 unsigned openmpi_job_number_5(const char *host, long launcher);
 
-/* Dialect of the plan's launcher; if its family is unknown, that of the default carrier. */
+/* The dialect of the plan's launcher or, if its family is unknown, of the default carrier. */
 const struct dialect *dialect_of(const struct launch_plan *launch_plan);
 
-/* True if all ranks run on this machine: neither the user, the launcher's environment nor a batch system names another
- * one. */
+/* True if all ranks run on this machine: the user, the launcher's environment and the batch system name no other. */
 bool launch_plan_is_here(const struct launch_plan *launch_plan);
 
-/* True if the leading rank runs on this machine. Unknown, so false, if the launcher itself is told the machines. */
+/* True if the leading rank runs on this machine. If the launcher itself is told the machines, that is unknown, and
+ * this is false. */
 bool launch_plan_leads_here(const struct launch_plan *launch_plan);
 
-/* True if the user names machines by options of the launcher. */
+/* True if the user names machines in options of the launcher. */
 bool launch_plan_names_hosts(const struct launch_plan *launch_plan);

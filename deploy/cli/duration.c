@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading "1-12:00:00": see duration.h. */
+/* Parses times such as "1-12:00:00": see duration.h. */
 #include "deploy/cli/duration.h"
 
 #include "common/util/number.h"
@@ -10,7 +10,7 @@
 
 enum { DIGITS_MAX = 10, LONGEST = INT32_MAX };
 
-/* Seconds in a unit; 0: unknown unit. */
+/* 0: there is no such unit. */
 static double unit_seconds(const char *name, size_t length)
 {
     static const struct {
@@ -24,7 +24,7 @@ static double unit_seconds(const char *name, size_t length)
     return 0;
 }
 
-/* Parses numbers with units, such as "1h30m", or seconds without a unit. */
+/* Parses numbers with units, such as "1h30m", or a number of seconds. */
 static int parse_units(const char *text, double *seconds)
 {
     double total = 0, number;
@@ -45,7 +45,6 @@ static int parse_units(const char *text, double *seconds)
     return 0;
 }
 
-/* Parses the number before the next separator. */
 static int duration_take_part(const char **text, uint64_t *number)
 {
     size_t length = strspn(*text, "0123456789");
@@ -57,14 +56,14 @@ static int duration_take_part(const char **text, uint64_t *number)
     return 0;
 }
 
-/* Parses "10:30", "2:00:00" and "1-12:00:00". */
+/* "10:30", "2:00:00" and "1-12:00:00". */
 static int parse_clock(const char *text, uint64_t *seconds)
 {
     uint64_t days = 0, total = 0, part;
     if (duration_take_part(&text, &part) < 0)
         return -1;
     int parts = 1, least = 1;
-    if (*text == '-') { /* hours, minutes and seconds follow */
+    if (*text == '-') { /* hours, minutes and seconds must follow */
         days = part;
         least = 3;
         text++;

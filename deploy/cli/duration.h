@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Time spans as batch systems write them. */
+/* Lengths of time as batch systems write them. */
 #pragma once
 
 #include <stdint.h>
 
-/* Parses "90" (seconds), "30m", "1h30m", "10:30" (minutes and seconds), "2:00:00", "1-12:00:00" (days first). -1 for
- * anything else or more than 2^31 seconds, with `*seconds` unchanged. */
+/* Parses "90" (seconds), "30m", "1h30m", "10:30" (minutes and seconds), "2:00:00" or "1-12:00:00" (with days).
+ * Returns -1, and leaves `*seconds` as it is, for all else and for more than 2^31 seconds. */
 int duration_parse(const char *text, uint64_t *seconds);
 
-/* The same in nanoseconds, also with fractions: "1.5", "50ms", "0.5h". */
+/* In nanoseconds; accepts fractions, too: "1.5", "50ms", "0.5h". */
 int duration_parse_ns(const char *text, uint64_t *time_ns);
 
-/* The same, but refuses 0. */
+/* Refuses 0. */
 int duration_parse_some(const char *text, uint64_t *seconds);
 
-/* The accepted forms, for errors. */
+/* For errors. */
 #define DURATION_ACCEPTED "seconds, 30m, 2h, 1h30m, 1d, M:S, H:M:S or D-H:M:S"

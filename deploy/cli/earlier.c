@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Tasks of an earlier run: see earlier.h. Commands are kept as digests, so that millions take little memory. */
+/* The tasks that an earlier run has finished: see earlier.h. Commands are kept as digests, so that millions take
+ * little memory. */
 #include "deploy/cli/earlier.h"
 
 #include "common/util/digest.h"
@@ -11,8 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Digest without quoting characters, because GNU parallel quotes differently. A newline is a NUL in its log, \n in that
- * of HDSS. */
+/* Leaves out quotes and backslashes, because GNU parallel quotes in other ways. For a newline its log has NUL, and
+ * that of HDSS \n. */
 static uint64_t digest_command(enum task_log kind, const char *text, size_t length)
 {
     char plain[TASKS_TEXT_MAX];
@@ -54,7 +55,7 @@ static int compare_tasks(const void *one, const void *other)
                                   : (a->line > b->line) - (a->line < b->line);
 }
 
-/* Sorts the tasks and keeps the last line of each. */
+/* Of several lines of a task the last one is kept. */
 static void sort_tasks(struct earlier *earlier)
 {
     size_t kept = 0;
@@ -74,7 +75,7 @@ size_t earlier_failed(const struct earlier *earlier)
     return failed;
 }
 
-/* Digest of the command of a finished task, else 0. */
+/* Digest of the command, or 0 if the task has not finished. */
 static uint64_t digest_of(const struct earlier *earlier, uint64_t number)
 {
     size_t from = 0;

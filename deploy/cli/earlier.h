@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The tasks that an earlier run has finished, from its task log. A run that continues does not run them again, and
- * their commands must be the same. */
+/* The tasks that an earlier run has finished, from its task log. A run that continues does not run them again. Their
+ * commands must be the same. */
 #pragma once
 
 #include "common/metrics/task_log.h"
@@ -20,10 +20,10 @@ struct earlier_task {
 };
 
 struct earlier {
-    const char *log; /* borrowed; NULL: none */
+    const char *log; /* NULL: none; borrowed */
     enum task_log kind;
-    bool again_failed;               /* failed tasks are run again */
-    struct earlier_task *tasks_done; /* by number; owned */
+    bool again_failed;               /* run tasks again that have failed */
+    struct earlier_task *tasks_done; /* ordered by number; owned */
     size_t count, capacity;
     struct tasks_source source;
     struct tasks tasks; /* with the row that is compared */
@@ -38,7 +38,7 @@ void earlier_fini(struct earlier *earlier);
 /* Number of failed tasks. */
 size_t earlier_failed(const struct earlier *earlier);
 
-/* True if the task, counted from 1, is not to be run. */
+/* True if the task, counted from 1, must not be run. */
 bool earlier_has(const struct earlier *earlier, uint64_t number);
 
 /* Compares the command of this task's row. Fails with the log line of the task if it differs. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Adding items to an open job: see feed.h; docs/CONTROL.md has the protocol. */
+/* Adds items to an open job: see feed.h. docs/CONTROL.md has the protocol. */
 #include "deploy/cli/feed.h"
 
 #include "common/os/clock.h"
@@ -17,12 +17,12 @@
 #include <unistd.h>
 
 #define ANSWER_MS 30000
-/* Limits of a request, except for a single larger row. */
+/* Limits of a request, unless a single row is larger. */
 #define ROWS_MAX  4096
 #define BYTES_MAX 65536
-/* A set closes connections after a minute without requests. */
+/* A set closes a connection after a minute without requests. */
 #define STALE_MS 20000
-/* HTTP status of refused requests. */
+/* HTTP statuses of requests that are refused. */
 #define STATUS_BAD       400
 #define STATUS_NOT_FOUND 404
 #define STATUS_CONFLICT  409
@@ -40,7 +40,8 @@ void feed_fini(struct feed *feed)
     feed->rows = NULL;
 }
 
-/* Reconnects before the set may close the connection: a request that is cut off may or may not have been executed. */
+/* Reconnects before the set might close the connection: nobody knows whether a request that is cut off was carried
+ * out. */
 static void renew(struct feed *feed)
 {
     char path[CONTROL_PATH_MAX];
@@ -59,7 +60,6 @@ static uint64_t number_of(const json_t *answer, const char *field)
     return number > 0 ? (uint64_t)number : 0;
 }
 
-/* Sends a request and releases it. */
 static int feed_send(struct feed *feed, json_t *request, struct error *error)
 {
     struct control_answer answer;
@@ -97,7 +97,6 @@ int feed_exit_status(const struct feed *feed)
     return cannot_be && !feed->is_unknown ? EXIT_STATUS_USAGE : EXIT_STATUS_FAILED;
 }
 
-/* Sends the collected rows, if any. */
 static int feed_flush(struct feed *feed, bool ends, struct error *error)
 {
     json_t *rows = feed->rows != NULL ? feed->rows : json_array();
@@ -115,7 +114,7 @@ static json_t *field_json(const struct feed *feed, const struct piece *field, st
     return text;
 }
 
-/* A row of one field becomes a string. */
+/* A row of one field is sent as a string. */
 static json_t *row_json(const struct feed *feed, const struct arguments *row, struct error *error)
 {
     if (row->count == 1)
@@ -143,7 +142,7 @@ static int feed_add(struct feed *feed, const struct arguments *row, struct error
     json_t *one = row_json(feed, row, error);
     if (one == NULL) {
         if (feed->count > 0)
-            feed_flush(feed, false, &second); /* the rows before it are valid */
+            feed_flush(feed, false, &second); /* the rows before the bad one are valid */
         return -1;
     }
     if (feed->rows == NULL)
@@ -162,7 +161,8 @@ int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct erro
     while ((result = sources_next(sources, feed->count == 0, &row, error)) > 0)
         if ((result == SOURCES_ROW ? feed_add(feed, &row, error) : feed_flush(feed, false, error)) < 0)
             return -1;
-    const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0; /* a job that accepts nothing must say so */
+    /* also without rows: if the job accepts nothing, the answer says so */
+    const bool is_due = ends || feed->count > 0 || feed->asked_ms == 0;
     return result < 0 ? -1 : is_due ? feed_flush(feed, ends, error) : 0;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding jobs: see find_job.h. A job of a set is requested by its number, without listing the others. */
+/* Finds jobs: see find_job.h. A job of a set is asked for by its number, so that the others need not be listed. */
 #include "deploy/cli/find_job.h"
 
 #include "deploy/cli/ask_control.h"
@@ -24,7 +24,6 @@ uint64_t find_job_number(const char *word)
     return number;
 }
 
-/* Adds the set's answer about the job. `status`: HTTP status. */
 static int ask_for_job(struct job_list *found, const struct set_place *set, uint64_t number, int *status,
                        struct error *error)
 {
@@ -49,7 +48,7 @@ static int ask_for_job(struct job_list *found, const struct set_place *set, uint
     return result;
 }
 
-/* Adds a copy of a view; both hold the JSON that owns the texts. */
+/* Both views hold the JSON, which owns the texts. */
 static int add_view(struct job_list *found, const struct job_view *view, struct error *error)
 {
     struct job_view *copy = job_list_add(found, view->session, view->job);
@@ -73,7 +72,7 @@ static int find_run(struct job_list *found, const char *word, struct error *erro
     return result;
 }
 
-/* Adds the job with this name. 1: there is none. */
+/* Returns 1 if no job has this name. */
 static int find_by_name(struct job_list *found, const struct set_place *set, const char *name, struct error *error)
 {
     struct job_list all = {0};

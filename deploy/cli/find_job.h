@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the jobs of runs and sets that command-line operands name. */
+/* Finds the jobs that an operand of a command names. */
 #pragma once
 
 #include "deploy/cli/job_view.h"
@@ -7,13 +7,13 @@
 /* The number in "NAME/3" or "3"; 0: there is none. */
 uint64_t find_job_number(const char *word);
 
-/* Adds the job that the operand names: "SET/3"; "3" in the set chosen by `set` as for sets_find(); a job's name instead
- * of the number; or a run by a unique prefix of its name. Of several jobs with one name it takes the one that is not
- * over, else the latest. */
+/* Adds the job that `word` names: "SET/3"; "3" in the set that sets_find() finds for `set`; the same with a job's
+ * name for the number; or a run, by the beginning of its name if only one run has it. If several jobs have the name,
+ * the one that is not over is meant, otherwise the latest. */
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error);
 
 /* Adds all jobs of the set that are not over. */
 int find_all_jobs(struct job_list *found, const char *set, struct error *error);
 
-/* Adds the only job, of the set if one is given. */
+/* Adds the only job there is, of the set if one is given. */
 int find_only_job(struct job_list *found, const char *set, struct error *error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Following a job's output: see follow.h.
+/* Follows a job's output: see follow.h.
  *
- * Each poll first finds and counts new tasks and queues them; then it prints the front of the queue. So counts are
- * current even if the reader is slow, and only tasks that had to wait are read twice. */
+ * Each poll first finds, counts and queues the tasks that have finished since, and then prints from the front of the
+ * queue. So counts are up to date even if a reader is slow, and only tasks that had to wait are read twice. */
 #include "deploy/cli/follow.h"
 
 #include "common/os/clock.h"
@@ -21,10 +21,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define LOOK_NS     20000000 /* limit of a poll, which the next one continues */
+#define LOOK_NS     20000000 /* a poll ends after this time, and the next one goes on */
 #define WAIT_MIN_MS 10
 #define WAIT_MAX_MS 80
-/* Limit of tasks: a larger bitmap would not fit into memory. */
+/* A bitmap of more tasks would not fit into memory. */
 #define TASKS_MAX (UINT64_C(1) << 33)
 
 static int follow_no_memory(struct error *error)
@@ -52,7 +52,7 @@ static int set_seen(struct follow *follow, uint64_t task, struct error *error)
     return 0;
 }
 
-/* Removes printed entries. */
+/* Removes entries that were printed. */
 static void queue_trim(struct follow_queue *queue)
 {
     const size_t behind = queue->next - queue->base;
@@ -80,7 +80,7 @@ static int queue_put(struct follow_queue *queue, uint64_t number, const struct f
     return 0;
 }
 
-/* The next task to print; NULL if it has not finished. In the `last` poll missing tasks are skipped. */
+/* The next task to print, or NULL if it has not finished. The `last` poll skips tasks that are missing. */
 static const struct follow_place *queue_front(struct follow_queue *queue, bool last)
 {
     for (; queue->next - queue->base < queue->length; queue->next++) {
@@ -93,13 +93,13 @@ static const struct follow_place *queue_front(struct follow_queue *queue, bool l
     return NULL;
 }
 
-/* The output of a task, and its line of the log. */
+/* The output of a task, and its line in the log. */
 struct task_bytes {
     const unsigned char *at[BLOCK_STREAMS_MAX];
     uint32_t length[BLOCK_STREAMS_MAX]; /* without the newline of the log */
 };
 
-/* Finds a task's output in the loaded block. Tasks are mostly requested in order. */
+/* Finds a task's output in the block that was read. Usually tasks are asked for in order. */
 static void find_bytes(struct follow *follow, const struct follow_place *place, struct task_bytes *bytes)
 {
     const struct block *block = results_tail_block(follow->tail);
@@ -167,7 +167,7 @@ static int take_entry(struct follow *follow, const struct results_entry *entry, 
     return 0;
 }
 
-/* Removes a progress line before other text. */
+/* Removes a progress line before other text is printed. */
 static void clear_line(struct follow *follow, const struct outlet *outlet)
 {
     static const char text[] = "\r\033[K";
@@ -176,14 +176,14 @@ static void clear_line(struct follow *follow, const struct outlet *outlet)
     follow->has_cleared = write(STDERR_FILENO, text, sizeof text - 1) > 0;
 }
 
-/* Ends an unfinished line, which following text on the terminal would overwrite. */
+/* Ends an unfinished line, because a progress line would overwrite it. */
 static void end_line(struct follow *follow, struct outlet *outlet)
 {
     if (follow->options.clears_line && outlet->is_terminal && outlet->is_in_line && write(STDERR_FILENO, "\n", 1) == 1)
         outlet->is_in_line = false;
 }
 
-/* Writes the buffer of one outlet; returns like outlet_flush(). */
+/* Returns what outlet_flush() does. */
 static int print_flush(struct follow *follow, struct outlet *outlet, struct error *error)
 {
     clear_line(follow, outlet);
@@ -192,7 +192,7 @@ static int print_flush(struct follow *follow, struct outlet *outlet, struct erro
     return result;
 }
 
-/* Puts bytes on an outlet after flushing the other one. Advances *at. 1 when all are written. */
+/* Puts bytes on an outlet, after the other one was flushed. Advances *at. Returns 1 after all are written. */
 static int print_put(struct follow *follow, struct outlet *outlet, const void *bytes, uint64_t length, uint64_t *at,
                      struct error *error)
 {
@@ -207,7 +207,7 @@ static int print_put(struct follow *follow, struct outlet *outlet, const void *b
     return result;
 }
 
-/* Puts bytes of a stream with the tag before each line. */
+/* Puts bytes of a stream, with the tag before each line. */
 static int print_tagged(struct follow *follow, struct outlet *outlet, const unsigned char *from, uint64_t length,
                         struct error *error)
 {
@@ -234,7 +234,6 @@ static int print_tagged(struct follow *follow, struct outlet *outlet, const unsi
     return result;
 }
 
-/* Writes the task's line to the task log, if there is one. */
 static int print_log(struct follow *follow, const struct task_bytes *bytes, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -252,7 +251,7 @@ static int print_log(struct follow *follow, const struct task_bytes *bytes, stru
         task->at += taken;
         if (taken > 0)
             continue;
-        result = print_flush(follow, &follow->out, error); /* the log line follows the task's output */
+        result = print_flush(follow, &follow->out, error); /* the line in the log must follow the task's output */
         result = result > 0 ? print_flush(follow, &follow->err, error) : result;
         result = result > 0 ? print_flush(follow, &follow->log, error) : result;
     }
@@ -276,7 +275,6 @@ static int print_command(struct follow *follow, const struct task_bytes *bytes, 
     return result;
 }
 
-/* Puts bytes of the present stream from the present position on. */
 static int print_bytes(struct follow *follow, const unsigned char *from, uint64_t length, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -309,7 +307,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* Maps and unlinks the spill file of a stream whose log line has more bytes than the parts. */
+/* The stream has more bytes than the parts have: maps and removes the file with its beginning. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -385,7 +383,6 @@ static void find_shown(struct follow *follow, const struct task_bytes *bytes, co
     live_forget(&follow->live, task->iteration);
 }
 
-/* Begins to print the first task of the queue. */
 static int open_task(struct follow *follow, const struct follow_place *place, struct error *error)
 {
     enum { SHOWN_MAX = 3 };
@@ -406,7 +403,8 @@ static int open_task(struct follow *follow, const struct follow_place *place, st
     return write_files(follow, &bytes, &row, error);
 }
 
-/* True for the last task of a block without failed tasks. The run reads blocks with failed tasks at its end. */
+/* True for the last task of a block, if no task of the block has failed. A run reads blocks with failed tasks once
+ * more at its end. */
 static bool is_last_of_good(const struct block *block, uint32_t index)
 {
     bool is_good = index + 1 == block->count;
@@ -415,7 +413,7 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Continues with the present task. 1: all of it is in the outlets; 0: a reader is slow. */
+/* Returns 1: all of the task is in the outlets; 0: a reader is slow. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -440,7 +438,7 @@ static int print_task(struct follow *follow, struct error *error)
     return 1;
 }
 
-/* Continues with the present fragment; returns like print_task(). */
+/* Returns what print_task() does. */
 static int print_fragment(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -449,7 +447,7 @@ static int print_fragment(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Prints what is possible; returns like print_task(). */
+/* Returns what print_task() does. */
 static int print_queue(struct follow *follow, bool last, struct error *error)
 {
     int result = follow->task.is_open && follow->task.is_live ? print_fragment(follow, error) : 1;
@@ -464,7 +462,7 @@ static int print_queue(struct follow *follow, bool last, struct error *error)
     return result;
 }
 
-/* Prints new output of a try; returns like print_task(). */
+/* Returns what print_task() does. */
 static int print_try(struct follow *follow, struct live_try *try, struct error *error)
 {
     struct fragment fragment;
@@ -488,7 +486,8 @@ static bool task_is_over(const void *context, uint64_t task)
     return is_seen(context, task);
 }
 
-/* Prints new output of running tasks, with in_order only of the next one; returns like print_task(). */
+/* Prints what running tasks have written; with in_order only of the task that is next. Returns what print_task()
+ * does. */
 static int print_live(struct follow *follow, struct error *error)
 {
     int result = 1;
@@ -502,7 +501,6 @@ static int print_live(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Flushes both outlets; returns like print_task(). */
 static int print_all(struct follow *follow, bool last, struct error *error)
 {
     follow->is_blocked = false;
@@ -522,7 +520,7 @@ static int print_all(struct follow *follow, bool last, struct error *error)
     return 1;
 }
 
-/* Finds and prints new output, within LOOK_NS. */
+/* Finds and prints new output, for at most LOOK_NS. */
 static int look(struct follow *follow, bool last, struct error *error)
 {
     const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
@@ -533,7 +531,7 @@ static int look(struct follow *follow, bool last, struct error *error)
     follow->is_blocked = false;
     while (more > 0 && (last || clock_ns(CLOCK_MONOTONIC) < end_ns)) {
         more = results_tail_next(follow->tail, last, &entry, error);
-        follow->cursor.is_set = false; /* another block is loaded */
+        follow->cursor.is_set = false; /* another block was read */
         if (more > 0 && take_entry(follow, &entry, error) < 0)
             return -1;
         found |= more > 0;
@@ -580,7 +578,7 @@ static int refuse_log(const struct follow *follow, struct error *error)
     return error_set(error, "%.200s: %s", follow->options.joblog, file_write_error(errno));
 }
 
-/* Reads the log and truncates an incomplete last line. */
+/* Cuts off an incomplete last line. */
 static int read_log(struct follow *follow, FILE *file, struct error *error)
 {
     char *line = NULL;
@@ -603,7 +601,7 @@ static int read_log(struct follow *follow, FILE *file, struct error *error)
     return result;
 }
 
-/* Reads an existing log that is continued. */
+/* Reads the log that this run continues. */
 static int look_back(struct follow *follow, struct error *error)
 {
     int fd = open(follow->options.joblog, O_RDONLY | O_CLOEXEC);
@@ -632,7 +630,7 @@ static int open_log(struct follow *follow, struct error *error)
         close(fd);
         return -1;
     }
-    /* Waits for the lock of a log that is continued: the previous run may still write its last lines. */
+    /* The run before may still be writing its last lines to a log that this one continues: waits for its lock. */
     if (follow->log.is_file && !(appends ? file_lock(fd) : file_lock_now(fd)))
         return error_set(error, "--joblog %.200s: another run is writing it; accepted: another file", path);
     if (!appends && follow->log.is_file && ftruncate(fd, 0) < 0)
@@ -646,7 +644,8 @@ static int open_log(struct follow *follow, struct error *error)
     return 0;
 }
 
-/* Avoids death by SIGPIPE. Unlike SIG_IGN a handler is not inherited by programs that are started. */
+/* A handler, so that SIGPIPE does not end this process. Programs that it starts would inherit SIG_IGN, but no
+ * handler. */
 static void take_no_notice(int number)
 {
     (void)number;
@@ -688,7 +687,6 @@ int follow_end(struct follow *follow, struct error *error)
 {
     int result = look(follow, true, error);
     while (result == 0 && follow->is_blocked && !follow->is_broken) {
-        /* Waits for the slow reader. */
         struct pollfd polled = {.fd = follow_blocked_on(follow), .events = POLLOUT};
         poll(&polled, 1, -1);
         result = print_all(follow, true, error) < 0 ? -1 : 0;

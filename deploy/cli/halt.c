@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* When to stop: see halt.h. */
+/* Decides when to stop: see halt.h. */
 #include "deploy/cli/halt.h"
 
 #include "common/metrics/human.h"
@@ -22,7 +22,7 @@ static int parse_limit(struct halt *halt, const char *text)
     return number_parse_real(number, &halt->percent) < 0 || !(halt->percent > 0 && halt->percent <= 100) ? -1 : 0;
 }
 
-/* Takes GNU parallel's older numbers; false for anything else. */
+/* GNU parallel's older numbers. Returns false for all else. */
 static bool parse_number(struct halt *halt, const char *text)
 {
     static const struct {
@@ -46,7 +46,7 @@ static bool parse_number(struct halt *halt, const char *text)
     return strchr(text, '%') != NULL && parse_limit(halt, text) == 0;
 }
 
-/* Index of the word at the beginning of `text`, and its length; -1: none. */
+/* Returns the index of the word at the beginning of `text`, and its length; -1: none. */
 static int find_word(const char *const *words, int count, const char *text, size_t *length)
 {
     *length = strcspn(text, ",=");

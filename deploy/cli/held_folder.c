@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Folders that outlive a killed process: see held_folder.h. */
+/* Private folders of processes: see held_folder.h. */
 #include "deploy/cli/held_folder.h"
 
 #include "common/os/boot.h"
@@ -17,15 +17,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Attempts to make a folder: another process may remove it before it is locked. */
+/* A folder that is not locked yet may be removed by another process: then it is made again. */
 #define TRIES 10
 /* Limit of open folders while a tree is removed. */
 #define REMOVED_AT_A_TIME 16
 
 enum hold { HELD, TAKEN, LOCKLESS };
 
-/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". TAKEN if it belongs to another user, or is
- * locked. */
+/* Locks the file `lock` of the folder, "/NAME", or the folder itself, "". Returns TAKEN if another process has
+ * locked it, or another user owns it. */
 static enum hold take(struct held_folder *folder, const char *lock)
 {
     char path[HELD_FOLDER_MAX + NAME_MAX];
@@ -38,7 +38,7 @@ static enum hold take(struct held_folder *folder, const char *lock)
         return TAKEN;
     const bool is_locked = flock(folder->fd, LOCK_EX | LOCK_NB) == 0, is_busy = !is_locked && errno == EWOULDBLOCK;
     if (is_locked && fstat(folder->fd, &held) == 0 && stat(path, &named) == 0 &&
-        held.st_ino == named.st_ino) /* the name still refers to it */
+        held.st_ino == named.st_ino) /* it was not renamed or replaced meanwhile */
         return HELD;
     close(folder->fd);
     folder->fd = -1;

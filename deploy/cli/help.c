@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --help and --version of all commands, and the end of their pages: see commands.h. */
+/* Prints --help and --version of all commands, and ends their pages: see commands.h. */
 #include "deploy/cli/commands.h"
 
 #include "common/os/say.h"

@@ -20,16 +20,16 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Interval of looking for the ticket. */
 #define TICKET_LOOK_MS 5
-/* Time for agents to end after the launch, and after a signal. */
+/* How long agents may take to end after the launch, and after a signal. */
 #define AGENTS_END_MS  5000
 #define AGENTS_KILL_MS 1000
 #define AGENTS_LOOK_MS 5
-/* A run without agents is ended after this time if it has not noticed by itself that all its pods are lost. */
+/* A run without agents is ended after this time, if it has not found out itself that all its pods are lost. */
 #define DESERTED_MS 15000
 
-/* Sets the host of the supermaster: this one; in a Slurm job that does not include it the first one, as with mpirun. */
+/* The supermaster is on this host or, in a Slurm job that does not include this host, on the first one, as with
+ * mpirun. */
 static int place_supermaster(struct launch_plan *plan, struct error *error)
 {
     const struct hosts *all = &plan->line_up.pod_hosts;
@@ -42,7 +42,6 @@ static int place_supermaster(struct launch_plan *plan, struct error *error)
     return hosts_add(&plan->line_up.hosts, name, strlen(name), 1, error);
 }
 
-/* True if an option of the launch requires one launch for all hosts, or no hosts. */
 static bool is_for_one_launch(const struct launch_plan *plan)
 {
     return plan->line_up.has_one_launch || plan->serves || plan->is_pod || plan->listens ||
@@ -57,7 +56,7 @@ bool host_pods_are_default(struct launch_plan *plan)
            check_describe(plan, &unused) == 0 && job_setup_check_for_pods(&plan->request.setup, &unused) == 0;
 }
 
-/* Other hosts need a port; the socket works on this host only. */
+/* The run's socket can be used on this host only. */
 static int check_port_for_hosts(const struct launch_plan *plan, struct error *error)
 {
     if (plan->request.setup.job.listen.host[0] != '\0')
@@ -71,7 +70,7 @@ static int check_port_for_hosts(const struct launch_plan *plan, struct error *er
     return 0;
 }
 
-/* Makes the run fail once the pods of all hosts are gone, unless others may join. */
+/* Lets the run fail after the pods of all hosts are gone, unless others may join. */
 static void await_pods(struct launch_plan *plan)
 {
     char count[16];
@@ -104,7 +103,7 @@ int host_pods_plan(struct launch_plan *plan, struct error *error)
     return place_supermaster(plan, error);
 }
 
-/* Value of an MCA parameter that the user gives to mpirun; NULL: none. */
+/* Value of an MCA parameter that the user gives to mpirun, which is `behind` words after its name; NULL: none. */
 static const char *mpi_argument(const struct launch_plan *plan, const char *name, unsigned behind)
 {
     const struct argv *words = &plan->start.mpi_args;
@@ -127,7 +126,7 @@ static const char *find_agent(const struct launch_plan *plan)
     return found != NULL && found[0] != '\0' ? found : "ssh -x";
 }
 
-/* Adds the words of the program; of a list such as "ssh : rsh" those of the first one. */
+/* A list such as "ssh : rsh" means its first program. */
 static void add_agent_program(struct argv *line, const char *agent)
 {
     char first[PATH_MAX];
@@ -136,7 +135,6 @@ static void add_agent_program(struct argv *line, const char *agent)
     argv_add_split(line, first);
 }
 
-/* Adds an option with all words as its value, if there are any. */
 static void add_list(struct argv *line, const char *option, const struct argv *list, const char *between)
 {
     struct text text;
@@ -161,7 +159,7 @@ static void add_values(struct argv *line, const char *option, const struct argv 
     argv_fini(&own);
 }
 
-/* The pod's command on its host. It ignores the hosts of a batch job. */
+/* The command of the pod on its host. The hosts of a batch job are not those of the pod. */
 static void add_join(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     static const char *const batch[] = {"SLURM_JOB_ID", "SLURM_JOBID", "SLURM_NODELIST",    "SLURM_JOB_NODELIST",
@@ -188,7 +186,7 @@ static void add_join(const struct host_pods *pods, const struct host_pod *pod, s
     argv_add(line, "-");
 }
 
-/* Adds the words as one, quoted for the remote shell. */
+/* Adds the words as one, quoted for the shell on the other host. */
 static void add_quoted(struct argv *line, const struct argv *words)
 {
     char *command = argv_text(words);
@@ -197,8 +195,8 @@ static void add_quoted(struct argv *line, const struct argv *words)
     free(command);
 }
 
-/* Begins the command with this process's PATH and LD_LIBRARY_PATH, because the remote shell reads no start-up files
- * that set them. */
+/* The shell on the other host does not read the files that would set PATH and LD_LIBRARY_PATH: passes on those of
+ * this process. */
 static void begin_command(struct argv *command)
 {
     static const char *const variables[] = {"PATH", "LD_LIBRARY_PATH"};
@@ -208,7 +206,7 @@ static void begin_command(struct argv *command)
             argv_add_format(command, "%s=%s", variables[i], getenv(variables[i]));
 }
 
-/* The line that starts the pod: directly on this host, by srun in a Slurm job, else by the agent. */
+/* Starts the pod directly if it is on this host; otherwise by srun in a Slurm job, else by the agent. */
 static void add_agent(const struct host_pods *pods, const struct host_pod *pod, struct argv *line)
 {
     const char *host = pod->host->name;
@@ -246,7 +244,7 @@ void host_pods_show(const struct host_pods *pods, FILE *to)
 static _Noreturn void become_agent(const struct host_pods *pods, char *const *line, int input, int errors, pid_t parent)
 {
     sigset_t none;
-    setsid(); /* no Ctrl-C reaches it, because the pod leaves with the run; and it cannot ask for a password */
+    setsid(); /* Ctrl-C does not reach it, because the pod leaves with the run; nor can it ask for a password. */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent)
         _exit(EXIT_STATUS_FAILED);
@@ -298,14 +296,14 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     pod->input = -1;
 }
 
-/* Status of the ticket file; all zero if it does not exist. */
+/* All zero if there is no ticket. */
 static struct stat look_at_ticket(const struct host_pods *pods)
 {
     struct stat status;
     return stat(pods->plan->request.setup.job.pods_file, &status) == 0 ? status : (struct stat){0};
 }
 
-/* True once the supermaster of this launch has written the ticket. */
+/* True if the supermaster of this launch has written the ticket. */
 static bool has_ticket(const struct host_pods *pods)
 {
     const struct stat now = look_at_ticket(pods), *before = &pods->earlier;
@@ -314,7 +312,7 @@ static bool has_ticket(const struct host_pods *pods)
             now.st_ctim.tv_sec != before->st_ctim.tv_sec || now.st_ctim.tv_nsec != before->st_ctim.tv_nsec);
 }
 
-/* Starts all agents. An existing ticket belongs to an earlier launch or another run; the supermaster handles it. */
+/* A ticket that exists already is from an earlier launch, or from another run; the supermaster deals with it. */
 static void begin_agents(void *context, int errors)
 {
     struct host_pods *pods = context;
@@ -329,7 +327,7 @@ static void begin_agents(void *context, int errors)
             start_agent(pods, &pods->pods[i], errors);
 }
 
-/* The ticket without the socket, which works on this host only. */
+/* Leaves out the socket, which can be used on this host only. */
 static struct ticket for_another_host(const struct ticket *ticket)
 {
     struct ticket other = *ticket;
@@ -340,7 +338,7 @@ static struct ticket for_another_host(const struct ticket *ticket)
     return other;
 }
 
-/* Writes the ticket and an empty line to an agent. An agent that does not read has ended, which is noticed later. */
+/* An empty line ends the ticket. An agent that does not read has ended, which is seen later. */
 static void deliver(const struct host_pod *pod, const struct ticket *ticket)
 {
     char *lines = ticket_text(ticket);
@@ -353,7 +351,7 @@ static void deliver(const struct host_pod *pod, const struct ticket *ticket)
     free(lines);
 }
 
-/* Delivers the ticket to all agents after the supermaster has written it. */
+/* Gives the ticket to all agents as soon as the supermaster has written it. */
 static void deliver_all(struct host_pods *pods)
 {
     const struct launch_plan *plan = pods->plan;
@@ -368,7 +366,7 @@ static void deliver_all(struct host_pods *pods)
     pods->is_delivered = true;
 }
 
-/* Reaps ended agents and returns the number of the others. */
+/* Returns how many agents are still running. */
 static unsigned reap(struct host_pods *pods)
 {
     unsigned running = 0;
@@ -424,8 +422,8 @@ void host_pods_wait(struct host_pods *pods)
     pods->is_over = false;
 }
 
-/* True if there was no agent for DESERTED_MS. A run that is over may still write its output; one that others may join
- * waits for them, with one message. */
+/* True if there has been no agent for DESERTED_MS. Not so for a run that is over, which may still write its output,
+ * nor for one that others may join: this prints a message once and waits for them. */
 static bool is_deserted(struct host_pods *pods, bool is_over)
 {
     if (reap(pods) > 0 || pods->deserted_ms < 0 || is_over || pods->waits_for_others)

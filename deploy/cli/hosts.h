@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machines of a launch and their numbers of ranks. */
+/* The hosts of a launch, and the ranks on each. */
 #pragma once
 
 #include "common/util/error.h"
@@ -15,7 +15,7 @@
 struct host {
     char name[HOST_NAME_BYTES];
     unsigned slots;    /* cores; 0: not given */
-    unsigned reserved; /* slots of ranks that do not compute */
+    unsigned reserved; /* slots for ranks that do not compute */
     unsigned workers, masters;
     unsigned ranks;
 };
@@ -28,14 +28,14 @@ struct hosts {
 
 void hosts_fini(struct hosts *hosts);
 
-/* Adds a host, or slots to an existing one. Fails if the `length` characters at `name` are no valid name, or there are
- * too many. */
+/* Adds a host, or slots to a host that is there. Fails if the `length` characters at `name` are no valid name, or
+ * there are too many hosts or slots. */
 int hosts_add(struct hosts *hosts, const char *name, size_t length, uint64_t slots, struct error *error);
 
-/* Parses "node1:16,node2:16"; the slots of repeated hosts add up. */
+/* "node1:16,node2:16". The slots of a host that is repeated add up. */
 int hosts_parse_list(struct hosts *hosts, const char *list, struct error *error);
 
-/* Parses the text of a host file: lines "node1 slots=16", # comments. */
+/* Lines such as "node1 slots=16"; # begins a comment. */
 int hosts_parse_file(struct hosts *hosts, const char *text, struct error *error);
 
 typedef int hosts_parser(struct hosts *hosts, const char *text, struct error *error);
@@ -45,20 +45,20 @@ int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struc
 /* True if all hosts have a number of slots. */
 bool hosts_know_slots(const struct hosts *hosts);
 
-/* Number of slots that are not reserved; 0 if unknown for a host. */
+/* Slots that are not reserved; 0 if those of a host are not known. */
 unsigned hosts_slots(const struct hosts *hosts);
 
-/* Reserves a slot for each master as it will be dealt, one for the supermaster on the first host if that has no master,
- * and those that workers with so many threads cannot use. */
+/* Reserves a slot for each master, as masters will be distributed; one for the supermaster on the first host, if
+ * that gets no master; and those that are left over because workers have so many threads. */
 void hosts_reserve(struct hosts *hosts, unsigned masters, unsigned threads);
 
-/* Deals the workers in proportion to the free slots, and the masters in turn, from the first host. */
+/* Distributes workers in proportion to the free slots, and masters in turn from the first host on. */
 void hosts_deal(struct hosts *hosts, unsigned masters, unsigned workers);
 
-/* True if the workers are dealt as if in turn from the first host. */
+/* True if the workers are distributed as if in turn from the first host on. */
 bool hosts_deal_in_turn(const struct hosts *hosts, unsigned workers);
 
-/* Counts the workers [first, first + count), dealt in turn, of each host into dealt[]. */
+/* Workers are distributed in turn: counts those of [first, first + count) on each host. */
 void hosts_count_workers(const struct hosts *hosts, unsigned first, unsigned count, unsigned *dealt);
 
 /* True for the name of this machine, with or without its domain. */

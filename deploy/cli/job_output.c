@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading what a job has printed: see job_output.h. */
+/* Reads what a job has printed: see job_output.h. */
 #include "deploy/cli/job_output.h"
 
 #include <errno.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #define ANSWER_MS 10000
-/* A shorter piece is the last one so far: see docs/CONTROL.md. */
+/* A shorter piece is the last one so far (docs/CONTROL.md). */
 #define PIECE_MIN 65536
 
 enum ask_end job_output_take(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,

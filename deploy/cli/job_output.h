@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads what a job of a set has printed, from its set. */
+/* Reads what a job of a set has printed. The set has it. */
 #pragma once
 
 #include "deploy/cli/control_client.h"
@@ -9,11 +9,11 @@
 
 enum job_stream { JOB_STREAM_OUT, JOB_STREAM_ERR, JOB_STREAMS };
 
-/* Reads the next piece of a stream from `*from` on; the caller owns `answer`, which has the text. */
+/* Reads the next piece of a stream, from `*from` on. The caller owns `answer`, which has the text. */
 enum ask_end job_output_take(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,
                              struct control_answer *answer, struct error *error);
 
-/* Copies the stream from `*from` on, as far as it exists, and advances `*from`. Returns ASK_ANSWERED if all was copied.
- * */
+/* Copies what there is of the stream from `*from` on, and advances `*from`. Returns ASK_ANSWERED after all is
+ * copied. */
 enum ask_end job_output_copy(struct control_client *client, uint64_t job, enum job_stream stream, uint64_t *from,
                              FILE *to, struct error *error);

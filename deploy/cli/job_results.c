@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of tasks: see job_results.h. */
+/* Prints the output of tasks: see job_results.h. */
 #include "deploy/cli/job_results.h"
 
 #include "common/results/parts.h"
@@ -52,7 +52,7 @@ static int write_all(int fd, const char *bytes, size_t count, struct error *erro
     return 0;
 }
 
-/* Copies a file from offset `from` on. 1: it does not exist. */
+/* Copies a file from offset `from` on. Returns 1 if there is no such file. */
 static int copy_file(const char *path, uint64_t from, int to, struct error *error)
 {
     char bytes[65536];
@@ -82,7 +82,7 @@ int job_results_end(struct job_printed *results, bool is_over, struct error *err
     }
     if (!is_over)
         return result;
-    for (int i = 0; i < 2; i++) { /* the parts may have been joined meanwhile */
+    for (int i = 0; i < 2; i++) { /* the parts may have been joined since */
         result = results->to[i] >= 0 ? copy_file(parts_stream_file(results->output, endings[i], path), printed[i],
                                                  results->to[i], error)
                                      : 0;
@@ -93,5 +93,5 @@ int job_results_end(struct job_printed *results, bool is_over, struct error *err
         return result < 0 ? -1 : 0;
     if (!parts_exist(results->output))
         return error_set(error, "%.300s: is not there any more", results->output);
-    return begin_parts(results, error) < 0 ? -1 : follow_end(&results->follow, error); /* a cancelled job */
+    return begin_parts(results, error) < 0 ? -1 : follow_end(&results->follow, error); /* the job was cancelled */
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Prints the output of a job of tasks, in their order, from its output files or, before these are complete, from their
- * parts. What was printed from the parts is the beginning of the files. */
+/* Prints the output of a job of tasks, in their order: from its output files or, while these are not complete, from
+ * the parts. What the parts have is the beginning of the files. */
 #pragma once
 
 #include "deploy/cli/follow.h"
@@ -16,14 +16,13 @@ struct job_printed {
     bool is_followed;
 };
 
-/* True for a job of tasks that has begun. */
 bool job_results_has(const struct job_view *view);
 
-/* Begins reading, from the files if the job is over. On failure job_results_end() is not needed. */
+/* Reads from the files if the job is over. If it fails, job_results_end() need not be called. */
 int job_results_begin(struct job_printed *results, const struct job_view *view, int out, int err, struct error *error);
 
-/* Prints new output from the parts without waiting for a reader. */
+/* Prints what is new in the parts, without waiting for a reader. */
 int job_results_look(struct job_printed *results, struct error *error);
 
-/* Prints all remaining output. */
+/* Prints all that is left. */
 int job_results_end(struct job_printed *results, bool is_over, struct error *error);

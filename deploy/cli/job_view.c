@@ -29,7 +29,7 @@ static double number_or(json_t *json, const char *name, double otherwise)
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* Below 0 if missing. */
+/* Negative if it is missing. */
 static double number_of(json_t *json, const char *name)
 {
     return number_or(json, name, -1);
@@ -53,7 +53,7 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error)
     view->kernel = text_of(json, "kernel");
     view->title = text_of(json, "title");
     if (view->title[0] == '\0')
-        view->title = view->kernel; /* from an older daemon */
+        view->title = view->kernel; /* an older daemon does not tell a title */
     view->state = text_of(json, "state");
     view->folder = text_of(json, "folder");
     view->technique = text_of(json, "technique");
@@ -124,7 +124,7 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
     return view;
 }
 
-/* The number in "run-NUMBER". */
+/* NUMBER of "run-NUMBER". */
 static const char *number_in(const char *session)
 {
     return is_run(session) ? session + 4 : session;
@@ -166,14 +166,14 @@ static const char *whole(char text[HUMAN_MAX], double number)
     return number < 1e18 ? human_count(text, (uint64_t)number) : human_si(text, number);
 }
 
-/* Percentage of finished work; 100 only if all is done. The total must be known and not 0. */
+/* Percentage of the work that has ended. It is 100 only if all has. The total must be known and not 0. */
 static double percent_done(const struct job_view *view)
 {
     const double percent = 100 * (view->done + view->failed) / view->total;
     return view->done + view->failed < view->total && percent > 99.9 ? 99.9 : fmin(percent, 100);
 }
 
-/* True for a job of a set that has not begun, so that its size is unknown. */
+/* True for a job of a set that has not begun: its size is not known. */
 static bool has_not_begun(const struct job_view *view)
 {
     return text_of(view->json, "submitted")[0] != '\0' && text_of(view->json, "began")[0] == '\0';
@@ -200,7 +200,7 @@ enum column { ID, NAME, KERNEL, STATE, DONE, RATE, LEFT, WORKERS, FOLDER, COLUMN
 static const char *const headings[COLUMNS] = {"ID",   "NAME", "KERNEL",  "STATE", "DONE",
                                               "RATE", "ETA",  "WORKERS", "FOLDER"};
 static const bool is_number[COLUMNS] = {[DONE] = true, [RATE] = true, [LEFT] = true, [WORKERS] = true};
-/* Columns in the order in which they are dropped on narrow terminals. */
+/* On a narrow terminal columns are left out in this order. */
 static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, NAME, DONE, STATE};
 
 struct row {
@@ -208,7 +208,7 @@ struct row {
     const char *folder; /* borrowed */
 };
 
-/* Copies up to KERNEL_MAX characters of UTF-8; a longer text ends in "..". */
+/* Copies at most KERNEL_MAX characters of UTF-8. A longer text is cut off and ends in "..". */
 static void copy_cell(char cell[CELL_MAX], const char *from)
 {
     unsigned columns = 0;
@@ -280,7 +280,6 @@ static unsigned sum_of(const unsigned widths[COLUMNS])
     return sum;
 }
 
-/* True if a job has a name; else the column is omitted. */
 static bool has_names(const struct row *rows, size_t count)
 {
     for (size_t r = 0; r < count; r++)
@@ -309,7 +308,7 @@ static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t 
         widths[ID] = width;
 }
 
-/* `row` NULL: headings. */
+/* `row` NULL: the headings. */
 static void add_row(struct text *text, const unsigned widths[COLUMNS], const struct row *row)
 {
     int last = COLUMNS - 1;
@@ -326,7 +325,7 @@ static void add_row(struct text *text, const unsigned widths[COLUMNS], const str
             add_cell(text, row != NULL ? row->cell[c] : headings[c], widths[c], is_number[c], c == last);
     }
     while (text->data != NULL && text->length > 0 && text->data[text->length - 1] == ' ')
-        text->length--; /* no trailing blank if a row ends in empty cells */
+        text->length--; /* a row may end in empty cells, of which no blank is left */
     text_add(text, "\n");
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss jobs, show, wait, cancel and output: jobs of this user's runs and sets on this machine, by their control
+/* hdss jobs, show, wait, cancel and output. They find this user's runs and sets on this machine by their control
  * sockets. */
 #include "deploy/cli/ask_control.h"
 #include "common/os/say.h"
@@ -20,7 +20,7 @@
 
 #define IDS_MAX   1000
 #define ANSWER_MS 10000
-/* Limit of a request that waits for a change; its answer may take somewhat longer. */
+/* Longest wait of a request for a change. The answer may come somewhat later. */
 #define WAIT_S 25
 
 _Static_assert(WAIT_S <= CONTROL_WAIT_MAX_S, "the time for which a request may wait");
@@ -144,7 +144,7 @@ static int jobs_fail(const char *program, const char *text, int status)
     return status;
 }
 
-/* Parses the words. Returns the exit status, or below 0 to continue. */
+/* Returns an exit status, or a negative number: go on. */
 static int jobs_parse(const char *program, const struct options *options, bool takes_ids, int argc, char **argv,
                       struct jobs_request *request)
 {
@@ -155,7 +155,7 @@ static int jobs_parse(const char *program, const struct options *options, bool t
     return result > 0 ? show_page(program, options, result) : jobs_fail(program, error.text, EXIT_STATUS_USAGE);
 }
 
-/* Prints the text and returns the exit status. */
+/* Prints the text. Returns the exit status. */
 static int jobs_put(const char *program, struct text *text)
 {
     char *made = text_take(text);
@@ -166,7 +166,7 @@ static int jobs_put(const char *program, struct text *text)
     return commands_end_page(program);
 }
 
-/* Calls `act` for each job named, after finding all of them. Returns the first exit status other than 0. */
+/* Calls `act` for each job that is named, after all were found. Returns the first exit status that is not 0. */
 static int jobs_each(const char *program, const struct jobs_request *request,
                      int (*act)(const char *program, struct job_view *view, void *context), void *context)
 {
@@ -191,7 +191,7 @@ static int jobs_each(const char *program, const struct jobs_request *request,
     return status;
 }
 
-/* The job with the name of its run or set; the caller owns a reference. */
+/* The JSON of the job, with the name of its run or set. The caller owns a reference. */
 static json_t *jobs_json_of(const struct job_view *view)
 {
     json_t *object = json_object();
@@ -211,7 +211,7 @@ static void jobs_add_json(json_t *json, struct text *text)
     json_decref(json);
 }
 
-/* One line per set, also without jobs. */
+/* A line for each set, also for one without jobs. */
 static void print_sets(json_t *sets, struct text *text)
 {
     size_t i;
@@ -279,7 +279,6 @@ int command_jobs(int argc, char **argv)
     return status;
 }
 
-/* Adds the port of the job's session, if it answers. */
 static void add_port(const struct job_view *view, struct text *text)
 {
     struct control_answer answer = {0};
@@ -311,7 +310,7 @@ int command_show(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, show_job, &request);
 }
 
-/* Prints how the job ended and returns its exit status. */
+/* Prints how the job has ended. Returns its exit status. */
 static int tell_end(const char *program, const struct job_view *view)
 {
     struct text text;
@@ -325,7 +324,7 @@ static int tell_end(const char *program, const struct job_view *view)
     return status == EXIT_STATUS_DONE ? view->status : status;
 }
 
-/* Requests the job's state, waiting up to so many seconds for a change. */
+/* Asks for the state of the job, and waits `wait_s` seconds for a change. */
 static enum ask_end look_again(struct control_client *client, struct job_view *view, unsigned wait_s,
                                struct error *error)
 {
@@ -344,7 +343,7 @@ static enum ask_end look_again(struct control_client *client, struct job_view *v
     return end;
 }
 
-/* A run that does not answer may still go on. */
+/* A run that does not answer may still be going on. */
 static int wait_for_job(const char *program, struct job_view *view, void *context)
 {
     struct control_client client;
@@ -372,7 +371,7 @@ int command_wait(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, wait_for_job, NULL);
 }
 
-/* A run drains in each case. */
+/* A run drains in any case. */
 static int cancel_job(const char *program, struct job_view *view, void *context)
 {
     const struct jobs_request *request = context;
@@ -405,7 +404,7 @@ int command_cancel(int argc, char **argv)
 
 #define FOLLOW_MS 500
 
-/* Prints new output of the selected streams. For jobs of tasks their output replaces the summary. */
+/* Prints what is new in the streams that were asked for. A job of tasks has their output instead of a summary. */
 static enum ask_end print_streams(struct control_client *client, const struct job_view *view, enum streams streams,
                                   uint64_t from[JOB_STREAMS], struct error *error)
 {
@@ -438,7 +437,7 @@ static int print_output(const char *program, struct job_view *view, void *contex
             end = has_results ? ASK_ANSWERED : ASK_REFUSED;
         }
         if (has_results)
-            job_results_look(&results, &text); /* errors recur at the end */
+            job_results_look(&results, &text); /* an error is reported again at the end */
         if (end != ASK_ANSWERED || !request->follows || view->status >= 0)
             break;
         poll(NULL, 0, FOLLOW_MS);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading a list of jobs: see jobs_file.h. */
+/* Reads a list of jobs: see jobs_file.h. */
 #include "deploy/cli/jobs_file.h"
 
 #include "common/config/options.h"
@@ -25,7 +25,7 @@ static int take_time(const char *word, uint64_t *ns, struct error *error)
     return 0;
 }
 
-/* True for options of `hdss submit` that are not options of a run. */
+/* True for an option of `hdss submit` that is no option of a run, but may be in a list. */
 static bool is_of_queue(const struct option_row *row)
 {
     static const char *const names[] = {"name", "priority", "weight", "after"};
@@ -55,7 +55,7 @@ static struct options line_options(unsigned *simulation_section)
     return grammar.options;
 }
 
-/* Takes an option of the line. Fails if it is not accepted in a list. */
+/* Fails if the option may not be in a list. */
 static int take_option(struct submission_request *request, const struct options *all, unsigned simulation_section,
                        const struct options_word *word, struct error *error)
 {
@@ -162,7 +162,7 @@ static int compare_times(const void *a, const void *b)
     return first->line < second->line ? -1 : 1;
 }
 
-/* Finds the jobs named by --after, which must be submitted earlier. */
+/* Finds the jobs that --after names. They must be submitted before. */
 static int find_before(struct jobs_file *file, const char *path, struct error *error)
 {
     for (size_t i = 0; i < file->count; i++) {

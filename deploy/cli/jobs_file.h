@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A list of jobs for `hdss simulate --jobs`: each line has the time of submission and the words of `hdss submit`.
+/* A list of jobs for `hdss simulate --jobs`. Each line has a time of submission and the words of `hdss submit`.
  *
  *     # a comment; empty lines are ignored; words are separated by blanks
  *     0s --name night --weight 2 mandelbrot width=2048
@@ -20,16 +20,16 @@ struct listed_job {
     char *name; /* NULL: none; owned */
     int priority;
     unsigned weight;
-    struct argv after; /* names */
-    uint32_t *before;  /* [after.count] their numbers, from 1 */
-    struct argv words; /* options of the job, kernel and parameters */
+    struct argv after; /* names of jobs */
+    uint32_t *before;  /* [after.count] the numbers of these jobs, from 1 */
+    struct argv words; /* options of the job, its kernel and parameters */
 };
 
 struct jobs_file {
-    struct listed_job *jobs; /* [count] in order of submission; owned */
+    struct listed_job *jobs; /* [count] in the order of submission; owned */
     size_t count, room;
 };
 
-/* Reads the file. Errors name the line. jobs_file_fini() is required in each case. */
+/* Errors name the line. jobs_file_fini() must always be called. */
 int jobs_file_read(struct jobs_file *file, const char *path, struct error *error);
 void jobs_file_fini(struct jobs_file *file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss join: launches a master and workers that take part in a set as a pod.
+/* hdss join: launches a pod, a master with workers that takes part in a set.
  *
- * The line is that of `hdss run`, with a master instead of the supermaster. The pod leaves when the set ends or at a
- * signal, which its own time limit also causes. */
+ * The launch line is that of `hdss run`, with a master instead of the supermaster. The pod leaves when the set ends,
+ * at a signal, and before its own time limit. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/compose.h"
@@ -22,11 +22,11 @@
 static const char program[] = "hdss join";
 
 struct join_request {
-    struct launch_plan plan; /* target of the launch options */
-    const char *set;         /* set, its file or its port; borrowed; NULL: not given */
+    struct launch_plan plan; /* gets the launch options */
+    const char *set;         /* the set, its file or its port; NULL: not given; borrowed */
     uint64_t patience_s;     /* how long to wait for a set that does not answer; 0: not given */
     char *ticket;            /* [PATH_MAX] file or port of the set; borrowed */
-    bool was_there;          /* it has joined this set before and lost it */
+    bool was_there;          /* it had joined this set and has lost it */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -81,16 +81,16 @@ static int join_take_operand(void *target, const char *word, struct error *error
     return 0;
 }
 
-/* Time for a pod to leave by itself after it is no longer wanted. */
+/* How long a pod may take to leave by itself when it is not wanted any more. */
 #define LEAVES_MS 5000
 
-/* A pod that got its ticket on standard input; the end of standard input then ends the pod. */
+/* A pod that gets its ticket on standard input. When standard input ends, so does the pod. */
 struct tether {
     const struct launch *how;
-    int ticket; /* holds the ticket until the pod has joined; then -1 */
-    bool ends;  /* standard input has the ticket only, and its end matters */
+    int ticket; /* has the ticket until the pod has joined, then -1 */
+    bool ends;  /* standard input has only the ticket, and its end matters */
     bool is_cut;
-    int64_t end_ms; /* time limit for leaving after the end of standard input */
+    int64_t end_ms; /* when the pod must have left, after the end of standard input */
 };
 
 static void forget_ticket(struct tether *tether)
@@ -100,7 +100,7 @@ static void forget_ticket(struct tether *tether)
     tether->ticket = -1;
 }
 
-/* A pod that has joined leaves when its run or set ends; one that has not is ended. */
+/* If the pod has joined, it leaves when its run or set ends; if not, it is ended. */
 static enum launch_wish look_at_tether(void *context, enum launch_stage stage)
 {
     struct tether *tether = context;
@@ -129,7 +129,7 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
     return tether->ends && !tether->is_cut ? 1 : 0;
 }
 
-/* True if the set has removed its ticket file, as it does when it ends. */
+/* When a set ends it removes its ticket. */
 static bool has_ended(const struct join_request *request)
 {
     return request->was_there && request->ticket[0] == '/' && access(request->ticket, F_OK) < 0;
@@ -162,7 +162,7 @@ static int join(struct join_request *request, bool *again, struct error *error)
     }
     job_init(&plan->request.setup.job); /* for the drain time */
     plan->serves = plan->is_pod = plan->line_up.masters_given = true;
-    plan->line_up.masters = 0; /* besides the leading one */
+    plan->line_up.masters = 0; /* besides the one that leads */
     plan->line_up.threads = 1;
     plan->limits.restarts = 0;
     argv_add(&plan->request.words, "master");
@@ -179,11 +179,11 @@ static int join(struct join_request *request, bool *again, struct error *error)
         forget_ticket(&tether);
     *again = !is_handed && request->patience_s > 0 && status == EXIT_STATUS_FAILED && how.begun && !how.asked;
     return status == EXIT_STATUS_USAGE && has_ended(request) ? say_ended()
-                                                             : status; /* it ended after the ticket was read */
+                                                             : status; /* the set has ended after its ticket was read */
 }
 
-/* Joins once. `*again`: in, the set was joined before and lost; out, wait for the set and join again with the same
- * ticket (a restarted run has another name). */
+/* `*again` before the call: this set was joined before, and lost. After it: wait for the set, and join again with
+ * the same ticket, because a run that was restarted has another name. */
 static int join_once(int argc, char **argv, char ticket[PATH_MAX], bool *again)
 {
     struct join_request request = {.plan = LINEUP_DEFAULT, .ticket = ticket, .was_there = *again};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss kernels: lists the kernels, or the parameters and the loop of one. */
+/* hdss kernels: lists the kernels, or the parameters and the loop of one of them. */
 #include "deploy/cli/colour.h"
 #include "common/os/say.h"
 #include "deploy/cli/commands.h"
@@ -28,7 +28,7 @@ static const struct options options = {
 
 #define TEXT_MAX 200
 
-/* Maximal indent of a parameter's description; a longer setting gets its own line. */
+/* A parameter's description begins no farther to the right. A longer setting has a line of its own. */
 enum { PARAM_INDENT_MAX = 26, LOOP_INDENT = 8 };
 
 static int kernels_command_widest(int width, const char *text)
@@ -37,7 +37,7 @@ static int kernels_command_widest(int width, const char *text)
     return length > width ? length : width;
 }
 
-/* Prints the heading, and the text from column `indent` on. */
+/* Prints the heading and, from column `indent` on, the text. */
 static void print_beside(const char *heading, const char *text, int indent)
 {
     if ((int)strlen(heading) + 2 > indent) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Running a launcher as a child process: see launch.h. */
+/* Runs a launcher as a child process: see launch.h. */
 #include "deploy/cli/launch.h"
 #include "common/control/socket.h"
 #include "common/mpi/folder.h"
@@ -25,17 +25,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* All ranks must be up within START_MS. */
+/* START_MS: by then all ranks must be ready for a signal. */
 enum { READY_LOOK_MS = 10, START_MS = 120000, REMOTE_START_MS = 5000 };
 
-/* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: intervals of looking at a launcher
- * that may not end by itself, and at one whose end is awaited. KILL_MS: time for a launcher to end its ranks;
- * KILL_EMPTY_MS: to end without ranks. */
+/* LINE_MS: an incomplete line is shown after this time. WATCH_LOOK_MS, END_LOOK_MS: how often to look at a launcher
+ * that may not end by itself, and at one that is about to end. KILL_MS: how long a launcher may take to end its
+ * ranks; KILL_EMPTY_MS: to end without ranks. */
 enum { LINE_MS = 250, WATCH_LOOK_MS = 500, END_LOOK_MS = 50, KILL_MS = 5000, KILL_EMPTY_MS = 2000 };
 
-/* Limit of this process's earlier children that are told apart. */
+/* Limit of the children that this process had before the launch and that can be told apart. */
 #define CHILDREN_MAX 256
-/* Time for a supermaster to end after its launcher was killed. */
+/* How long a supermaster may take to end after its launcher was killed. */
 enum { ORPHANED_MS = 10000 };
 
 struct child {
@@ -43,19 +43,19 @@ struct child {
     const struct launch *how;
     struct launch_world *world;
     struct started_launcher launcher;
-    int errors;          /* launcher.errors; -1: closed */
-    bool ended;          /* the launcher has ended */
+    int errors; /* launcher.errors; -1: closed */
+    bool ended;
     int64_t now_ms;      /* time of the current event */
     bool drain_waits;    /* SIGUSR1 is sent as soon as it can be handled */
     int64_t ready_by_ms; /* when SIGUSR1 is sent in any case */
-    int64_t begin_by_ms; /* when a run is ended that was asked to stop before it had begun; 0: not asked */
-    bool drain_is_said;  /* standard error has a line about the drain */
+    int64_t begin_by_ms; /* when to end a run that has not begun but was asked to stop; 0: it was not asked */
+    bool drain_is_said;  /* a line about the drain was printed */
     struct stderr_filter stderr_filter;
     struct whole_lines lines;    /* after the filter */
-    int64_t errors_ms;           /* time of the last text */
-    struct launcher_watch watch; /* if how->reports */
-    bool is_mute;                /* the ranks were killed on purpose: their messages are dropped */
-    pid_t earlier[CHILDREN_MAX]; /* children that this process had before, started by the program that became it */
+    int64_t errors_ms;           /* when the ranks last wrote something */
+    struct launcher_watch watch; /* only if how->reports */
+    bool is_mute;                /* the ranks were killed on purpose, so what they write is dropped */
+    pid_t earlier[CHILDREN_MAX]; /* children of the program that has become this process */
     unsigned earlier_count;
     int64_t late_ms; /* time limit; 0: none */
 };
@@ -74,7 +74,7 @@ static void join_lines(void *context, const char *bytes, size_t count)
     whole_lines_take(&((struct child *)context)->lines, bytes, count);
 }
 
-/* Prints a line after removing a progress line. */
+/* Removes a progress line first. */
 static void launch_say(const char *text)
 {
     say_note("hdss", text);
@@ -109,8 +109,8 @@ static void send_ranks(const struct child *child, int signal_number)
     ranks_signal(child->world, child->launcher.pid, child->how->rank_depth, signal_number);
 }
 
-/* Sends SIGUSR1 as soon as it is useful, or waiting is pointless. A launcher forwards it to the ranks that it has
- * started: before the run has begun all must exist, later some may have been lost. */
+/* Sends SIGUSR1 as soon as all can handle it, or if it is too late to wait. A launcher passes it on only to ranks
+ * that it has started: before the run has begun all must exist, later some may be lost. */
 static void look_ready(struct child *child)
 {
     const struct launch *how = child->how;
@@ -149,21 +149,21 @@ static void ask_to_stop(struct child *child)
     }
 }
 
-/* Handles Ctrl-Z. Ranks are not stopped if pods take part, which would consider them lost. */
+/* For Ctrl-Z. If pods take part ranks are not stopped, because the pods would take them for lost. */
 static void stop(struct child *child)
 {
     if (child->how->has_pods)
         launch_say("stopped: the run goes on, as pods on other hosts do");
     else {
         send_signal(child, child->launcher.pid, SIGTSTP);
-        below_signal(child->world, child->launcher.pid, SIGSTOP); /* also the tasks, which have no terminal */
+        below_signal(child->world, child->launcher.pid, SIGSTOP); /* tasks have no terminal, and must be stopped, too */
     }
     const int64_t stopped_ms = child->now_ms;
     child->world->stop_self(child->world);
-    if (!child->how->has_pods) /* also the orphans of a launcher that was killed meanwhile */
+    if (!child->how->has_pods) /* and those whose launcher was killed meanwhile */
         below_signal(child->world, child->launcher.parent, SIGCONT);
     child->now_ms = child->world->now_ms(child->world);
-    child->watch.changed_ms += child->now_ms - stopped_ms; /* the watch saw no change in that time */
+    child->watch.changed_ms += child->now_ms - stopped_ms; /* meanwhile the watch has seen no change */
 }
 
 static void take_signal(struct child *child, int number)
@@ -196,13 +196,12 @@ static void pass_errors(struct child *child)
     while ((count = child->world->read(child->world, child->errors, bytes, sizeof bytes)) > 0)
         stderr_filter_take(&child->stderr_filter, bytes, (size_t)count);
     fflush(child->how->log != NULL ? child->how->log : stderr);
-    if (count == 0 || errno != EAGAIN) { /* closed; EIO for a terminal */
+    if (count == 0 || errno != EAGAIN) { /* closed; a terminal then has EIO */
         child->world->close(child->world, child->errors);
         child->errors = -1;
     }
 }
 
-/* Shows new text of the progress line. */
 static void pass_progress(struct child *child)
 {
     char bytes[4096];
@@ -212,7 +211,7 @@ static void pass_progress(struct child *child)
     fflush(child->how->log != NULL ? child->how->log : stderr);
 }
 
-/* Ends a launcher that does not end by itself: SIGTERM, later SIGKILL. */
+/* Ends a launcher that does not end by itself: by SIGTERM, and later by SIGKILL. */
 static void end_launcher(struct child *child)
 {
     if (child->course.end_ms == 0) {
@@ -224,8 +223,9 @@ static void end_launcher(struct child *child)
     }
 }
 
-/* Ends ranks of this machine that hang after the run is over. A launcher ends after its ranks; to end them itself takes
- * it two seconds. With several machines some of its children represent remote ranks. */
+/* After the run is over, kills the ranks on this machine that hang. The launcher then ends; it would take two
+ * seconds to end them itself. Some children of a launcher stand for ranks on other machines, so this is for one
+ * machine only. */
 static bool end_ranks(struct child *child)
 {
     if (!child->watch.ended || child->how->remote || child->watch.running == 0 || child->watch.cleared)
@@ -236,17 +236,17 @@ static bool end_ranks(struct child *child)
     return true;
 }
 
-/* True for a run that ended regularly, so that its ranks have no late error messages, which killing the launcher would
- * lose. */
+/* True if the run has ended as it should. Its ranks then have no error to print, which would be lost if the launcher
+ * were killed. */
 static bool went_through(const struct child *child)
 {
     const int status = launcher_watch_status(&child->watch);
     return (status == EXIT_STATUS_DONE || status == EXIT_STATUS_TASKS) && !child->watch.degraded;
 }
 
-/* Kills the ranks and their launcher if only leaving MPI remains, which can take longer than a short run. The launcher
- * is stopped first so that it does not see its ranks die. Not done if the ranks are invisible, as without /proc: they
- * might leave files behind. */
+/* Kills the ranks and their launcher if all that they still do is leaving MPI, which may take longer than a short
+ * run. First stops the launcher, so that it does not see its ranks die. Does nothing if the ranks cannot be seen, as
+ * without /proc, because they might leave files behind. */
 static void end_soon(struct child *child)
 {
     pid_t rank;
@@ -261,7 +261,7 @@ static void end_soon(struct child *child)
     child->course.end_ms = child->now_ms + KILL_MS;
 }
 
-/* Kills ranks that are stopped while the others wait for them. */
+/* Kills ranks that are stopped and for which others wait. */
 static void end_stopped(struct child *child)
 {
     char text[120];
@@ -285,7 +285,7 @@ static void end_stopped(struct child *child)
         ranks_end_stopped(child->world, child->launcher.pid, child->how->rank_depth);
 }
 
-/* Prints what happens to the launch, like the ranks' messages. */
+/* Prints what happens to the launch, where the ranks' messages go. */
 static void launch_tell(const struct child *child, const char *text)
 {
     if (child->how->log == NULL)
@@ -294,7 +294,7 @@ static void launch_tell(const struct child *child, const char *text)
         say(child->how->log, "hdss: %s", text);
 }
 
-/* Prints once that the ranks drain if the request did not come through this process. */
+/* If others than this process have told the ranks to drain, says so, once. */
 static void say_drain(struct child *child)
 {
     child->course.is_told_drain |= child->watch.draining && child->course.end_ms == 0;
@@ -305,7 +305,7 @@ static void say_drain(struct child *child)
     child->drain_is_said = true;
 }
 
-/* Some launchers neither start a rank nor end, for example if they may open too few files. */
+/* Some launchers neither start a rank nor end, for instance if they may open too few files. */
 static void say_no_rank(const struct child *child)
 {
     if (child->course.end_ms == 0 && !child->watch.started && !child->watch.ended)
@@ -341,7 +341,6 @@ static void look_after(struct child *child)
     }
 }
 
-/* Ends the run at its time limit. */
 static void launch_look_at_time(struct child *child)
 {
     if (child->ended || child->late_ms == 0 || child->now_ms < child->late_ms)
@@ -350,7 +349,7 @@ static void launch_look_at_time(struct child *child)
     end_launcher(child);
 }
 
-/* A run that has not begun loses nothing: a hanging launcher is ended. */
+/* A run that has not begun loses nothing if its launcher hangs and is ended. */
 static bool is_to_begin(const struct child *child)
 {
     return child->begin_by_ms != 0 && !child->watch.begun && !child->watch.ended;
@@ -363,7 +362,7 @@ static void look_at_begin(struct child *child)
         end_launcher(child);
 }
 
-/* Drains the run before the time limit of the batch system. */
+/* Drains the run some time before the batch system ends it. */
 static void drain_in_time(struct child *child)
 {
     if (child->ended || child->course.asked > 0 || child->how->drain_ms == 0 || child->now_ms < child->how->drain_ms)
@@ -372,7 +371,6 @@ static void drain_in_time(struct child *child)
     ask_to_stop(child);
 }
 
-/* Calls the caller's look(). */
 static void look_aside(struct child *child)
 {
     const struct launch_side *side = child->how->side;
@@ -408,7 +406,7 @@ static int own_longest_wait(const struct child *child)
                  is_to_begin(child) || child->course.not_begun;
     if (child->drain_waits)
         return READY_LOOK_MS;
-    /* only then: when hundreds of ranks share few cores, frequent looks slow them down */
+    /* only then: if hundreds of ranks share few cores, looking often slows them down */
     bool hurries = child->how->survives && child->watch.ended && child->watch.degraded;
     return hurries ? END_LOOK_MS : whole_lines_hold(&child->lines) ? LINE_MS : looks ? WATCH_LOOK_MS : -1;
 }
@@ -420,7 +418,6 @@ static int longest_wait(const struct child *child)
     return own < 0 || (other >= 0 && other < own) ? other : own;
 }
 
-/* Reads and shows new text of all ranks. */
 static void pass_words(struct child *child)
 {
     child->now_ms = child->world->now_ms(child->world);
@@ -429,14 +426,14 @@ static void pass_words(struct child *child)
         pass_progress(child);
     }
     if (child->errors >= 0)
-        pass_errors(child); /* another process may still hold the other end open */
+        pass_errors(child); /* not to its end: another process may keep the other end open */
 }
 
 static void pass_last(struct child *child)
 {
     pass_words(child);
     stderr_filter_flush(&child->stderr_filter);
-    whole_lines_flush(&child->lines, true); /* an ended rank may have left its progress line */
+    whole_lines_flush(&child->lines, true); /* a rank that has ended may have left its progress line */
     fflush(stderr);
 }
 
@@ -472,8 +469,8 @@ static void attend(struct child *child)
     pass_last(child);
 }
 
-/* Waits for a supermaster whose launcher was killed: it ends soon, or first reports how the run went. The run must not
- * be restarted before. */
+/* The launcher was killed. Waits for the supermaster, which ends soon, or first says how the run went: the run must
+ * not be restarted before. */
 static void outlive(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -535,8 +532,8 @@ static bool is_earlier(const struct child *child, pid_t pid)
     return child->earlier_count == CHILDREN_MAX; /* too many to know which are ours */
 }
 
-/* After a launcher was killed its ranks on this machine leave; those that are stopped or hang are killed. After a
- * launcher that ended by itself remaining ranks have nothing to do. */
+/* Ends ranks that are left on this machine. If the launcher was killed they get time to leave, and those that are
+ * stopped or hang are killed; if it has ended by itself they have nothing to do. */
 static void end_orphans(struct child *child)
 {
     struct launch_world *world = child->world;
@@ -559,8 +556,8 @@ static void end_orphans(struct child *child)
     pass_last(child);
 }
 
-/* Removes files of killed ranks or launchers. A rank that is killed after the end may not be noticed by the others
- * before they end. */
+/* Removes what killed ranks or launchers have left. If a rank is killed at the very end, the others may not notice
+ * it. */
 static void launch_clear(struct child *child)
 {
     const bool told = !child->how->reports || (child->watch.ended && !child->watch.degraded);
@@ -574,7 +571,7 @@ static void launch_clear(struct child *child)
     folder_clear_all();
 }
 
-/* False, with a message, if the summary is lost. */
+/* If the summary is lost, returns false and prints a message. */
 static bool launch_print_summary(struct child *child)
 {
     const struct launch *how = child->how;
@@ -602,21 +599,22 @@ int launch(char *const *argv, struct launch *how)
         child.late_ms = child.now_ms + 1000 * (int64_t)how->timeout_s;
     how->lost[0] = '\0';
     if (how->log != NULL)
-        fflush(how->log); /* the child must not write it again */
+        fflush(how->log); /* the child would write it once more */
     if (launch_start(&child, argv) < 0) {
         char text[200];
         snprintf(text, sizeof text, "cannot start %.100s: %s", argv[0], strerror(errno));
         say_error("hdss", text);
         return EXIT_STATUS_FAILED;
     }
-    if (how->is_asked != NULL && how->is_asked()) /* from here on this process handles signals */
+    if (how->is_asked != NULL &&
+        how->is_asked()) /* a signal that came before; from here on this process handles signals itself */
         ask_to_stop(&child);
     attend(&child);
     outlive(&child);
     launch_clear(&child);
     const bool is_silent = how->log == NULL && how->output == LAUNCH_OUTPUT_SILENT;
     const bool is_printed = !how->reports || is_silent || child.watch.again || launch_print_summary(&child);
-    for (size_t i = 0; how->ran != NULL && i < ranges_length(&child.watch.ran); i++) /* without memory, fewer */
+    for (size_t i = 0; how->ran != NULL && i < ranges_length(&child.watch.ran); i++) /* adds fewer if memory runs out */
         (void)ranges_add(how->ran, ranges_at(&child.watch.ran, i)->first, ranges_at(&child.watch.ran, i)->count, NULL);
     launch_release(&child);
     const struct launch_verdict verdict = launch_judge(&child.course);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The verdict on a launch: see launch_verdict.h. */
+/* Decides how a launch has ended: see launch_verdict.h. */
 #include "deploy/cli/launch_verdict.h"
 #include "common/os/signals.h"
 #include "common/util/error.h"
@@ -11,15 +11,15 @@
 #include <unistd.h>
 #include <sys/wait.h>
 
-/* A launcher that lets no rank survive sends SIGTERM to the others after a loss. */
+/* A launcher whose ranks survive no loss sends SIGTERM to them after one, which is no request. */
 bool launch_was_asked(const struct launch_course *course)
 {
     return course->asked > 0 || (course->is_told_drain && course->how->survives);
 }
 
-/* True if the report of the leading rank decides: it was written after all ranks were through, and the launcher lets
- * ranks die or was ended. MPICH's own status is 0 after a drain; Open MPI's is 1 after a signal, even if all was done.
- * */
+/* True if the report of the leading rank decides: all ranks had come through when it was written, and the launcher
+ * lets ranks die or was ended. The launchers' own status says little: MPICH's is 0 after a drain, and Open MPI's is
+ * 1 after a signal even if all was done. */
 static bool report_counts(const struct launch_course *course, int reported)
 {
     const bool drained = (course->asked > 0 || course->is_told_drain) && !course->watch->degraded;
@@ -44,8 +44,8 @@ static bool is_draining_signal(int number)
     return false;
 }
 
-/* True if the launcher was sent a signal and killed the ranks, or ended by it like MPICH's, while they drain. A
- * launcher that ends its ranks after a loss is none of the surviving kind. */
+/* True if a signal came to the launcher while its ranks were draining, and it killed them, or ended as MPICH's does.
+ * A launcher that ends its ranks after a loss lets none survive. */
 static bool is_cut(const struct launch_course *course)
 {
     const bool has_killed = course->is_told_drain && course->how->survives && WIFEXITED(course->status) &&
@@ -54,8 +54,8 @@ static bool is_cut(const struct launch_course *course)
     return course->end_ms == 0 && (has_killed || (drains && is_draining_signal(ending_signal(course))));
 }
 
-/* True if a signal reached the launcher before a rank could handle it: it ended by the signal, or silently with all
- * that it had started. After a failure the launcher or a rank prints a reason. */
+/* True if a signal came to the launcher before a rank could handle it: the launcher was ended by it, or silently
+ * with all that it had started. After a failure the launcher or a rank would have printed why. */
 static bool is_cut_short(const struct launch_course *course)
 {
     bool is_cut = WIFEXITED(course->status) && WEXITSTATUS(course->status) == EXIT_STATUS_FAILED && !course->has_said;
@@ -63,8 +63,8 @@ static bool is_cut_short(const struct launch_course *course)
     return is_cut && !course->watch->begun && course->end_ms == 0 && course->asked == 0;
 }
 
-/* True if ranks drained before the run had begun and another, not ready for the signal, died of it, so that the
- * launcher had to be ended. */
+/* True if ranks drained before the run had begun, and another died of the signal, because it was not ready for it:
+ * then the launcher had to be ended. */
 static bool has_drained_away(const struct launch_course *course)
 {
     return launch_was_asked(course) && course->end_ms != 0 && !course->watch->begun;
@@ -84,7 +84,7 @@ static struct launch_verdict told(int status, const char *text)
     return verdict;
 }
 
-/* For a launch that was ended before the ranks had drained. */
+/* The launch was ended before the ranks had drained. */
 static struct launch_verdict judge_cut(const struct launch *how)
 {
     struct launch_verdict verdict = {.status = how->is_resumable ? EXIT_STATUS_DRAINED : EXIT_STATUS_FAILED};
@@ -93,20 +93,20 @@ static struct launch_verdict judge_cut(const struct launch *how)
     return verdict;
 }
 
-/* For a launcher that lets ranks die a status of 0, or that of a rank, means nothing. */
+/* If the launcher lets ranks die, its own status means nothing. */
 static struct launch_verdict judge_silence(const struct launch_course *course)
 {
     struct launch_verdict verdict = {.status = EXIT_STATUS_FAILED};
     const char *leader = course->how->is_pod  ? "the pod ended without leaving its set"
                          : !course->how->flat ? "the run ended without its supermaster"
                                               : "the run ended without one of its workers";
-    if (course->asked < 2) /* else it was given up, with a message */
+    if (course->asked < 2) /* otherwise it was given up, with a message */
         snprintf(verdict.lost, sizeof verdict.lost, "%s",
                  course->watch->begun ? leader : "a rank was lost before the run had begun");
     return verdict;
 }
 
-/* For a run of which only the launcher's status is known. */
+/* All that is known of the run is the status of its launcher. */
 static struct launch_verdict judge_launcher(const struct launch_course *course)
 {
     const int status = WIFEXITED(course->status) ? WEXITSTATUS(course->status) : 128 + WTERMSIG(course->status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The machine of a launch: see launch_world.h. */
+/* The machine as a launch sees it: see launch_world.h. */
 #include "deploy/cli/launch_world.h"
 #include "common/job/status.h"
 #include "common/os/cores.h"
@@ -23,18 +23,18 @@
 #include <time.h>
 #include <unistd.h>
 
-/* If this process is killed the launcher and all processes below it get REAPER_WAIT_MS to end; the reaper checks every
- * REAPER_LOOK_MS. */
+/* If this process is killed, the launcher and all processes below it get REAPER_WAIT_MS to end. The reaper looks
+ * every REAPER_LOOK_MS. */
 enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
 
 struct real_world {
-    struct launch_world world; /* first member, so that pointers can be converted */
-    int signals;               /* signalfd */
-    sigset_t before;           /* original signal mask */
-    pid_t launcher, reaper;    /* process that ends the launcher if this one is killed; -1: none */
+    struct launch_world world; /* first, so that pointers can be converted */
+    int signals;               /* a signalfd */
+    sigset_t before;           /* signal mask at the start */
+    pid_t launcher, reaper;    /* reaper: ends the launcher if this process is killed; -1: none */
 };
 
-/* A process and its descendants; those beyond the room are omitted. */
+/* A process and those below it; if there are too many some are left out. */
 struct family {
     pid_t pids[4096];
     unsigned count;
@@ -94,7 +94,8 @@ static void real_close_pipe(struct launch_world *world, int ends[2], const char 
             close(ends[i]);
 }
 
-/* Blocks the signals to handle, except for those ignored at the start (nohup, background jobs of a shell). */
+/* Blocks the signals that are handled, except those that were ignored at the start (nohup, a shell's background
+ * jobs). */
 static void block_signals(sigset_t *before, sigset_t *taken)
 {
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT, SIGCHLD};
@@ -109,8 +110,8 @@ static void block_signals(sigset_t *before, sigset_t *taken)
     sigprocmask(SIG_BLOCK, taken, before);
 }
 
-/* Opens a terminal like that of standard error for the ranks, which derive from it whether to show a progress line and
- * how wide it is. */
+/* Opens a terminal like that of standard error for the ranks. By it they decide whether to show a progress line, and
+ * how wide. */
 static int launch_open_terminal(int ends[2])
 {
     char name[64];
@@ -133,8 +134,8 @@ static int launch_open_terminal(int ends[2])
     return 0;
 }
 
-/* True if standard output and standard error are the same terminal. Then mpirun's must use the same way, or the order
- * of progress line and output would change. */
+/* If standard output and standard error are one terminal, mpirun's must also go one way. Otherwise progress line and
+ * output would change their order. */
 static bool one_terminal(void)
 {
     struct stat output, errors;
@@ -155,9 +156,9 @@ static _Noreturn void launch_become(const struct real_world *real, char *const *
     int own = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
     setpgid(0, 0);
     prctl(PR_SET_PDEATHSIG, SIGTERM);
-    if (getppid() != parent) /* the parent died before prctl() */
+    if (getppid() != parent) /* the parent has died before prctl() */
         _exit(EXIT_STATUS_FAILED);
-    dup2(null, STDIN_FILENO); /* the child is not in the foreground of the terminal */
+    dup2(null, STDIN_FILENO); /* it is not in the foreground of the terminal */
     if (how->log != NULL)
         dup2(fileno(how->log), STDOUT_FILENO);
     else if (how->output == LAUNCH_OUTPUT_SILENT)
@@ -198,10 +199,10 @@ static bool family_runs(const struct family *family)
     return i < family->count;
 }
 
-/* The kernel sends SIGTERM to the launcher when this process is killed, which may not suffice: a script does not
- * forward it, and mpirun may hang while its ranks are in MPI_Init. So another process, the reaper, waits for the end of
- * this one, gives the launcher some time, and kills all its descendants and its process group, which contains the
- * programs of a script that has ended. */
+/* The kernel sends SIGTERM to the launcher if this process is killed. That may not be enough: a script does not pass
+ * it on, and mpirun may hang while its ranks are in MPI_Init. So the reaper, a process of its own, waits for the end
+ * of this one, gives the launcher some time, and then kills all processes below it and its process group, which has
+ * the programs of a script that has ended. */
 static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
 {
     static struct family family;
@@ -221,7 +222,7 @@ static _Noreturn void become_reaper(pid_t launcher, pid_t parent)
         if (process_runs(process_state(launcher))) {
             family.count = 0;
             add_family(launcher, &family);
-        } else if (!is_group_told) /* a second SIGTERM makes mpirun end without its ranks */
+        } else if (!is_group_told) /* a second SIGTERM would make mpirun end without its ranks */
             is_group_told = kill(-launcher, SIGTERM) == 0;
         poll(NULL, 0, REAPER_LOOK_MS);
     } while ((family_runs(&family) || kill(-launcher, 0) == 0) && launch_clock_ms() < end_ms);
@@ -249,7 +250,7 @@ static int real_start(struct launch_world *world, char *const *argv, const struc
                       struct started_launcher *started)
 {
     struct real_world *real = (struct real_world *)world;
-    prctl(PR_SET_CHILD_SUBREAPER, 1); /* orphaned ranks become children of this process */
+    prctl(PR_SET_CHILD_SUBREAPER, 1); /* ranks whose launcher has ended become children of this process */
     real->reaper = -1;
     real->launcher = started->pid = fork();
     if (started->pid == 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How a launch accesses the machine: time, output of the launcher, signals, processes. Programs use the real one; tests
- * provide a clock and processes of their own. */
+/* How a launch gets at the machine: time, output of the launcher, signals, processes. Programs use the real machine;
+ * tests have a clock and processes of their own. */
 #pragma once
 
 #include "common/os/process.h"
@@ -15,40 +15,41 @@ struct launch;
 
 struct started_launcher {
     pid_t pid, parent; /* `parent` is this process */
-    int signals;       /* readable while next_signal() has one */
+    int signals;       /* readable if next_signal() has one */
     int errors;        /* standard error of the launcher and its ranks */
-    int errors_end;    /* its other end; closed at the start */
+    int errors_end;    /* the other end of that, which is closed at the start */
 };
 
 struct launch_world {
     int64_t (*now_ms)(struct launch_world *world); /* monotonic */
     int (*poll)(struct launch_world *world, struct pollfd *polled, unsigned count, int wait_ms);
-    ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size); /* never waits */
+    ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size); /* does not wait */
     void (*close)(struct launch_world *world, int descriptor);
-    /* Opens a pipe and puts the name of its write end into the environment of the ranks. -1 if descriptors run out. */
+    /* Opens a pipe, and puts the name of the end for writing into the environment of the ranks. Returns -1 if
+     * descriptors run out. */
     int (*open_pipe)(struct launch_world *world, int ends[2], const char *variable);
     void (*close_pipe)(struct launch_world *world, int ends[2], const char *variable);
 
-    /* Begins to handle signals to this process, and fills in all members but the launcher's ID. -1 with errno. */
+    /* Begins to handle signals to this process, and sets all members but the launcher's ID. Returns -1 and sets
+     * errno on failure. */
     int (*prepare)(struct launch_world *world, const struct launch *how, struct started_launcher *started);
     int (*start)(struct launch_world *world, char *const *argv, const struct launch *how,
                  struct started_launcher *started);
-    int (*next_signal)(struct launch_world *world);      /* oldest signal to this process; 0: none */
-    void (*stop_self)(struct launch_world *world);       /* stops this process until SIGCONT */
-    void (*release_signals)(struct launch_world *world); /* restores the signal handling */
+    int (*next_signal)(struct launch_world *world); /* the oldest one to this process; 0: none */
+    void (*stop_self)(struct launch_world *world);  /* until SIGCONT */
+    void (*release_signals)(struct launch_world *world);
 
-    unsigned (*cores)(struct launch_world *world); /* available to this process */
+    unsigned (*cores)(struct launch_world *world); /* that this process may use */
     int (*kill)(struct launch_world *world, pid_t pid, int signal_number);
-    bool (*reap)(struct launch_world *world, pid_t pid,
-                 int *status);                              /* true if that child has ended, with its status */
-    char (*state)(struct launch_world *world, pid_t pid);   /* like process_state() */
-    pid_t (*parent)(struct launch_world *world, pid_t pid); /* like process_parent() */
-    /* Visits the children of a process. False if a visit returned false, or they are not visible. */
+    bool (*reap)(struct launch_world *world, pid_t pid, int *status); /* true if that child has ended */
+    char (*state)(struct launch_world *world, pid_t pid);             /* as process_state() */
+    pid_t (*parent)(struct launch_world *world, pid_t pid);           /* as process_parent() */
+    /* Returns false if a visit has, or if the children cannot be seen. */
     bool (*visit_children)(struct launch_world *world, pid_t parent, process_visitor *visit, void *context);
-    /* Bit mask of the signals that the process catches; false if it does not exist. */
+    /* The signals that the process catches, a bit each. Returns false if there is no such process. */
     bool (*read_caught)(struct launch_world *world, pid_t pid, uint64_t *caught);
     size_t (*read_command_line)(struct launch_world *world, pid_t pid, char *line, size_t size);
 };
 
-/* The real machine. Used by one launch at a time. */
+/* For one launch at a time. */
 struct launch_world *launch_world_real(void);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding a launcher and asking it for its version: see launcher.h. */
+/* Finds a launcher and asks it for its version: see launcher.h. */
 #include "deploy/cli/launcher.h"
 #include "common/os/files.h"
 #include "common/os/modules.h"
@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* By enum mpi_family: the beginning of the output of --version, and the text before the version. */
+/* By enum mpi_family: how the output of --version begins, and what precedes the version. */
 static const struct family {
     const char *begins, *number;
 } families[] = {
@@ -20,10 +20,10 @@ static const struct family {
     [MPI_FAMILY_SLURM] = {"slurm", " "},
 };
 
-/* The families with such a text. */
+/* Those that have such a text. */
 enum { FAMILIES = MPI_FAMILY_NONE };
 
-/* Launchers that are tried without --mpirun, in this order. Debian has names for each library. */
+/* Tried in this order if --mpirun is not given. Debian has a name for the launcher of each library. */
 static const char *const usual[] = {"mpirun",          "mpiexec",       "mpirun.openmpi",
                                     "mpiexec.openmpi", "mpiexec.hydra", "mpiexec.mpich"};
 
@@ -53,7 +53,7 @@ void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX]
         snprintf(name, LAUNCHER_NAME_MAX, "%s %u.%u.%u", family, launcher->major, launcher->minor, launcher->patch);
 }
 
-/* Finds a program like execvp(). */
+/* As execvp() does. */
 static bool find_on_path(const char *program, char path[PATH_MAX])
 {
     if (strchr(program, '/') != NULL)
@@ -72,7 +72,7 @@ static bool find_on_path(const char *program, char path[PATH_MAX])
     return false;
 }
 
-/* Finds the program and determines its version, with a cache. False if it does not exist. */
+/* The version may come from a cache. Returns false if there is no such program. */
 static bool launcher_ask(const char *program, struct launcher *launcher)
 {
     char path[PATH_MAX], option[] = "--version", text[VERSION_TEXT_MAX];
@@ -89,8 +89,8 @@ static bool launcher_ask(const char *program, struct launcher *launcher)
     return true;
 }
 
-/* Finds the first usual launcher of the family (unknown: of any) for which there is a carrier, or whose family is
- * unknown. */
+/* Finds the first of the usual launchers that is of this family (unknown: of any) or does not tell, and for which
+ * there is a carrier. */
 static bool find_usual(struct launcher *launcher, enum mpi_family family)
 {
     for (size_t i = 0; i < sizeof usual / sizeof *usual; i++)
@@ -166,17 +166,17 @@ int launcher_take_fork(struct launcher *launcher, char path[PATH_MAX], struct er
     return 0;
 }
 
-/* Slurm numbers the steps of srun from 0; batch scripts and interactive shells have the highest numbers. */
+/* The steps of srun are numbered from 0; a batch script or an interactive shell has one of the highest numbers. */
 #define SLURM_STEPS_MAX 0xfffffff0u
 
-/* True in a step of srun with several tasks, each of which runs this program. */
+/* True in a step of srun whose tasks all run this program. */
 static bool is_in_srun(void)
 {
     const char *step = getenv("SLURM_STEP_ID"), *tasks = getenv("SLURM_STEP_NUM_TASKS");
     return step != NULL && tasks != NULL && strtoul(step, NULL, 10) < SLURM_STEPS_MAX && strtoul(tasks, NULL, 10) > 1;
 }
 
-/* True for the only rank of a launch, which may start another one. */
+/* A launch with only one rank, which may start another launch. */
 static bool is_only_rank(void)
 {
     const char *ranks = getenv("OMPI_COMM_WORLD_SIZE");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Watching a launcher: see launcher_watch.h. */
+/* Watches a launcher: see launcher_watch.h. */
 #include "deploy/cli/launcher_watch.h"
 #include "deploy/cli/colour.h"
 #include "common/job/status.h"
@@ -12,28 +12,28 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* After a loss during the start: time without further ends after which the others are considered waiting for the lost
- * rank. */
+/* After a loss at the start: if no further rank ends for this time, the others must be waiting for the lost one. */
 #define START_MS 3000
-/* A launch without any rank is given up after this time. */
+/* After this time a launch without any rank is given up. */
 #define FIRST_MS 120000
-/* Time for ranks to notice the loss of the supermaster, which they do not while they compute. */
+/* How long ranks may take to notice the loss of the supermaster. While they compute they do not. */
 #define LOST_MS 1500
-/* After a loss, time for all ranks that can end to do so: the last messages to other machines take 200 ms. */
+/* After a loss, how long ranks that can end may take to do so: the last messages to other machines take 200 ms. */
 #define DEGRADED_MS 300
-/* Time for a launcher to end the ranks of a failed run: Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL within 1.5 s, and
- * crashes at another signal meanwhile, which loses output of the ranks. */
+/* How long a launcher may take to end the ranks of a failed run. Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL
+ * within 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
 #define ABORT_MS 3000
-/* Interval of checking whether the supermaster is stopped. */
+/* How often to see whether the supermaster is stopped. */
 #define STOPPED_LOOK_MS 1000
-/* Interval of counting the ranks, which reads files of /proc for each. */
+/* How often to count the ranks, which reads files of /proc for each. */
 #define COUNT_MS 50
-/* Time for ranks to leave MPI after their work is done: per rank of a core, because hundreds on a few cores take a
- * minute; and for ranks of other machines. After that a hanging MPI_Finalize does not matter. */
+/* How long ranks may take to leave MPI after their work: a time for each rank per core, because hundreds of ranks on
+ * a few cores take a minute; and a time for ranks on other machines. After that it does not matter if MPI_Finalize
+ * hangs. */
 #define LEAVE_MS        3000
 #define LEAVE_RANK_MS   400
 #define LEAVE_REMOTE_MS 10000
-/* Time for a launcher to end by itself after its ranks were ended. */
+/* How long a launcher may take to end after its ranks were ended. */
 #define ALONE_MS 1000
 
 int launcher_watch_init(struct launcher_watch *watch, struct launch_world *world, unsigned ranks, unsigned depth,
@@ -76,7 +76,7 @@ static bool is_role(const char *role)
            strcmp(role, role_name(ROLE_WORKER)) == 0;
 }
 
-/* Without memory nobody is blamed. */
+/* If memory runs out, tasks are missing, and are not held responsible for the loss. */
 static void note_ran(struct launcher_watch *watch, const struct range *ran)
 {
     if (ran->count > 0 && ran->count <= UINT64_MAX - ran->first)
@@ -100,7 +100,7 @@ static void launcher_watch_take_line(struct launcher_watch *watch)
         watch->again = true;
     else if (sscanf(watch->line, "%15s %d %15s", role, &status, degraded) < 2 || !is_role(role) || status < 0 ||
              status > EXIT_STATUS_DRAINED)
-        return; /* not by this process */
+        return; /* not written by HDSS */
     else if (strcmp(role, STATUS_LEAD) != 0)
         watch->others = watch->others != 0 ? watch->others : status;
     else {
@@ -185,7 +185,7 @@ static void count_ranks(struct launcher_watch *watch, pid_t launcher, int64_t no
     unsigned running = ranks_below(watch->world, launcher, watch->depth);
     bool hurries =
         watch->ended &&
-        watch->remote; /* remote ranks cannot be counted, so a change of the count does not extend the wait */
+        watch->remote; /* ranks on other machines cannot be counted, so a changed count must not make the wait longer */
     if (running != watch->running && !hurries)
         watch->changed_ms = now_ms;
     watch->counted_ms = now_ms;
@@ -200,14 +200,14 @@ bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_
     return launcher_watch_is_through(watch, now_ms - watch->changed_ms);
 }
 
-/* True if a stopped rank blocks the others: some rank for which they wait, while not all are stopped; or a supermaster
- * without other local ranks that would notice. */
+/* True if a rank that is stopped holds up others: any rank for which they wait, unless all are stopped; or a
+ * supermaster, if this machine has no other rank that would notice. */
 static bool is_anybody_stopped(const struct launcher_watch *watch, pid_t launcher)
 {
     unsigned awake = 0;
     const unsigned stopped = ranks_stopped(watch->world, launcher, watch->depth, &awake);
     if (launcher_watch_holds(watch, launcher))
-        return awake > 0 || stopped == 0; /* it may not have started any yet */
+        return awake > 0 || stopped == 0; /* it may not have started a rank yet */
     const bool all_count = !watch->begun || (watch->flat && (watch->draining || watch->asked));
     const bool is_left_alone = watch->begun && watch->running == 1 && (watch->ranks > 1 || !watch->flat);
     return (all_count || watch->world->state(watch->world, watch->lead) == PROCESS_STOPPED) && stopped > 0 &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading output of running tasks: see live.h. */
+/* Reads what running tasks write: see live.h. */
 #include "deploy/cli/live.h"
 
 #include "common/util/grow.h"
@@ -45,7 +45,7 @@ static const char *file_path(const struct live *live, unsigned rank, unsigned nu
     return path;
 }
 
-/* Opens a file if it is not open already. False if that fails, as may happen for a while with network file systems. */
+/* Returns false if the file cannot be opened, which may pass on a network file system. */
 static bool open_file(struct live *live, unsigned rank, unsigned number)
 {
     char path[PATH_MAX];
@@ -80,7 +80,7 @@ static int add_file(struct live *live, const char *name, struct error *error)
     return 0;
 }
 
-/* Orders the files of a rank as it wrote them. */
+/* The files of a rank are in the order in which it has written them. */
 static int compare_files(const void *one, const void *other)
 {
     const struct live_file *a = one, *b = other;
@@ -102,7 +102,7 @@ static int list_files(struct live *live, struct error *error)
     return result;
 }
 
-/* True for a file that is complete and has been read. */
+/* True for a file that is complete and was read. */
 static bool is_used_up(const struct live *live, const struct live_file *file)
 {
     bool has_successor = false;
@@ -126,7 +126,7 @@ static void remove_used_up(struct live *live)
     }
 }
 
-/* Reads the head at offset `at` of the open file. 0: there is no complete fragment. */
+/* Reads the head at offset `at` of the open file. Returns 0 if the fragment is not complete. */
 static size_t read_head(const struct live *live, uint64_t at, uint64_t size, struct fragment *fragment)
 {
     char head[FRAGMENT_HEAD_MAX];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The lines that running tasks have written: fragments in a folder, written by their workers
- * (worker/kernels/exec/fragments.h), sorted by the tries of the tasks. Files that were read and have a successor are
- * removed. */
+/* What running tasks have written: fragments in a folder, which their workers write
+ * (worker/kernels/exec/fragments.h). They are sorted by tries of tasks. A file that was read is removed after its
+ * rank has begun a new one. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,7 +13,7 @@
 
 struct live_file {
     unsigned rank, number;
-    uint64_t at; /* offset after the last fragment found */
+    uint64_t at; /* offset after the last fragment that was found */
     uint64_t task, began_ms;
 };
 
@@ -21,16 +21,16 @@ struct live_try {
     uint64_t task, began_ms;
     unsigned rank, number; /* its file */
     uint64_t at;           /* offset of its next fragment */
-    uint64_t shown[2];     /* bytes of its streams before that */
+    uint64_t shown[2];     /* bytes of its streams that precede that */
 };
 
 struct live {
-    const char *folder; /* borrowed; NULL: nothing is read */
+    const char *folder; /* NULL: nothing is read; borrowed */
     struct live_file *files;
     size_t file_count, file_capacity;
-    struct live_try *tries; /* in the order of discovery */
+    struct live_try *tries; /* in the order in which they were found */
     size_t try_count, try_capacity;
-    int file; /* last opened file; -1: none */
+    int file; /* the one opened last; -1: none */
     unsigned file_rank, file_number;
     char *bytes; /* of the last fragment; owned */
     size_t room;
@@ -39,15 +39,14 @@ struct live {
 void live_init(struct live *live, const char *folder);
 void live_fini(struct live *live);
 
-/* Finds new tries, except of tasks for which `is_over` is true. */
+/* Finds new tries, except those of tasks for which `is_over` is true. */
 int live_look(struct live *live, bool (*is_over)(const void *context, uint64_t task), const void *context,
               struct error *error);
 
-/* Reads the next fragment of a try into live->bytes. 1; 0 if there is none yet; or -1. */
+/* Reads the try's next fragment into live->bytes. Returns 1; 0 if there is none yet; or -1. */
 int live_take(struct live *live, struct live_try *try, struct fragment *fragment, struct error *error);
 
-/* The try of a task on that rank with that start time, as in the task log; NULL: none was found. */
+/* The try that the task log describes by task, rank and start time; NULL: it was not found. */
 const struct live_try *live_find(const struct live *live, uint64_t task, uint64_t rank, double began_s);
 
-/* Removes the tries of a finished task. */
 void live_forget(struct live *live, uint64_t task);

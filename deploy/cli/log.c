@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss log: prints a task log for people, and the output of a task. */
+/* hdss log: prints a task log for people, and what a task has written. */
 #include "deploy/cli/commands.h"
 #include "common/config/job.h"
 #include "common/metrics/human.h"
@@ -23,7 +23,7 @@
 #define INDENT        "               "
 
 struct log_request {
-    const char *file; /* borrowed; NULL if not given */
+    const char *file; /* NULL: not given; borrowed */
     char output[JOB_PATH_MAX];
     bool failed;
     uint64_t slowest, task; /* 0: not given */
@@ -79,7 +79,7 @@ static char *time_text(char text[40], double seconds)
     return text;
 }
 
-/* The last line of a task's errors, if known. */
+/* The last line that the task has written to standard error, if it is known. */
 static const char *log_error(struct log_file *log, const struct log_record *record, char text[REASON_TEXT_MAX])
 {
     char bytes[LOG_ERRORS_KEPT];
@@ -132,7 +132,7 @@ static int by_runtime(const void *a, const void *b)
     return (x->number > y->number) - (x->number < y->number);
 }
 
-/* Prints records, with `failed` only failed ones; the `most` slowest, or if 0 all in order. */
+/* `failed`: only failed tasks. `most`: the slowest so many tasks; 0: all in order. */
 static int print_table(struct log_file *log, bool failed, uint64_t most, struct error *error)
 {
     const struct log_record **records = calloc(log->count + 1, sizeof *records);
@@ -283,7 +283,6 @@ static int print_all_sums(struct log_file *log, struct error *error)
     return result;
 }
 
-/* State while a task's streams are printed. */
 struct streams_shown {
     bool begun[2];
     bool in_line;
@@ -320,7 +319,7 @@ static int print_streams(struct log_file *log, const struct log_record *record, 
     return 0;
 }
 
-/* Prints what the task used of its machine, which only logs of HDSS have. */
+/* Only logs of HDSS have this. */
 static void print_use(const struct task_row *row)
 {
     char text[HUMAN_MAX];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Task logs with the output of the tasks: see log_file.h. */
+/* Reads task logs, and what the tasks have written: see log_file.h. */
 #include "deploy/cli/log_file.h"
 
 #include "common/results/tail.h"
@@ -49,7 +49,6 @@ static int take_row(struct log_file *log, const struct task_row *row, uint64_t a
     return add_record(log, &record, error);
 }
 
-/* Length without the newline. */
 static size_t line_length(const char *line, ssize_t length)
 {
     return length > 0 && line[length - 1] == '\n' ? (size_t)length - 1 : (size_t)length;
@@ -72,7 +71,7 @@ static int read_lines(struct log_file *log, struct error *error)
     return result == 0 && ferror(log->file) ? refuse_read(log->path, error) : result;
 }
 
-/* By number; for one task the later line first. */
+/* By number; of several lines of a task, the last one first. */
 static int by_number(const void *a, const void *b)
 {
     const struct log_record *x = a, *y = b;
@@ -81,7 +80,6 @@ static int by_number(const void *a, const void *b)
     return (x->at < y->at) - (x->at > y->at);
 }
 
-/* Sorts the records and keeps one per task. */
 static void sort_records(struct log_file *log)
 {
     size_t kept = 0;
@@ -123,8 +121,8 @@ static uint64_t size_of(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode) ? (uint64_t)status.st_size : UINT64_MAX;
 }
 
-/* Computes the places of the tasks' output in the files, which is in the order of task numbers. False if the files do
- * not belong to this log. */
+/* Computes where each task's output is in the files, which have it in the order of task numbers. Returns false if
+ * the files do not belong to this log. */
 static bool place_records(struct log_file *log)
 {
     uint64_t out = 0, err = 0;
@@ -138,7 +136,7 @@ static bool place_records(struct log_file *log)
     return out == size_of(log->output) && err == size_of(log->errors);
 }
 
-/* Tries the output name `stem` + `ending`, with its errors beside it. */
+/* Tries the output `stem` + `ending`, and the file of errors beside it. */
 static bool try_output(struct log_file *log, const char *stem, size_t length, const char *ending)
 {
     const bool has_stem = strcmp(ending, ".out") == 0;
@@ -158,7 +156,7 @@ static bool ends_with(const char *text, const char *ending)
     return length > own && strcmp(text + length - own, ending) == 0;
 }
 
-/* Finds the files of the output; without them it is unknown. */
+/* Finds the files with the output. If there are none it is unknown. */
 static void find_streams(struct log_file *log, const char *output)
 {
     const char *name = output != NULL ? output : log->path;
@@ -171,7 +169,6 @@ static void find_streams(struct log_file *log, const char *output)
         try_output(log, name, length - 4, "");
 }
 
-/* A task's output in a block. */
 static const unsigned char *find_stream(const struct block *block, uint32_t index, unsigned stream)
 {
     const unsigned char *at = block->stream[stream];
@@ -180,17 +177,17 @@ static const unsigned char *find_stream(const struct block *block, uint32_t inde
     return at;
 }
 
-/* Copies the end of a task's errors for log_file_errors(). */
+/* Keeps the end of a task's errors for log_file_errors(). */
 static bool keep_errors(struct log_file *log, const unsigned char *errors, uint32_t length, uint64_t *at)
 {
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;
     const uint64_t begin = *at;
     *at += kept;
-    log->records[log->count - 1].err_at = begin + kept - length; /* offset as if all were kept */
+    log->records[log->count - 1].err_at = begin + kept - length; /* as if all were kept */
     return fwrite(errors + length - kept, 1, kept, log->err) == kept;
 }
 
-/* Adds the tasks of a block: their lines and the ends of their errors. */
+/* Adds the tasks of a block: their lines, and the ends of their errors. */
 static int take_block(struct log_file *log, const struct block *block, uint64_t *at, uint64_t *err_at,
                       struct error *error)
 {
@@ -239,7 +236,6 @@ static int read_parts(struct log_file *log, const char *output, struct error *er
     return more;
 }
 
-/* True if an output of that name has parts. */
 static bool has_parts(const char *stem, size_t length, const char *ending, char output[PATH_MAX])
 {
     char run[PATH_MAX + 16];
@@ -248,7 +244,7 @@ static bool has_parts(const char *stem, size_t length, const char *ending, char 
     return access(run, F_OK) == 0;
 }
 
-/* Opens a file if it is a task log. 1, 0 if it is none, or -1. */
+/* Returns 1 if the file is a task log, 0 if it is none or does not exist, or -1. */
 static int open_log(struct log_file *log, const char *stem, size_t length, const char *ending, struct error *error)
 {
     struct stat status;
@@ -273,7 +269,7 @@ static int open_log(struct log_file *log, const char *stem, size_t length, const
     return 0;
 }
 
-/* Finds the log of a given name: of the log, of the list or of the output. Returns like open_log(). */
+/* The name may be that of the log, of the list or of the output. Returns what open_log() does. */
 static int find_log(struct log_file *log, const char *name, struct error *error)
 {
     const size_t length = strlen(name);
@@ -346,7 +342,6 @@ size_t log_file_errors(struct log_file *log, const struct log_record *record, ch
     return fread(bytes, 1, kept, log->err);
 }
 
-/* Passes a piece of a file to `take`. */
 static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length, unsigned stream, log_taker *take,
                      void *context, struct error *error)
 {
@@ -362,7 +357,8 @@ static int hand_over(FILE *file, const char *path, uint64_t at, uint64_t length,
     return result;
 }
 
-/* Passes a task's output from the parts; its last entry counts, as for log lines. */
+/* Passes on a task's output from the parts. If it is there several times the last one counts, as with lines of the
+ * log. */
 static int hand_over_parts(const struct log_file *log, uint64_t task, log_taker *take, void *context,
                            struct error *error)
 {

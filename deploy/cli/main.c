@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Prints the overview of commands. */
 static int show_help(void)
 {
     printf("Usage: hdss COMMAND [ARGUMENT]...\n"
@@ -47,7 +46,6 @@ static bool is_either(const char *word, const char *a, const char *b)
     return strcmp(word, a) == 0 || strcmp(word, b) == 0;
 }
 
-/* `hdss help COMMAND` is `hdss COMMAND --help`. */
 static int show_help_of(int argc, char **argv, struct error *error)
 {
     static char help[] = "--help";
@@ -72,8 +70,7 @@ static int run_command(int argc, char **argv, struct error *error)
     return command != NULL ? command->run(argc, argv) : mistakes_refuse_command(argc, argv, error);
 }
 
-/* Flushes standard output; if that fails a successful command becomes a failure. A failed one has printed its reason.
- * */
+/* Flushes standard output. If that fails, a command that had succeeded fails; one that had failed has said why. */
 static int end_output(int status)
 {
     struct error error;

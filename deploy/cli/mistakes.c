@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrections for common mistakes: see mistakes.h. */
+/* Says what to type after common mistakes: see mistakes.h. */
 #include "deploy/cli/mistakes.h"
 
 #include "common/config/params.h"
@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The words, separated by blanks; to be freed. */
+/* To be freed. */
 static char *mistakes_join(int argc, char *const *argv)
 {
     struct text text;
@@ -27,7 +27,7 @@ static char *mistakes_join(int argc, char *const *argv)
     return text_take(&text);
 }
 
-/* True for a kernel's name in upper or lower case, a shared object, or a Python function. */
+/* True for the name of a kernel, in upper or lower case, for a shared object, and for a Python function. */
 static bool is_kernel_name(const char *word)
 {
     size_t count, length = strlen(word);
@@ -44,7 +44,6 @@ static bool ends_in(const char *word, const char *ending)
     return length > ending_length && strcmp(word + length - ending_length, ending) == 0;
 }
 
-/* True for a program on PATH. */
 static bool is_program(const char *word)
 {
     return strchr(word, '/') == NULL && search_in_path(word) != NULL;
@@ -62,7 +61,7 @@ bool mistakes_is_command(const char *word)
            (strchr(word, ' ') != NULL || (strchr(word, '/') != NULL ? is_executable(word) : is_program(word)));
 }
 
-/* Adds what to type if `word` is a program. */
+/* If `word` is a program, adds what to type. */
 static int add_program(const char *word, struct error *error)
 {
     return is_program(word) ? error_after(error, "; for the program of this name: hdss exec %.60s ::: ARG...", word)
@@ -89,7 +88,7 @@ static int refuse_file(const char *name, struct error *error)
     return error_set(error, "%.100s is a file; type, to run each of its lines: hdss run exec tasks=%.100s", name, name);
 }
 
-/* For an option before the command: names the command that follows and accepts it, or `run`. */
+/* An option precedes the command: names the command that follows and has this option, or `run`. */
 static int refuse_early_option(int argc, char *const *argv, struct error *error)
 {
     struct grammar grammar;
@@ -114,7 +113,7 @@ static int refuse_early_option(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown option %.60s; `hdss --help` shows what there is", argv[0]);
 }
 
-/* Names of commands in other batch systems, and the corresponding commands here. */
+/* Commands of other batch systems, and what they are called here. */
 static const struct {
     const char *word, *meant;
 } other_commands[] = {
@@ -170,7 +169,7 @@ int mistakes_refuse_command(int argc, char *const *argv, struct error *error)
     return error_set(error, "unknown command '%.60s'; `hdss --help` shows what there is", word);
 }
 
-/* Option names of other launchers, xargs and GNU parallel, and the corresponding ones here. */
+/* Options of other launchers, of xargs and of GNU parallel, and what they are called here. */
 static const struct {
     const char *word, *meant;
 } other_names[] = {
@@ -241,14 +240,13 @@ static const struct {
     {"mca", "--mpi-args '--mca ...'"},
 };
 
-/* Extracts the name: without dashes and "=VALUE". */
 static void option_name(const char *word, char *name, size_t size)
 {
     word += strspn(word, "-");
     snprintf(name, size, "%.*s", (int)strcspn(word, "="), word);
 }
 
-/* The parameter with this name, with '-' for '_'; NULL: none. */
+/* A '-' of the name stands for a '_' of the parameter's. NULL: there is none. */
 static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel, const char *name)
 {
     for (unsigned i = 0; i < kernel_params_count(kernel); i++) {
@@ -262,7 +260,7 @@ static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel,
     return NULL;
 }
 
-/* The built-in kernel among the words; NULL: none. */
+/* NULL: there is none. */
 static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
 {
     const struct hdss_kernel *kernel = NULL;
@@ -271,7 +269,7 @@ static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
     return kernel;
 }
 
-/* True if the option that is meant is one of these, or none is. */
+/* True if these options have the one that `meant` begins with, or if `meant` names none. */
 static bool is_taken(const struct options *options, const char *meant)
 {
     char name[40];
@@ -301,10 +299,10 @@ static int explain_option(const struct options *options, const char *word, const
     return -1;
 }
 
-/* Middle of the message about a word after the kernel. */
+/* In the message about a word that follows the kernel. */
 #define AFTER_KERNEL "' after kernel "
 
-/* The text between the first two quotes of the error; false if there is none. */
+/* The text between the first two quotes of the error. Returns false if there is none. */
 static bool quoted_word(const struct error *error, char *word, size_t size)
 {
     const char *from = strchr(error->text, '\''), *to = from != NULL ? strchr(from + 1, '\'') : NULL;
@@ -319,7 +317,7 @@ static bool error_begins(const struct error *error, const char *text)
     return strncmp(error->text, text, strlen(text)) == 0;
 }
 
-/* Index of a word in the line; 0: absent. */
+/* 0: the word is not there. */
 static int find_word(int argc, char *const *argv, const char *word)
 {
     for (int i = 1; i < argc; i++)
@@ -337,7 +335,7 @@ static bool is_source(const char *word)
     return false;
 }
 
-/* For a word that is no built-in kernel, or cannot be loaded. */
+/* The word is no built-in kernel, or cannot be loaded. */
 static int explain_kernel(const char *word, struct error *error)
 {
     static const char *const dashes[] = {"\u2010", "\u2011", "\u2012", "\u2013", "\u2014", "\u2212"};
@@ -368,7 +366,7 @@ static int explain_kernel(const char *word, struct error *error)
     return is_program(word) ? refuse_program(word, error) : -1;
 }
 
-/* For a word after the kernel that is not KEY=VALUE. */
+/* The word after the kernel is not KEY=VALUE. */
 static int explain_operand(int argc, char *const *argv, const char *word, const struct hdss_kernel *kernel,
                            struct error *error)
 {
@@ -401,7 +399,7 @@ static int explain_operand(int argc, char *const *argv, const char *word, const 
     return -1;
 }
 
-/* For an option written as a parameter. */
+/* An option was written as a parameter. */
 static int explain_parameter(const struct options *options, int argc, char *const *argv, const char *name,
                              struct error *error)
 {
@@ -414,7 +412,7 @@ static int explain_parameter(const struct options *options, int argc, char *cons
     return -1;
 }
 
-/* For an option that has taken the kernel as its value. */
+/* An option has taken the kernel for its value. */
 static int explain_taken_kernel(const struct options *options, int argc, char *const *argv, struct error *error)
 {
     struct options_reader reader;
@@ -423,7 +421,7 @@ static int explain_taken_kernel(const struct options *options, int argc, char *c
     options_reader_init(&reader, options, argc, argv);
     while (options_next(&reader, &word, &ignored) > 0) {
         if (word.row == NULL)
-            return -1; /* the kernel is at its place; something else is wrong */
+            return -1; /* the kernel is in its place, so something else is wrong */
         if (word.row->value != NULL && word.value != NULL && kernel_find(word.value) != NULL) {
             char accepted[OPTION_ACCEPTED_MAX];
             return error_set(error, "--%s needs a value before the kernel %s: accepted: %s", word.row->name, word.value,

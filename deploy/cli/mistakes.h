@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Corrects common mistakes of people who know other programs: the messages say what to type here. */
+/* Common mistakes of people who know other programs: the messages say what to type here. */
 #pragma once
 
 #include "common/config/options.h"
@@ -7,14 +7,15 @@
 
 #include <stdbool.h>
 
-/* Writes the message for an unknown command argv[0]: a kernel, a technique, a file, or an option before the command.
- * Always returns -1. */
+/* Sets the error for an unknown command argv[0]: it may be a kernel, a technique, a file, or an option before the
+ * command. Always returns -1. */
 int mistakes_refuse_command(int argc, char *const *argv, struct error *error);
 
-/* True for a program or a command line in one word that is no kernel's name. */
+/* True for a program, or for a whole command line in one word, that is no kernel's name. */
 bool mistakes_is_command(const char *word);
 
-/* Called after the line was refused: for common mistakes replaces the error by one that says what to type: a kernel's
- * parameter written as an option or vice versa, an option name of another launcher, an option without its value, a file
- * or program instead of the kernel. Always returns -1. */
+/* To be called after the command line was refused. For a common mistake, replaces the error by one that says what to
+ * type: a parameter of the kernel was written as an option or the other way round, an option has the name that
+ * another launcher gives it or lacks its value, or a file or program is in the place of the kernel. Always returns
+ * -1. */
 int mistakes_explain(const struct options *options, int argc, char *const *argv, struct error *error);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The dialect (dialect.h) of MPICH's mpiexec (Hydra).
  *
- * By default it binds no rank and lets ranks share cores. No rank survives the loss of another: MPICH 4.0 and 4.2 end
- * the others about a second later, even with -disable-auto-cleanup. */
+ * Without options it binds no rank, and ranks may share cores. No rank survives the loss of another one: MPICH 4.0
+ * and 4.2 end the others about a second later, even with -disable-auto-cleanup. */
 #include "deploy/cli/dialect.h"
 
-/* Hydra deals ranks in turn, whatever numbers are given per host. */
+/* Hydra distributes ranks in turn, whatever numbers the hosts have. */
 static int mpich_check(const struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count == 0 ||

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Slurm's lists of nodes and counts: see node_list.h. */
+/* Parses Slurm's lists of nodes and counts: see node_list.h. */
 #include "deploy/cli/node_list.h"
 #include "deploy/cli/hosts.h"
 
@@ -8,10 +8,10 @@
 #include <string.h>
 
 #define DIGITS     "0123456789"
-#define DIGITS_MAX 9 /* digits that fit an unsigned */
+#define DIGITS_MAX 9 /* of a number that fits an unsigned */
 
 struct expansion {
-    const char *word; /* word that is being expanded */
+    const char *word; /* the word that is expanded */
     size_t length;
     char name[HOST_NAME_BYTES];
     size_t name_length;
@@ -27,7 +27,7 @@ static int node_list_refuse(const struct expansion *expansion)
                      (int)(expansion->length < 100 ? expansion->length : 100), expansion->word);
 }
 
-/* Parses the number at `*text`, advances `*text`, and returns its digits. */
+/* Advances `*text` past the number. */
 static bool node_list_take_number(const char **text, unsigned *number, unsigned *digits)
 {
     size_t length = strspn(*text, DIGITS);
@@ -53,7 +53,7 @@ static bool node_list_append(struct expansion *expansion, const char *text, size
 
 static int expand(struct expansion *expansion, const char *rest);
 
-/* Expands one range, "01-04" or "7", followed by the text after the brackets. */
+/* Expands one range, "01-04" or "7", with the text that follows the brackets. */
 static int expand_range(struct expansion *expansion, const char **text, const char *behind)
 {
     unsigned first, last, width, ignored;
@@ -91,7 +91,7 @@ static int expand_ranges(struct expansion *expansion, const char *text)
     }
 }
 
-/* Expands the rest of a word after the part already in the name. */
+/* Expands the rest of a word; its beginning is in the name. */
 static int expand(struct expansion *expansion, const char *rest)
 {
     size_t left = (size_t)(expansion->word + expansion->length - rest), plain = strcspn(rest, "[]");
@@ -107,7 +107,7 @@ static int expand(struct expansion *expansion, const char *rest)
     return result;
 }
 
-/* Length up to the next comma outside of brackets. */
+/* Up to the next comma that is not in brackets. */
 static size_t word_length(const char *list)
 {
     size_t length = 0;
@@ -138,7 +138,7 @@ static int refuse_counts(const char *list, unsigned count, struct error *error)
     return error_set(error, "'%.100s': accepted: a count for each of the %u nodes: 16(x2),8", list, count);
 }
 
-/* Parses "(x3)" or nothing after a count. */
+/* Parses "(x3)" after a count, or nothing. */
 static bool node_list_take_repetitions(const char **text, unsigned *repetitions)
 {
     unsigned ignored;

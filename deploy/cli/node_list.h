@@ -4,12 +4,12 @@
 
 #include "common/util/error.h"
 
-/* Called for each name, which it then owns; -1 aborts. */
+/* Called for each name, which it owns from then on. -1 ends the visits. */
 typedef int node_visitor(void *context, const char *name, struct error *error);
 
-/* Visits the nodes of a list in order. A name may have several ranges, as in "r[1-2]n[01-16]"; numbers are padded to
- * the width of the first one of their range. */
+/* Visits the nodes in the order of the list. A name may have several ranges, as in "r[1-2]n[01-16]". Numbers have as
+ * many digits as the first one of their range. */
 int node_list_expand(const char *list, node_visitor *visit, void *context, struct error *error);
 
-/* Parses the counts of `count` nodes. Fails if there are fewer or more; `counts` is then undefined. */
+/* Fails unless there are counts for just `count` nodes; `counts` is then undefined. */
 int node_counts_parse(const char *list, unsigned *counts, unsigned count, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A run that pods can join: see open_run.h. Its ranks form a set with one job, which the supermaster manages
- * (supermaster/lead/elastic.c); this file only sets where pods join. */
+/* A run that pods can join: see open_run.h. Its ranks are a set with one job, which the supermaster manages
+ * (supermaster/lead/elastic.c). This file only decides where pods join. */
 #include "deploy/cli/open_run.h"
 
 #include "common/config/serve_options.h"
@@ -12,13 +12,12 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The option that allows pods. */
 static const char *option_for_pods(const struct launch_plan *launch_plan)
 {
     return launch_plan->line_up.has_pods ? "--pods" : launch_plan->elastic ? "--elastic" : "--listen";
 }
 
-/* The run's own folder, named after this process, which stays the same over all restarts. */
+/* The run's own folder, named after this process, which remains the same when the run is restarted. */
 static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_MAX], struct error *error)
 {
     char name[SET_NAME_MAX];
@@ -32,7 +31,6 @@ static int find_folder(const struct launch_plan *launch_plan, char folder[PATH_M
                      option_for_pods(launch_plan));
 }
 
-/* The ticket file in that folder. */
 static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PATH_MAX], struct error *error)
 {
     char folder[PATH_MAX];
@@ -45,20 +43,20 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
     return 0;
 }
 
-/* The default of --listen. */
+/* The value of --listen if it is not given. */
 static const char *listen_value(const struct launch_plan *launch_plan)
 {
     return launch_plan->line_up.has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
 }
 
-/* Adds the option in front, so that the user's takes precedence. */
+/* First, so that the user's option wins. */
 static void add_option(struct launch_plan *launch_plan, const char *name, const char *value)
 {
     argv_insert(&launch_plan->request.words, 1, value);
     argv_insert(&launch_plan->request.words, 1, name);
 }
 
-/* Adds the options for joining by `ticket`; NULL: by the user's file. */
+/* `ticket` NULL: pods join by the user's file. */
 static void add_options(struct launch_plan *launch_plan, const char *ticket)
 {
     if (ticket != NULL)

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The dialect (dialect.h) of Open MPI's mpirun.
  *
- * Survival (measured with 4.1.4): without the two options of version 4 mpirun kills all ranks about a second after a
- * death; with the first alone it ends the run after the loss of a node; with both it never returns after a loss on
- * several nodes. Then launcher_watch.h ends it, which requires a local supermaster: otherwise they are omitted. Ending
- * it takes 4 s if a remote rank is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
+ * Survival (measured with 4.1.4): without its two options, mpirun 4 kills all ranks about a second after a death. With
+ * only the first one it ends the run after the loss of a node; with both it never returns after a loss on several
+ * nodes. Then launcher_watch.h ends it, which needs a supermaster on this machine: otherwise the options are left out.
+ * Ending it takes 4 s if a rank on another machine is stopped, or 0.1 s with odls_base_sigkill_timeout = 0.
  *
- * Version 5 has the same two under other names (measured with 5.0.7): with --enable-recovery alone a killed rank is
- * survived, but one with a non-zero exit status ends the run. On several machines it also needs its ULFM (--with-ft
- * ulfm): without it a rank aborts when the connection to a lost one breaks. On one machine ULFM helps nothing more, and
- * is used only at the user's request: all ranks crash in MPI_Init if one is lost during the start.
+ * Version 5 has the two options under other names (measured with 5.0.7): with --enable-recovery alone, the other ranks
+ * survive one that is killed, but not one with an exit status other than 0. On several machines it also needs its ULFM
+ * (--with-ft ulfm): without it a rank aborts when its connection to a lost one breaks. On one machine ULFM brings
+ * nothing, and is used only if the user wants it: all ranks crash in MPI_Init if one is lost at the start.
  *
- * Start (measured with 4.1.4, one machine): of 360 ms, 200 are spent on looking for fabrics that local messages do not
- * need (pml cm, btl tcp), 60 on describing PCI devices. On several machines both are kept: UCX or libfabric may be the
- * transport, and they choose network cards by their place on the PCI bus. */
+ * Start (measured with 4.1.4, one machine): of 360 ms, looking for fabrics takes 200, which messages on one machine do
+ * not need (pml cm, btl tcp), and describing PCI devices takes 60. On several machines both remain: the transport may
+ * be UCX or libfabric, which choose network cards by their place on the PCI bus. */
 #include "common/os/cores.h"
 #include "deploy/cli/dialect.h"
 #include "deploy/cli/held_folder.h"
@@ -33,14 +33,14 @@
 #include <sys/statfs.h>
 #include <unistd.h>
 
-/* Free memory required for the files of a session. */
+/* So much memory must be free for the files of a session. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
-/* Sets the folder for the sessions of version 4. */
+/* Names the folder of version 4's sessions. */
 #define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
-/* Attempts to keep a folder that others may remove. */
+/* How often to try to keep a folder that others may remove. */
 #define KEEP_TRIES 100
 
-/* Folder for the memory shared by the ranks of this launch; no path: none. */
+/* For the memory that the ranks of this launch share; no path: none. */
 static struct held_folder shared = {.fd = -1};
 
 static bool openmpi_is_dca(const struct launch_plan *launch_plan)
@@ -48,7 +48,8 @@ static bool openmpi_is_dca(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0;
 }
 
-/* A launcher of unknown version, such as a script, counts as that of the library with which HDSS was built. */
+/* A launcher that does not tell its version, such as a script, is taken for that of the library with which HDSS was
+ * built. */
 static bool is_version_5(const struct launch_plan *launch_plan)
 {
     const char *built = family_built_version(MPI_FAMILY_OPENMPI);
@@ -57,7 +58,7 @@ static bool is_version_5(const struct launch_plan *launch_plan)
     return built != NULL && strtoul(built, NULL, 10) >= 5;
 }
 
-/* With --dca the workers end by themselves after a loss if they see each other's processes. */
+/* With --dca, workers end by themselves after a loss if they see each other's processes. */
 static bool survives(const struct launch_plan *launch_plan)
 {
     const bool can = !openmpi_is_dca(launch_plan) || launch_plan_is_here(launch_plan);
@@ -65,7 +66,7 @@ static bool survives(const struct launch_plan *launch_plan)
            !argv_contain(&launch_plan->start.mpi_args, "--disable-recovery") && launch_plan->start.launcher.major >= 4;
 }
 
-/* True if the ranks are to survive broken connections to other machines. */
+/* True if ranks must survive that their connection to another machine breaks. */
 static bool takes_ulfm(const struct launch_plan *launch_plan)
 {
 #ifdef HDSS_ULFM
@@ -85,15 +86,15 @@ static void add_survival(const struct launch_plan *launch_plan, struct argv *lin
     if (!is_version_5(launch_plan) && launch_plan->line_up.hosts.count > 1)
         argv_add_split(line, "--mca odls_base_sigkill_timeout 0");
     argv_add(line, "--enable-recovery");
-    /* --runtime-options error-nonzero-status=false is equivalent, but refused in long lines (5.0.7). */
+    /* --runtime-options error-nonzero-status=false means the same, but is refused in long lines (5.0.7) */
     if (is_version_5(launch_plan))
         argv_add_split(line, "--prtemca state_base_error_non_zero_exit 0");
     if (takes_ulfm(launch_plan) && !argv_contain(&launch_plan->start.mpi_args, "--with-ft"))
         argv_add_split(line, "--with-ft ulfm");
 }
 
-/* One-sided operations over some transports of version 4 cannot reach another machine; their alternatives can. Version
- * 5 has no others. */
+/* With some transports of version 4, one-sided operations cannot reach another machine; with the others they can.
+ * Version 5 has only those. */
 static void add_one_sided(const struct launch_plan *launch_plan, struct argv *line)
 {
     if (!is_version_5(launch_plan) && openmpi_is_dca(launch_plan) && launch_plan->line_up.hosts.count > 1 &&
@@ -101,10 +102,10 @@ static void add_one_sided(const struct launch_plan *launch_plan, struct argv *li
         argv_add_split(line, "--mca osc ^rdma");
 }
 
-/* Slots fit exactly: mapped by node, each program goes around the hosts until they are full. An mpirun built for a
- * batch system takes the slots from there; it is told to ignore them if going around is right. Version 5 mapping by
- * node omits rank numbers if hosts have different numbers of ranks, which MPI_Init does not survive, and finds no place
- * for some (5.0.7): there each program names the hosts of its ranks. */
+/* The slots fit exactly: mapped by node, each program goes round the hosts until they are full. An mpirun that was
+ * built for a batch system takes the slots from there, and must be told not to if going round is right. Version 5,
+ * mapping by node, leaves out rank numbers if hosts have different numbers of ranks, with which MPI_Init fails, and
+ * finds no place for some ranks (5.0.7): there each program names the hosts of its ranks. */
 static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (is_version_5(launch_plan)) {
@@ -122,13 +123,13 @@ static void add_hosts(const struct launch_plan *launch_plan, const char *hosts, 
     argv_add(line, "node");
 }
 
-/* Ranks that outnumber the cores are not bound. Bound to cores in turn they were not faster with two workers on two
- * cores (0.94 to 1.01 of the time), and slower with three (2.6 times for empty iterations, 1.27 for mandelbrot): two
- * share a core, and the supermaster wakes on a busy one. Version 5 must map by slot, or it mixes the ranks of the
- * programs, and per-worker values (--power) go to the wrong ones. */
+/* If there are more ranks than cores they are not bound. Bound to cores in turn, they were not faster with two
+ * workers on two cores (0.94 to 1.01 of the time) and slower with three (2.6 times for empty iterations, 1.27 for
+ * mandelbrot): two share a core, and the supermaster is woken on a busy one. Version 5 must map by slot; otherwise
+ * it mixes the ranks of the programs, and values for single workers (--power) go to the wrong ones. */
 static void add_cores(const struct launch_plan *launch_plan, struct argv *line, bool bound, bool mapped)
 {
-    if (mapped) /* the user maps, and only the permission to oversubscribe is missing */
+    if (mapped) /* the user maps, and has only not allowed more ranks than cores */
         argv_add(line, "--oversubscribe");
     else
         argv_add_split(line, is_version_5(launch_plan) ? "--map-by slot:OVERSUBSCRIBE" : "--map-by :OVERSUBSCRIBE");
@@ -154,8 +155,8 @@ static void add_placement(const struct launch_plan *launch_plan, const char *hos
         argv_add_split(line, "--map-by slot");
 }
 
-/* Environment parameters reach remote ranks through a component of PMIx that is disabled for version 5: there each
- * program names them. */
+/* Version 5 would pass the environment's parameters to other machines by a component of PMIx that is switched off
+ * (set_environment()), so each program names them. */
 static void openmpi_add_program_options(const struct launch_plan *launch_plan, const char *hosts, struct argv *line)
 {
     if (!is_version_5(launch_plan))
@@ -185,8 +186,8 @@ static void set_unless_set(const char *name, const char *value, variable_setter 
         set(name, value, context);
 }
 
-/* Local messages use shared memory: no other transport is probed, and no rank listens on a port. Set in the
- * environment, because version 5 applies --mca only to the first program of a line. */
+/* Messages on one machine use shared memory, so no other transport is tried, and no rank listens at a port. The
+ * settings are in the environment, because version 5 applies --mca only to the first program of a line. */
 static void set_transport(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (!launch_plan_is_here(launch_plan))
@@ -201,8 +202,8 @@ static void set_transport(const struct launch_plan *launch_plan, variable_setter
     set_unless_set("OMPI_MCA_btl", is_version_5(launch_plan) ? "self,sm" : "self,vader", set, context);
 }
 
-/* Creating and removing session files takes a disk longer than a short job: unless the user sets the place of temporary
- * files, they are kept in memory if there is room. */
+/* On a disk it takes longer to make and remove the files of a session than to run a short job. If the user has not
+ * said where temporary files go, they are in memory, if there is room. */
 static void set_session_folder(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     struct statfs status;
@@ -215,10 +216,10 @@ static void set_session_folder(const struct launch_plan *launch_plan, variable_s
         set_unless_set(SESSION_BASE, MEMORY_FOLDER, set, context);
 }
 
-/* Open MPI requires two variables to run as root. PMIX_MCA_plog: mpirun sometimes crashes when a remote rank reports a
- * broken connection; the setting disables these reports. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at least, crashes at
- * lines of several programs before it starts any (open-mpi/ompi#13303), in a PMIx component that the ranks do not need.
- * prterun does not crash, but accepts none of Open MPI's options. */
+/* As root, Open MPI wants two variables. PMIX_MCA_plog: mpirun sometimes crashes when a rank on another machine
+ * reports a broken connection; the setting switches these reports off. PMIX_MCA_pmdl: mpirun 5.0.7 to 5.0.10, at
+ * least, crashes at a line of several programs before it starts any (open-mpi/ompi#13303), in a component of PMIx
+ * that the ranks do not need. prterun does not crash, but takes none of Open MPI's options. */
 static void set_environment(const struct launch_plan *launch_plan, variable_setter *set, void *context)
 {
     if (geteuid() == 0) {
@@ -229,7 +230,7 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
         set_unless_set("PMIX_MCA_pmdl", "^ompi", set, context);
     if (takes_ulfm(launch_plan) ||
         (is_version_5(launch_plan) && argv_contain(&launch_plan->start.mpi_args, "--with-ft")))
-        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* normally set by that component */
+        set_unless_set("OMPI_MCA_mpi_ft_enable", "true", set, context); /* usually that component sets it */
     if (!is_version_5(launch_plan) && launch_plan->start.survives && launch_plan->line_up.hosts.count > 0)
         set_unless_set("PMIX_MCA_plog", "^default", set, context);
     set_transport(launch_plan, set, context);
@@ -239,11 +240,11 @@ static void set_environment(const struct launch_plan *launch_plan, variable_sett
 static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *place)
 {
     (void)status, (void)kind, (void)place;
-    remove(path); /* the next launch retries */
+    remove(path); /* the next launch tries again */
     return 0;
 }
 
-/* Number of the job in the names of its shared memory under version 4; 0: unknown. */
+/* The number of the job that version 4 has in the names of its shared memory; 0: unknown. */
 static unsigned job_number_4(const char *session, long launcher)
 {
     char path[PATH_MAX];
@@ -260,8 +261,8 @@ static unsigned job_number_4(const char *session, long launcher)
     return job;
 }
 
-/* Version 5 (as read in 5.0.7): Jenkins's one-at-a-time hash of the launcher's name for its jobs, folded to 16 bits,
- * followed by the job number, of which mpirun has one. */
+/* Version 5 (as read in 5.0.7): a hash of the launcher's name for its jobs (Jenkins's one-at-a-time), folded to 16
+ * bits, and then the number of the job, of which an mpirun has only one. */
 unsigned openmpi_job_number_5(const char *host, long launcher)
 {
     char name[HOST_NAME_MAX + 40];
@@ -278,8 +279,7 @@ unsigned openmpi_job_number_5(const char *host, long launcher)
     return ((hash >> 16 ^ hash) & 0xffff) << 16 | 1;
 }
 
-/* Removes the shared memory of ranks: vader_segment.HOST.USER.JOB.RANK (version 5: sm_segment...) and
- * osc_sm.HOST.JOB... */
+/* The names are vader_segment.HOST.USER.JOB.RANK (version 5: sm_segment...) and osc_sm.HOST.JOB... */
 static void remove_memory(const char *host, unsigned job)
 {
     char of_host[HOST_NAME_MAX + 3], of_job[16];
@@ -305,13 +305,13 @@ static void remove_session(const char *session)
     nftw(session, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }
 
-/* Folder in which version 4 keeps all sessions of a user: BASE/ompi.HOST.USER. False if it is too long. */
+/* Version 4 has all sessions of a user in BASE/ompi.HOST.USER. Returns false if the name is too long. */
 static bool name_sessions_4(char top[PATH_MAX], const char *base, const char *host)
 {
     return (size_t)snprintf(top, PATH_MAX, "%s/ompi.%s.%u", base, host, geteuid()) < PATH_MAX;
 }
 
-/* Version 4 keeps the files of a run in pid.NUMBER there, with the process ID of mpirun. */
+/* Version 4 has the files of a run there in pid.NUMBER, with the process ID of mpirun. */
 static void clear_4(const char *base, const char *host, long launcher)
 {
     char top[PATH_MAX], session[PATH_MAX];
@@ -322,11 +322,11 @@ static void clear_4(const char *base, const char *host, long launcher)
     if (job > 0)
         remove_memory(host, job);
     remove_session(session);
-    rmdir(top); /* fails if other runs exist */
+    rmdir(top); /* fails if there are other runs */
 }
 
-/* Version 5 keeps them in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT it removes that, but not the shared
- * memory. */
+/* Version 5 has them in BASE/prterun.HOST.NUMBER.USER. After a second SIGINT mpirun removes these, but not the
+ * shared memory. */
 static void clear_5(const char *base, const char *host, long launcher)
 {
     char session[PATH_MAX];
@@ -337,17 +337,17 @@ static void clear_5(const char *base, const char *host, long launcher)
         remove_session(session);
 }
 
-/* Folder of Open MPI's files: TMPDIR, unless set otherwise. */
 static const char *session_base(void)
 {
-    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one has precedence */
+    static const char *const names[] = {"TMP", "TEMP", "TMPDIR", SESSION_BASE}; /* the last one wins */
     const char *base = "/tmp";
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         base = getenv(names[i]) != NULL ? getenv(names[i]) : base;
     return base;
 }
 
-/* Removes what a launcher of either version removes at its end. The host name may be cut at its first dot. */
+/* Removes what a launcher, of either version, removes at its end. It may have cut off the host's name at the first
+ * dot. */
 static void openmpi_clear(pid_t launcher)
 {
     const char *base = session_base();
@@ -361,10 +361,10 @@ static void openmpi_clear(pid_t launcher)
     }
 }
 
-/* Protects the session folder: BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process. */
+/* BASE/ompi.HOST.USER/hdss.NUMBER, with the number of this process: protects the folder of the sessions. */
 static char kept[PATH_MAX];
 
-/* Removes the protecting folders of killed processes. */
+/* Removes such folders of processes that were killed. */
 static void remove_forgotten(const char *top)
 {
     int number;
@@ -377,8 +377,8 @@ static void remove_forgotten(const char *top)
         closedir(folder);
 }
 
-/* Version 4 keeps all sessions of a user in one folder, which the last mpirun removes: another one that begins at that
- * moment fails. The folder is not removed while it contains something else. */
+/* The last mpirun removes the folder of all sessions of a user; another mpirun that starts at that moment fails. The
+ * folder is not removed while it has a folder of ours. */
 static void keep_sessions_4(void)
 {
     char top[PATH_MAX], host[HOST_NAME_MAX + 1] = "";
@@ -399,7 +399,7 @@ static void let_sessions_4_go(void)
 {
     rmdir(kept);
     *strrchr(kept, '/') = '\0';
-    rmdir(kept); /* fails if other runs exist */
+    rmdir(kept); /* fails if there are other runs */
     kept[0] = '\0';
 }
 
@@ -412,7 +412,8 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
         held_folder_make(&shared, MEMORY_FOLDER, "hdss-ranks");
 }
 
-/* The folder is not part of the printed line, because it does not exist later. The user's own setting is kept. */
+/* The folder is not part of the line that is printed, because later it does not exist. What the user has set
+ * remains. */
 static void openmpi_enter(void)
 {
     static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", /* of version 4 */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Non-blocking output: see outlet.h.
+/* Output that does not block: see outlet.h.
  *
- * The descriptor stays in blocking mode, because the mode is shared with other processes. If poll() reports a pipe or
- * terminal as writable there is room for PIPE_BUF bytes, so that a write of that size does not block. */
+ * The descriptor remains in blocking mode, because other processes share the mode. If poll() says that a pipe or
+ * terminal is writable it has room for PIPE_BUF bytes, so a write of that size does not block. */
 #include "deploy/cli/outlet.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ size_t outlet_put(struct outlet *outlet, const void *bytes, size_t count)
     return taken;
 }
 
-/* True if a write of a few bytes does not block, or fails. */
+/* True if a write of a few bytes does not block. */
 static bool is_ready(const struct outlet *outlet)
 {
     struct pollfd polled = {.fd = outlet->fd, .events = POLLOUT};

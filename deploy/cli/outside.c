@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Commands in separate programs: see outside.h. */
+/* Runs commands that are separate programs: see outside.h. */
 #include "deploy/cli/outside.h"
 
 #include "common/os/modules.h"
@@ -18,7 +18,7 @@ void outside_exec(char *const *argv)
     snprintf(name, sizeof name, "hdss-%.50s", argv[0]);
     if (program_folder(folder, &error) < 0 || program_find(folder, name, path, &error) < 0)
         return;
-    if (realpath("/proc/self/exe", own) != NULL) /* the Python program runs this one by that path */
+    if (realpath("/proc/self/exe", own) != NULL) /* by this path the Python program runs hdss */
         setenv("HDSS", own, 1);
     execv(path, argv);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Runs hdss-plot: see picture.h.
  *
- * Data, picture and messages are unnamed files, so that neither process waits for the other and nothing is left behind.
- */
+ * Data, picture and messages are files without names. So neither process waits for the other, and nothing is left
+ * behind. */
 #include "deploy/cli/picture.h"
 
 #include "common/os/files.h"
@@ -40,7 +40,7 @@ static _Noreturn void become_program(const char *program, const char *format, co
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Exit status as of waitpid(); -1 if it could not be started. */
+/* Returns the status as from waitpid(), or -1 if the program could not be started. */
 static int run_program(const char *program, const char *format, const struct child *child)
 {
     int status = -1;
@@ -55,7 +55,7 @@ static int run_program(const char *program, const char *format, const struct chi
     return status;
 }
 
-/* Sets the error to the last line that hdss-plot has printed. */
+/* The error is the last line that hdss-plot has printed. */
 static int explain_failure(const struct child *child, int status, struct error *error)
 {
     char line[300], text[300] = "";

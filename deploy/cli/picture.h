@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-/* "png" or "svg", from the file name; NULL for others. */
+/* "png" or "svg", by the name of the file; NULL: another format. */
 const char *picture_format(const char *path);
 
-/* Draws the data to the file `path`, which is replaced only on success. */
+/* Draws the data to `path`. An existing file is replaced only on success. */
 int picture_draw(FILE *data, const char *path, struct error *error);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of chunk sizes: see plot.h. Writes the input of hdss-plot: title, caption, and for each series its
- * points, "marks" with the chunks that may have a marker, and "end" with its number of chunks, least and greatest size
- * and spec. */
+/* The picture of chunk sizes: see plot.h. Writes what hdss-plot reads: the title, the caption and, for each series,
+ * its points; "marks" with the chunks that may have a marker; and "end" with its number of chunks, their least and
+ * greatest size, and the spec. */
 #include "deploy/cli/plot.h"
 
 #include "common/metrics/human.h"
@@ -23,7 +23,7 @@ bool plot_accepts(const char *path)
     return picture_format(path) != NULL;
 }
 
-/* False if there are too many chunks. */
+/* Returns false if there are too many chunks. */
 static bool take_chunks(struct curve *curve, struct series *series)
 {
     struct chunk chunk;
@@ -42,7 +42,6 @@ static bool take_chunks(struct curve *curve, struct series *series)
     return true;
 }
 
-/* Writes a series by means of a curve, which is reused. */
 static enum plot_result write_series(const struct plot *plot, const char *spec, struct curve *curve, FILE *data,
                                      struct error *error)
 {
@@ -71,7 +70,7 @@ static enum plot_result write_series(const struct plot *plot, const char *spec, 
     return PLOT_TOO_LONG;
 }
 
-/* The title, and the settings that are not default. */
+/* The title, and the settings that are not the default. */
 static void write_head(const struct series_setup *setup, FILE *data)
 {
     const struct sched_config *config = &setup->config;

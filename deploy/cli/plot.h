@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The picture of `hdss chunks --plot`: chunk size over scheduling step, one line for each technique, as Figure 1 of
- * Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling. */
+/* The picture of `hdss chunks --plot`: the size of each chunk over its scheduling step, with a line for each
+ * technique, like Figure 1 of Eleliemy and Ciorba, A Distributed Chunk Calculation Approach for Self-scheduling. */
 #pragma once
 
 #include "common/util/error.h"
@@ -8,11 +8,11 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Limit of lines in a picture, so that they can be told apart. */
+/* More lines could not be told apart. */
 #define PLOT_SERIES_MAX 64
 
 struct plot {
-    const char *path; /* with the extension of a format */
+    const char *path; /* its extension says the format */
     const struct series_setup *setup;
     const char *const *specs;
     unsigned count;
@@ -21,7 +21,7 @@ struct plot {
 /* True if the extension is that of a format. */
 bool plot_accepts(const char *path);
 
-/* Limit of chunks of a series that must be walked: about a second. */
+/* If all chunks of a series must be cut one by one, there may be so many: this takes about a second. */
 #define PLOT_CHUNKS_MAX UINT64_C(100000000)
 
 enum plot_result {
@@ -30,5 +30,5 @@ enum plot_result {
     PLOT_FAILED,
 };
 
-/* Draws the file, which is replaced only on success. The specs were checked with series_init(). */
+/* An existing file is replaced only on success. series_init() must have accepted the specs. */
 enum plot_result plot_draw(const struct plot *plot, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss pods: lists the pods of a set; and asks one of them to leave. */
+/* hdss pods: lists the pods of a set. Also asks one of them to leave. */
 #include "deploy/cli/pods.h"
 
 #include "common/os/files.h"
@@ -25,7 +25,7 @@
 static const char program[] = "hdss pods";
 
 struct pods_request {
-    const char *set; /* borrowed; NULL: not given */
+    const char *set; /* NULL: not given; borrowed */
     bool is_json;
 };
 
@@ -60,7 +60,7 @@ bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank)
     return true;
 }
 
-/* Sends the set a request about its pods. Returns an exit status. */
+/* Returns an exit status. */
 static int ask_set(const struct set_place *set, const char *method, const char *target, struct control_answer *answer,
                    struct error *error)
 {
@@ -88,14 +88,14 @@ int pods_send_away(const struct set_place *set, unsigned rank, struct error *err
     return status;
 }
 
-/* The set is not on this machine: says how to join one on another machine. */
+/* This machine has no such set: says how to join one of another machine. */
 static int refuse_to_look_elsewhere(struct error *error)
 {
     return error_after(error, "; one of another machine is joined by its file `" TICKET_NAME "` or a copy of that, "
                               "`hdss join FILE`, or, where munge runs, by HOST:PORT");
 }
 
-/* Asks a local set for its ticket file. */
+/* Asks a set of this machine for its ticket. */
 static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct set_place set;
@@ -112,7 +112,7 @@ static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *
     return result;
 }
 
-/* Finds the ticket of a set in the default state folder. False if it is not there. */
+/* Looks for the ticket in the usual state folder. Returns false if it is not there. */
 static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
 {
     struct error unused;
@@ -121,7 +121,7 @@ static bool find_ticket_in_state(const char *name, char path[PATH_MAX])
            snprintf(path, PATH_MAX, "%s/" TICKET_NAME, folder) < PATH_MAX && access(path, F_OK) == 0;
 }
 
-/* Checks a host:port, where a set is joined with a credential of munge. */
+/* A set can be joined at HOST:PORT with a credential of munge. */
 static int check_port(const char *given, struct error *error)
 {
     struct stream_address address;
@@ -153,7 +153,7 @@ int pods_find_ticket(const char *given, char path[PATH_MAX], struct error *error
     return find_ticket_in_state(given != NULL ? given : name, path) ? 0 : ask_for_ticket(given, path, error);
 }
 
-/* Reads standard input up to an empty line or its end. True if there was an empty line. */
+/* Reads standard input up to an empty line or its end. Returns true if there was an empty line. */
 static bool read_to_empty_line(char *text, size_t size)
 {
     size_t length = 0;

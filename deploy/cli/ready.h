@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State of mpirun and its ranks. */
+/* The state of mpirun and its ranks. */
 #pragma once
 
 #include "deploy/cli/launch_world.h"
@@ -9,30 +9,26 @@
 
 /* The ranks of a launcher are its children (depth 1) or grandchildren (depth 2): see dialect.h.
  *
- * True if the launcher and all its ranks, at least `ranks`, catch the signal, so that it may be sent to the launcher.
- */
+ * True if the launcher and all its ranks, at least `ranks`, catch the signal: then it may be sent to the launcher. */
 bool ready_for(struct launch_world *world, pid_t launcher, unsigned depth, unsigned ranks, int signal_number);
 
-/* True if the process no longer runs, even if it was not reaped. */
+/* True for a process that has ended, also if it was not reaped. */
 bool has_ended(struct launch_world *world, pid_t pid);
 
-/* Lists up to `max` children of a process, ended ones included, and returns their number. */
+/* Returns how many children were listed, including those that have ended. */
 unsigned children_of(struct launch_world *world, pid_t parent, pid_t *children, unsigned max);
 
-/* Number of running ranks. */
 unsigned ranks_below(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Number of stopped ranks (SIGSTOP); `*awake`: of the others. */
+/* Number of ranks that are stopped (SIGSTOP). `*awake`: of the others. */
 unsigned ranks_stopped(struct launch_world *world, pid_t launcher, unsigned depth, unsigned *awake);
 
-/* Kills stopped ranks. */
 void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Continues stopped ranks. */
+/* Continues the ranks that are stopped. */
 void ranks_rouse(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Sends a signal to all descendants of the launcher: ranks and their children. */
+/* Signals all processes below the launcher: ranks and their children. */
 void below_signal(struct launch_world *world, pid_t launcher, int signal_number);
 
-/* Sends a signal to each rank. */
 void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, int signal_number);

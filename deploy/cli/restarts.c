@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Restarting lost runs: see restarts.h. */
+/* Restarts runs that are lost: see restarts.h. */
 #include "deploy/cli/restarts.h"
 #include "common/config/job.h"
 #include "common/job/journal.h"
@@ -41,7 +41,7 @@ static struct journal_seen see_journal(const char *path)
     return seen;
 }
 
-/* A run begins its journal as a new file. */
+/* Each run begins its journal as a new file. */
 static bool is_same_journal(const struct journal_seen *a, const struct journal_seen *b)
 {
     return a->readable == b->readable && a->device == b->device && a->inode == b->inode &&
@@ -65,7 +65,7 @@ void restarts_fini(struct restarts *restarts)
     ranges_fini(&restarts->ran);
 }
 
-/* Adds a death to those of `ran` that are neither done nor outside of the loop. */
+/* Adds a death to each task of `ran` that is in the loop and not done. */
 static int add_deaths(struct journal_content *content, struct ranges *ran)
 {
     const struct range loop = journal_loop(&content->head);
@@ -82,7 +82,7 @@ static int add_deaths(struct journal_content *content, struct ranges *ran)
     return result;
 }
 
-/* Records the deaths, while nobody else writes the journal. If that fails nobody is blamed. */
+/* Records the deaths while no other process writes the journal. If that fails, no task is held responsible. */
 static void blame_tasks(struct restarts *restarts)
 {
     struct journal_file file;
@@ -98,7 +98,7 @@ static void blame_tasks(struct restarts *restarts)
     ranges_clear(&restarts->ran);
 }
 
-/* Writes to `text` what follows from a loss; true if that is another start. */
+/* Says in `text` what follows from a loss. Returns true if the run is started again. */
 static bool decide_on_restart(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     const struct journal_seen now = see_journal(restarts->journal);
@@ -129,7 +129,6 @@ static bool decide_on_restart(struct restarts *restarts, const struct launch *ho
     return false;
 }
 
-/* The same for a set. */
 static bool decide_on_set(struct restarts *restarts, const struct launch *how, char *text, size_t size)
 {
     if (how->asked || how->late || restarts->limit == 0 || !how->begun)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* Decides whether a lost run is restarted, and prints why.
+/* Decides whether a run that is lost is started again, and prints why.
  *
- * A run is lost when no rank has said how it went: its supermaster died, or its launcher did; or when it has said that
- * it lost a rank without which it cannot go on. Its journal then says what of it is stored. Any other run that has said
- * how it went is not lost, whatever its status, nor is one that somebody wanted to end. One that records nothing
- * between two losses would only be lost once more. A set that was up goes on with the jobs of its queue.
+ * A run is lost if no rank has said how it went, because its supermaster or its launcher has died, or if it has said
+ * that it has lost a rank without which it cannot go on. Then its journal says what is stored. A run is not lost if it
+ * has said something else, whatever its status, or if it was told to end. A run that records nothing between two losses
+ * would only be lost again. A set that was up goes on with the jobs of its queue.
  *
- * If the supermaster is lost by itself, a task may have killed it. Those that ran on its machine then and are not done
- * are recorded in the journal with one more death: see supermaster/failures.c. */
+ * If only the supermaster is lost, a task may have killed it. The tasks that were running on its machine and are not
+ * done get one more death in the journal: see supermaster/failures.c. */
 #pragma once
 
 #include "common/util/ranges.h"
@@ -18,35 +18,35 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Largest value of --restarts. */
+/* Limit of --restarts. */
 #define RESTARTS_MAX 1000
 
-/* State of a journal at some moment. */
+/* What is seen of a journal at some moment. */
 struct journal_seen {
-    bool readable; /* it exists and is valid; else the other members are 0 */
+    bool readable; /* there is a valid one; otherwise the other members are 0 */
     dev_t device;
     ino_t inode;
     struct timespec changed;
-    uint64_t done;   /* finished iterations */
-    uint64_t deaths; /* caused by iterations */
+    uint64_t done;   /* iterations that are done */
+    uint64_t deaths; /* deaths that iterations have caused */
 };
 
 struct restarts {
-    const char *journal; /* borrowed; empty: no journal */
-    const char *without; /* constant; consequence of a loss without a journal */
+    const char *journal; /* empty: there is none; borrowed */
+    const char *without; /* what follows from a loss if there is no journal; a constant */
     bool is_set;
-    unsigned limit;             /* maximal number of restarts */
+    unsigned limit;             /* largest number of restarts */
     unsigned count;             /* restarts so far */
-    struct journal_seen before; /* before the first start, from an earlier run */
+    struct journal_seen before; /* of an earlier run, before the first start */
     struct journal_seen latest; /* at the last start */
-    struct ranges ran;          /* tasks that ran when the supermaster was lost, for launch.h; owned */
-    bool is_stored;             /* the journal is that of this run: --resume goes on with it */
+    struct ranges ran;          /* tasks that were running when the supermaster was lost, for launch.h; owned */
+    bool is_stored;             /* the journal is that of this run, so --resume can go on from it */
 };
 
-/* To be called before the first start; restarts_fini() releases what they hold. */
+/* To be called before the first start. restarts_fini() frees what they own. */
 void restarts_init(struct restarts *restarts, const char *journal, unsigned limit, const char *without);
 void restarts_init_set(struct restarts *restarts, unsigned limit, const char *without);
 void restarts_fini(struct restarts *restarts);
 
-/* Called after each start: true if the run is to be restarted. Prints what happens to a lost run. */
+/* To be called after each start. Returns true if the run must be started again. If it is lost, prints what follows. */
 bool restarts_are_due(struct restarts *restarts, const struct launch *how);

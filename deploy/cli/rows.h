@@ -20,13 +20,13 @@ struct rows {
 };
 
 void rows_fini(struct rows *rows);
-/* Removes all rows and keeps the memory. */
+/* Keeps the memory. */
 void rows_clear(struct rows *rows);
 
-/* Appends a field to the unfinished row, which rows_end() completes. False without memory. */
+/* Adds a field to the unfinished row, which rows_end() finishes. Returns false if memory runs out. */
 bool rows_add(struct rows *rows, const char *text, size_t length);
 bool rows_end(struct rows *rows);
 
-/* Number of fields of a row, complete or unfinished (i == count), and one of them. */
+/* Of row i, which may be the unfinished one (i == count): the number of fields, and one of them. */
 size_t rows_fields(const struct rows *rows, size_t i);
 struct piece rows_field(const struct rows *rows, size_t i, size_t field);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss run: makes a launch line of a job and the available machines, prints it and runs it.
+/* hdss run: makes the launch line for a job on the machines that there are, prints it and runs it.
  *
- * The options of the launch stay here, those of the job go to the supermaster; both are checked before anything starts.
- */
+ * The options of the launch remain here; those of the job go to the supermaster. Both are checked before anything
+ * starts. */
 #include "deploy/cli/run.h"
 #include "common/config/job.h"
 #include "common/config/options.h"
@@ -41,7 +41,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* More than CROWD workers per core of one machine cause a note. */
+/* CROWD: a note is printed if one machine has more workers per core. */
 enum { RANKS_MAX = 1 << 20, MARGIN_S = 60, CROWD = 8 };
 
 static int take_hosts(void *target, const char *value, struct error *error)
@@ -108,7 +108,7 @@ static int run_command_take_load(void *target, const char *value, struct error *
     return 0;
 }
 
-/* Checked like a worker does; kept as written. */
+/* Checked as a worker does, and kept as it was written. */
 static int run_command_take_dca_option(struct launch_plan *launch_plan, const char *name, const char *value,
                                        struct error *error)
 {
@@ -142,7 +142,7 @@ static int run_command_take_break_after(void *target, const char *value, struct 
     return 0;
 }
 
-/* For rank 0 with --dca, or for masters that compute. */
+/* The option is for rank 0 with --dca, otherwise for masters that compute. */
 static int pass_break_after(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->request.break_after == NULL)
@@ -266,7 +266,7 @@ static const struct options launch_options = {
         "clean drain.",
 };
 
-/* Both option tables in one for parsing; options of the job are passed on. */
+/* All options, for parsing. Those of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = launch_options;
@@ -282,7 +282,7 @@ void run_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
-/* Checks the options of --dca launches against each other. */
+/* Checks the options of --dca against one another. */
 static int run_command_check_dca(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
@@ -301,7 +301,7 @@ static int check_time(const struct launch_plan *launch_plan, struct error *error
     return 0;
 }
 
-/* Finds the job's journal, whose name may follow from the output's. */
+/* The journal's name may depend on that of the output. */
 static int find_journal(struct launch_plan *launch_plan, struct error *error)
 {
     struct job_setup *setup = &launch_plan->request.setup;
@@ -315,7 +315,7 @@ static int find_journal(struct launch_plan *launch_plan, struct error *error)
                             "--journal FILE, and not with --dca");
 }
 
-/* Checks the job as far as possible without the supermaster's files; check.h checks the rest. */
+/* Checks what can be checked of the job without files; check.h checks the rest. */
 static int run_command_check_job(struct launch_plan *launch_plan, struct error *error)
 {
     const struct argv *job = &launch_plan->request.words;
@@ -342,7 +342,7 @@ static int check_for_set(const struct launch_plan *launch_plan, struct error *er
     return 0;
 }
 
-/* Remembers a launch option, which is refused for jobs of a set. */
+/* Options of a launch are refused for a job of a set. */
 static void note_launch_option(struct launch_plan *launch_plan, const char *name)
 {
     if (strcmp(name, "set") != 0 && strcmp(name, "quiet") != 0)
@@ -396,7 +396,7 @@ static int read_arguments(struct launch_plan *launch_plan, int argc, char **argv
     return result < 0 ? mistakes_explain(&all, argc, argv, error) : result;
 }
 
-/* Without hosts from the user, takes those of the batch job. */
+/* If the user names no hosts, those of the batch job are taken. */
 static int find_hosts(struct launch_plan *launch_plan, struct error *error)
 {
     if (launch_plan->line_up.hosts.count > 0 || launch_plan_names_hosts(launch_plan))
@@ -414,7 +414,8 @@ static void set_variable(const char *name, const char *value, void *shown)
         fprintf(shown, "%s=%s ", name, value);
 }
 
-/* Sets a variable so that mpirun accepts the numbers of ranks per node. Returns its old value for restore_tasks(). */
+/* Sets a variable with which mpirun accepts as many ranks as each node gets. Returns its value from before, for
+ * restore_tasks(). */
 static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
 {
     const char *before = getenv(ALLOCATION_TASKS);
@@ -426,7 +427,7 @@ static char *set_tasks(const struct launch_plan *launch_plan, FILE *shown)
     return kept;
 }
 
-/* A later run in this process must see the original allocation. */
+/* Another run of this process must see the allocation as it was. */
 static void restore_tasks(char *kept)
 {
     if (kept != NULL)
@@ -436,7 +437,7 @@ static void restore_tasks(char *kept)
     free(kept);
 }
 
-/* Sets what an ended run leaves. The journal is known if the job was checked on this machine. */
+/* Sets what is left after a run has ended. The journal is known if the job was checked on this machine. */
 static void set_kept(struct launch_plan *launch_plan, struct launch *how)
 {
     static char path[JOB_JOURNAL_PATH_MAX];
@@ -457,7 +458,7 @@ static void set_kept(struct launch_plan *launch_plan, struct launch *how)
     how->journal = how->is_resumable ? path : NULL;
 }
 
-/* A signal between two starts of a run; during a start the launch handles it. */
+/* Set by a signal between two starts of a run. During a start the launch handles signals. */
 static volatile sig_atomic_t run_is_asked;
 
 static void note_signal_of_run(int number)
@@ -471,11 +472,11 @@ static bool run_command_is_asked(void)
     return run_is_asked != 0;
 }
 
-/* Before the launch nothing is lost, and the end must not wait for a kernel that describes its loop slowly. */
+/* Before the launch nothing is lost by ending, and a kernel may take long to describe its loop. */
 static void end_before_launch(int number)
 {
     static const char line[] = "hdss: stopped before the run had begun\n";
-    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal hung up */
+    ssize_t written = write(STDERR_FILENO, line, sizeof line - 1); /* fails if the terminal has hung up */
     (void)number, (void)written;
     _exit(EXIT_STATUS_DRAINED);
 }
@@ -489,7 +490,7 @@ static void take_signals_of_run(void (*take)(int number))
             sigaction(drain_signals[i], &action, NULL);
 }
 
-/* From now on the job is resumed: adds --resume as the last option. */
+/* From the next start on the job is resumed: adds --resume after all other options. */
 static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 {
     unsigned end = launch_plan->request.job_end, place = end;

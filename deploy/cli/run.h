@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `hdss run` as used by other commands. */
+/* What other commands need of `hdss run`. */
 #pragma once
 
 #include "common/config/options.h"
@@ -9,31 +9,31 @@
 
 #include <stdbool.h>
 
-/* Checks whether `hdss run` accepts the command line, except argv[0]. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1.
- * */
+/* Fails if `hdss run` would refuse the command line; ignores argv[0]. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or
+ * -1. */
 int run_check(int argc, char **argv, struct error *error);
 
-/* Also checks the kernel's input files, if they are on this machine. */
+/* Fails also if input files of the kernel are missing or wrong, if they are on this machine. */
 int run_check_inputs(int argc, char **argv, struct error *error);
 
-/* Also checks the options against the loop and the workers, if they are known here. */
+/* Fails also if options do not suit the loop and the workers, if these are known here. */
 int run_check_loop(int argc, char **argv, struct error *error);
 
-/* Checks whether an option of these tables accepts the value. */
+/* Fails if there is no such option, or it does not accept the value. */
 int run_check_option(const char *name, const char *value, struct error *error);
 
-/* The option of `hdss run` or the job with this name; NULL: none. */
+/* Looks at the options of `hdss run` and of the job. NULL: there is none. */
 const struct option_row *run_find_option(const char *name);
 
-/* Runs the command line as set in `how`, with messages from `program`; restarts lost runs if `restarts`. Returns an
- * enum exit_status; the error is empty if the run has printed it. */
+/* Runs the command line as `how` says, and prints messages as `program`. `restarts`: starts lost runs again. Returns
+ * an enum exit_status; `error` is empty if the run has printed it. */
 int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error);
 
-/* Options for hosts and launching; target: struct launch_plan. */
+/* Options about hosts and the launch, for a struct launch_plan. */
 extern const struct option_row launch_place_rows[];
 
-/* Further options of `hdss run`; target: struct launch_plan. */
+/* Further options of `hdss run`, for a struct launch_plan. */
 extern const struct option_row launch_run_rows[];
 
-/* Composes and runs the line of the plan. Returns like run_words(). */
+/* Returns what run_words() does. */
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The first and the last line of a run's log: see run_log.h. */
+/* Writes the first and the last line of a run's log: see run_log.h. */
 #include "deploy/cli/run_log.h"
 
 #include "common/job/terminal.h"

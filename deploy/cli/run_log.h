@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The first and last line of a run's log if standard error is no terminal: time, ranks, and how it ended. The leading
- * rank writes the lines between. */
+/* The first and the last line of a run's log, if standard error is no terminal: when the run began and with which
+ * ranks, and how it ended. The leading rank writes the lines between. */
 #pragma once
 
 #include "deploy/cli/compose.h"
@@ -13,9 +13,9 @@ struct run_log {
     bool is_kept;     /* there is a log */
     bool is_begun;    /* the first line was written */
     int64_t begun_ms; /* by launch_clock_ms() */
-    int64_t due_ms;   /* shortest run whose end is logged if its beginning was not */
+    int64_t due_ms;   /* if the first line was not written, a run that takes so long has the last one all the same */
 };
 
-/* Writes the first line in a batch job, or if a log is requested; short runs elsewhere have none. */
+/* Writes the first line in a batch job, or if the user wants a log. Elsewhere short runs have none. */
 void run_log_begin(struct run_log *log, const struct launch_plan *launch_plan, const struct launch *how);
 void run_log_end(const struct run_log *log, int status);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The page of a run: see run_page.h. */
+/* Makes the page of a run: see run_page.h. */
 #include "deploy/cli/run_page.h"
 
 #include "common/os/files.h"
@@ -19,7 +19,7 @@ void run_page_note(struct run_page *page, const char *name, const char *value)
         page->report = value;
 }
 
-/* Chooses a file beside the page, and adds the option that makes the job write it. */
+/* Chooses a file beside the page, and adds the option by which the job writes it. */
 static char *add_own(const struct run_page *page, const char *option, const char *ending, struct argv *job)
 {
     struct text name;
@@ -27,13 +27,13 @@ static char *add_own(const struct run_page *page, const char *option, const char
     text_add(&name, "%s.%ld%s", page->html, (long)getpid(), ending);
     char *own = text_take(&name);
     if (own != NULL) {
-        argv_insert(job, 1, own); /* options come first: after `--` there are none */
+        argv_insert(job, 1, own); /* first, because after `--` there are no options */
         argv_insert(job, 1, option);
     }
     return own;
 }
 
-/* False for a device, from which a report cannot be read later. */
+/* False for a device, which could not be read later. */
 static bool is_file(const char *name)
 {
     return name != NULL && strcmp(name, "-") != 0 && strncmp(name, "/dev/", 5) != 0;
@@ -56,7 +56,6 @@ int run_page_prepare(struct run_page *page, struct argv *job, bool has_trace, st
     return 0;
 }
 
-/* Appends the bytes of a file in base64. */
 static int add_base64(struct text *text, const char *name, struct error *error)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -84,7 +83,7 @@ static int add_base64(struct text *text, const char *name, struct error *error)
     return has_failed ? error_set(error, "--html: %.300s: cannot be read", name) : 0;
 }
 
-/* Composes the page from its parts and the files, each of which may be NULL. */
+/* `trace` and `report` are files; NULL: there is none. */
 static int fill_page(struct text *text, const char *trace, const char *report, struct error *error)
 {
     for (const struct page_part *part = page_parts;; part++) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Field separators: see separator.h. */
+/* Separators between fields: see separator.h. */
 #include "deploy/cli/separator.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The chunks of a technique: see series.h. Chunks are not stored, so memory does not grow with the series. */
+/* The chunks of a technique: see series.h. They are not stored, so memory does not grow with the series. */
 #include "deploy/cli/series.h"
 
 #include "common/job/technique_load.h"
@@ -53,7 +53,8 @@ void series_fini(struct series *series)
     sched_fini(&series->sched);
 }
 
-/* With such a formula sizes are monotone over the steps; if they are constant both forms agree. */
+/* With such a formula the sizes of chunks never grow, or never shrink. If they are constant, both forms of the
+ * technique agree. */
 bool series_is_equal(const struct series *series, uint64_t *size)
 {
     const struct sched *sched = &series->sched;
@@ -72,7 +73,7 @@ static double power_of(const struct series *series, unsigned worker)
     return powers != NULL ? powers[worker] : 1;
 }
 
-/* The worker asks again: its chunk took 1 / power seconds per iteration. */
+/* The worker asks again: it took 1 / power seconds for each iteration of its chunk. */
 static void series_report(struct series *series, unsigned worker)
 {
     uint64_t count = series->running[worker];
@@ -100,7 +101,7 @@ static void cut_recursive(struct series *series, unsigned worker, struct chunk *
         series->running[worker] = chunk->count;
 }
 
-/* The chunk from its number only, as a worker that drew the step computes it. */
+/* Cuts the chunk from its number only, as a worker does that has drawn the step. */
 static void cut_closed(const struct series *series, struct chunk *chunk)
 {
     chunk->first = sched_bounds_start(&series->bounds, series->step);

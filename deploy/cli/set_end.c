@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss drain and down: end a set. */
+/* hdss drain and hdss down: end a set. */
 #include "common/os/process.h"
 #include "common/os/say.h"
 #include "deploy/cli/colour.h"
@@ -16,16 +16,16 @@
 #include <unistd.h>
 
 #define ANSWER_MS 10000
-/* Interval of checking whether the set has ended; grows from LOOK_MS to LOOK_MAX_MS. */
+/* How often to see whether the set has ended: first after LOOK_MS, then less and less often, up to LOOK_MAX_MS. */
 #define LOOK_MS     20
 #define LOOK_MAX_MS 500
-/* Limit of waiting for the last process of an ended set. */
+/* How long to wait for the last process of a set that has ended. */
 #define LAST_MS 10000
 
 struct end_request {
     const char *set;
     bool waits;
-    bool takes_pods; /* the operand may be a pod */
+    bool takes_pods; /* the operand may name a pod */
 };
 
 #define SET_ROW                                                                                                        \
@@ -67,7 +67,7 @@ static int take_set(void *target, const char *word, struct error *error)
     return 0;
 }
 
-/* True if a set listens at the socket, also if it is too busy to accept a client now. */
+/* True if a set listens at the socket, also if it is too busy to accept a connection. */
 static bool is_there(const char *path)
 {
     const int fd = control_connect(path);
@@ -76,8 +76,8 @@ static bool is_there(const char *path)
     return fd >= 0 || errno == EAGAIN;
 }
 
-/* Returns the process of the set that ends last: the `hdss up` behind the supermaster, or the supermaster itself; 0 if
- * unknown. */
+/* Returns the process of the set that ends last: the `hdss up` to which the supermaster belongs, or the supermaster;
+ * 0: not known. */
 static int find_last(int socket)
 {
     struct ucred peer = {0};
@@ -90,7 +90,8 @@ static int find_last(int socket)
     return peer.pid;
 }
 
-/* Waits until nothing listens at the socket, then up to LAST_MS for the last process, which removes the set's files. */
+/* Waits until nothing listens at the socket, and then, for LAST_MS at most, for the last process, which removes the
+ * set's files. */
 static void wait_for_end(const char *path, int last)
 {
     for (int ms = LOOK_MS; is_there(path); ms = ms < LOOK_MAX_MS ? ms + LOOK_MS : ms)
@@ -104,7 +105,7 @@ static void wait_for_end(const char *path, int last)
     }
 }
 
-/* Returns the exit status; the error may be empty. */
+/* Returns an exit status. The error may be empty. */
 static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
                    struct error *error)
 {
@@ -135,7 +136,7 @@ static int end_set(const char *program, const struct end_request *request, const
     return commands_end_page(program);
 }
 
-/* Asks a pod to leave its set `name`; empty: the only set that is up. */
+/* Asks a pod to leave the set `name`; empty: the only set that is up. */
 static int end_pod(const char *program, const struct end_request *request, const char *name, unsigned rank,
                    struct error *error)
 {

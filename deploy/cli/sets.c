@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Finding sets: see sets.h. Finding one by its name makes no connection. */
+/* Finds sets: see sets.h. To find a set by its name, no connection is made. */
 #include "deploy/cli/sets.h"
 
 #include "common/util/text.h"
@@ -14,7 +14,7 @@
 
 #define RUN_BEGINS   "run-"
 #define DEFAULT_NAME "main"
-/* Prefix of sets that programs start for themselves. */
+/* Names of sets that programs start for themselves begin with this. */
 #define OWN_BEGINS "own-"
 
 static bool is_letter(char c)
@@ -46,7 +46,7 @@ int sets_check_name(const char *name, struct error *error)
                      name, SET_NAME_MAX - 1);
 }
 
-/* The ID of the batch job as a name; false outside of one. */
+/* The ID of the batch job as a name. Returns false if there is no batch job. */
 static bool batch_name(char name[SET_NAME_MAX])
 {
     static const char *const jobs[] = {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"};
@@ -72,7 +72,6 @@ void sets_default_name(char name[SET_NAME_MAX])
         strcpy(name, DEFAULT_NAME);
 }
 
-/* True if one of the folders has a socket of that name. */
 static bool find_named(const char *name, struct set_place *set)
 {
     struct control_folders folders;
@@ -129,7 +128,7 @@ static void take_set(void *context, const char *path, const char *name)
     snprintf(only->set->path, sizeof only->set->path, "%s", path);
 }
 
-/* A single socket is taken without asking whether its set is still up. */
+/* A single socket is taken without asking whether its set is up. */
 static int find_only(struct set_place *set, struct error *error)
 {
     struct only_set only = {.set = set};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Finds the sets of this user on this machine by their control sockets: all sockets except those of runs, run-PID. */
+/* Finds the sets of this user on this machine by their control sockets. All sockets are those of sets, except
+ * run-PID. */
 #pragma once
 
 #include "common/control/socket.h"
@@ -8,7 +9,7 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* Size of a set's name with NUL: its socket's name needs more. */
+/* With NUL. The name of the set's socket is longer. */
 #define SET_NAME_MAX 41
 
 /* Names the default set. */
@@ -19,27 +20,27 @@ struct set_place {
     char path[CONTROL_PATH_MAX];
 };
 
-/* True for a valid name: letters, digits, '.', '_' and '-', without '.' or '-' at the beginning, and not like that of a
+/* A name has letters, digits, '.', '_' and '-', does not begin with '.' or '-', and does not look like that of a
  * run. */
 bool sets_is_name(const char *name);
 
-/* True for the name of a program's own set, which must be named explicitly. */
+/* True for the name of a set that a program has started for itself. It must be named to be used. */
 bool sets_is_private(const char *name);
 
-/* For options that name a set. Fails if the name is invalid. */
+/* For options that name a set: fails if the name is not valid. */
 int sets_check_name(const char *name, struct error *error);
 
-/* Chooses the set: `given` unless NULL, else that of the environment, of the batch job, or the only one. It may no
- * longer be up. */
+/* Finds `given` or, if that is NULL, the set of the environment, that of the batch job, or the only one. It may not
+ * be up any more. */
 int sets_find(const char *given, struct set_place *set, struct error *error);
 
-/* Like sets_find(), but also accepts a run, run-PID: pods can join either. */
+/* Accepts a run, too, by run-PID: pods can join a run or a set. */
 int sets_find_with_pods(const char *given, struct set_place *set, struct error *error);
 
-/* Sets the error for a set that no longer listens. Returns -1. */
+/* Sets the error for a set that does not listen any more. Returns -1. */
 int sets_refuse_lost(const char *name, struct error *error);
 
-/* Default name of a new set: from the environment, the batch job, or "main". */
+/* The name of a new set, if none is given: from the environment, the batch job, or "main". */
 void sets_default_name(char name[SET_NAME_MAX]);
 
 int sets_state_folder(const char *name, char path[PATH_MAX], struct error *error);

@@ -23,7 +23,7 @@ void simulate_grammar(struct grammar *grammar)
     *grammar = (struct grammar){simulation_options(), OPERANDS_KERNEL};
 }
 
-/* In the child process, which ends with this one. */
+/* In a child process, which is killed with this one. */
 static _Noreturn void simulate_command_become(const char *path, char **argv)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -32,7 +32,7 @@ static _Noreturn void simulate_command_become(const char *path, char **argv)
     _exit(EXIT_STATUS_FAILED);
 }
 
-/* Runs the SimGrid program, if HDSS was built with it. It reads the same command line and prints everything. */
+/* Runs the program with SimGrid, if HDSS was built with it. It gets the same command line and prints all. */
 static int run_simgrid(char **argv, struct error *error)
 {
     char path[PATH_MAX];

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Simulates a set with the jobs of a file: see simulate_jobs.h. A job is prepared when it begins, from the command line
- * and its own line, because all together may be large. Before, each one is prepared once, so that wrong lines are
- * refused, and simulated alone in a set, for comparison; jobs with equal words share that. */
+/* Simulates a set with the jobs of a file: see simulate_jobs.h.
+ *
+ * A job is prepared, from the command line and its own line, when it begins, because all jobs together may be large.
+ * Before the set begins each job is prepared once, so that a wrong line is refused, and simulated alone in a set,
+ * for comparison; jobs with the same words share that simulation. */
 #include "deploy/cli/simulate_jobs.h"
 
 #include "common/config/options.h"
@@ -21,8 +23,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A job computes for this time before another one may, as in a helper of a real set; a longer chunk for longer, because
- * each switch of each worker is an event. */
+/* A job computes for this time before another one may, as in a helper of a real set. If a chunk takes longer, turns
+ * are longer, because each switch of a worker is an event. */
 #define SET_TURN_NS  20000000u
 #define SET_TURNS    16
 #define NS_PER_S     1e9
@@ -30,7 +32,7 @@
 #define SET_LIMIT_NS (UINT64_MAX / 4)
 
 struct ready_job {
-    struct argv words; /* its words, from which it borrows */
+    struct argv words; /* the job's words, from which `simulation` borrows */
     struct simulation simulation;
     struct simulation_run run;
     struct simulation_model model;
@@ -39,10 +41,11 @@ struct ready_job {
 struct set_simulation {
     const struct simulation *asked;
     struct jobs_file file;
-    struct argv common;       /* command-line options for all jobs */
-    struct virtual_job *jobs; /* [file.count] owned, as are the others */
-    struct ready_job **ready; /* [file.count] NULL: not running */
-    double *alone_s;          /* [file.count] time of the job alone in a set */
+    struct argv common; /* options of the command line, which are for all jobs */
+    /* The arrays are owned; the first three are [file.count]. */
+    struct virtual_job *jobs;
+    struct ready_job **ready; /* NULL: the job is not running */
+    double *alone_s;          /* time of the job alone in a set */
     struct virtual_loss *losses;
     unsigned loss_count;
     struct virtual_set_result result;
@@ -84,7 +87,7 @@ static int make_ready(const struct set_simulation *set, const struct listed_job 
     return simulation_model_init(&job->model, &job->simulation, &job->run.config, error);
 }
 
-/* Prepares a job. Errors name the line of the file. */
+/* Errors name the line of the file. */
 static struct ready_job *ready_job_new(const struct set_simulation *set, size_t number, struct error *error)
 {
     const struct listed_job *listed = &set->file.jobs[number];
@@ -173,7 +176,7 @@ static int compare_losses(const void *a, const void *b)
     return (first->rank > second->rank) - (first->rank < second->rank);
 }
 
-/* Lists the ranks on failing nodes; all jobs know them. */
+/* All jobs lose the ranks of nodes that fail. */
 static int list_losses(struct set_simulation *set, struct error *error)
 {
     struct ready_job *any = ready_job_new(set, 0, error);
@@ -218,13 +221,13 @@ static void run_all(struct set_simulation *set)
     set->result = virtual_set_run(&config);
 }
 
-/* Seconds; below 0: none. */
+/* In seconds; negative: none. */
 struct job_times {
     double submitted_s, began_s, ended_s, waited_s, share, slowdown;
 };
 
 struct set_times {
-    double makespan_s, utilisation, slowdown; /* slowdown: mean of the finished jobs; 0: none */
+    double makespan_s, utilisation, slowdown; /* slowdown: mean of the jobs that have finished; 0: none has */
     unsigned by_state[QUEUE_CANCELLED + 1];
 };
 
@@ -278,7 +281,7 @@ static const char *name_of(const struct set_simulation *set, size_t number)
     return set->file.jobs[number].name != NULL ? set->file.jobs[number].name : "";
 }
 
-/* Prints a number, or `none` if it is below 0. */
+/* A negative number is printed as `none`. */
 static void print_number(const char *before, double number, int digits, int width, const char *none)
 {
     if (number < 0)
@@ -311,7 +314,7 @@ static void print_text(const struct set_simulation *set, const struct set_times 
     printf("makespan %.3f s, utilisation %.3f, mean slowdown %.2f\n", sum->makespan_s, sum->utilisation, sum->slowdown);
 }
 
-/* Quotes as in RFC 4180. */
+/* Quotes a text as RFC 4180 says. */
 static void print_quoted(const char *text)
 {
     const bool is_quoted = strpbrk(text, ",\"") != NULL;
@@ -372,7 +375,7 @@ static int print_json(const struct set_simulation *set, const struct set_times *
     return failed ? error_set(error, "out of memory for the report, or it cannot be written") : 0;
 }
 
-/* Prints the results, also of a set that did not finish. Returns the exit status or -1. */
+/* Prints the results, also if the set has not ended. Returns an exit status, or -1. */
 static int print_all(const struct set_simulation *set, struct error *error)
 {
     if (set->result.outcome == SET_CANNOT_RUN)
@@ -393,7 +396,7 @@ static int print_all(const struct set_simulation *set, struct error *error)
     return sum.by_state[QUEUE_FAILED] > 0 || set->result.outcome != SET_IS_OVER ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Refuses options that are not supported for several jobs. */
+/* Refuses options that cannot be simulated with several jobs. */
 static int check_asked(const struct simulation *asked, struct error *error)
 {
     if (asked->dca)
@@ -409,7 +412,6 @@ static int check_asked(const struct simulation *asked, struct error *error)
     return 0;
 }
 
-/* Collects the options that apply to each job. */
 static int take_common(struct argv *common, int argc, char **argv, struct error *error)
 {
     const struct options all = simulation_options();

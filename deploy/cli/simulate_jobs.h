@@ -5,8 +5,8 @@
 #include "common/util/error.h"
 #include "deploy/simulate/simulation.h"
 
-/* Simulates the set and prints the results. The command line was parsed already. Returns the exit status or -1. */
+/* Simulates the set and prints the results. The command line must be parsed. Returns an exit status, or -1. */
 int simulate_jobs(const struct simulation *asked, int argc, char **argv, struct error *error);
 
-/* Checks whether simulate_jobs() accepts it. */
+/* Fails if simulate_jobs() would refuse this. */
 int simulate_jobs_check(const struct simulation *asked, int argc, char **argv, struct error *error);

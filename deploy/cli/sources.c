@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Arguments of tasks: see sources.h. */
+/* Reads the arguments of tasks: see sources.h. */
 #include "deploy/cli/sources.h"
 
 #include "common/util/grow.h"
@@ -15,26 +15,26 @@
 #include <unistd.h>
 
 struct source {
-    const char *path;      /* NULL: words of the command line */
+    const char *path;      /* NULL: the source is words of the command line */
     char *const *words;    /* borrowed */
-    unsigned count, taken; /* number of words, and of those taken */
-    bool linked;           /* in the group of the previous source */
+    unsigned count, taken; /* number of words, and of those that were read */
+    bool linked;           /* in the same group as the source before it */
     bool is_open, has_ended;
-    bool is_taken; /* `record` was returned and can be replaced */
+    bool is_taken; /* `record` was returned, and may be replaced */
     struct values values;
-    struct text record; /* CSV: value with quoted newlines, as far as read */
-    uint64_t lines;     /* CSV: lines read */
-    uint64_t begun;     /* CSV: line where the record begins */
+    struct text record; /* CSV: the value as far as it was read, which may have newlines in quotes */
+    uint64_t lines;     /* CSV: lines that were read */
+    uint64_t begun;     /* CSV: line in which the record begins */
     bool is_quoted;     /* CSV: within quotes */
     struct rows fields; /* fields of the present value, as an unfinished row */
     bool has_value;
-    struct rows kept; /* with sources_options.link: all its values */
+    struct rows kept; /* all its values, with sources_options.link */
 };
 
-/* Sources that are read in parallel, from index `first` on. */
+/* Sources that are read side by side, from index `first` on. */
 struct group {
     unsigned first, count;
-    struct rows rows; /* of all groups except the first, which is read on demand */
+    struct rows rows; /* all its values; of the first group none, because it is read on demand */
     size_t at;        /* next row */
 };
 
@@ -47,13 +47,13 @@ struct sources {
     struct rows names;   /* one unfinished row */
     struct piece *named; /* its fields; owned */
     struct rows first;   /* present row of the first group, unfinished */
-    unsigned gathered;   /* its number of values */
-    bool has_first;      /* it is complete */
-    size_t linked_at;    /* with sources_options.link: the next row */
+    unsigned gathered;   /* number of its values */
+    bool has_first;      /* the present row of the first group is complete */
+    size_t linked_at;    /* next row, with sources_options.link */
     struct rows all;     /* all rows, with `slots` or `shuffles` */
-    size_t *order;       /* their order; owned */
+    size_t *order;       /* of `all`; owned */
     size_t all_at;       /* next index in `order` */
-    size_t all_per_row;  /* entries of `order` that form a row */
+    size_t all_per_row;  /* entries of `order` that make a row */
     bool has_all;
     struct piece *row; /* last returned row; owned */
     size_t row_capacity;
@@ -121,7 +121,6 @@ int sources_add_file(struct sources *sources, const char *path, bool linked, str
     return sources_add(sources, &(struct source){.path = path, .linked = linked}, error);
 }
 
-/* True if the text has an odd number of quotes. */
 static bool toggles_quotes(const char *text)
 {
     bool odd = false;
@@ -130,7 +129,7 @@ static bool toggles_quotes(const char *text)
     return odd;
 }
 
-/* Reads a line of CSV; skips a byte order mark at the beginning of a file. Returns like source_read(). */
+/* Skips a byte order mark at the beginning of a file. Returns what source_read() does. */
 static int source_read_line(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     static const char mark[] = "\xef\xbb\xbf";
@@ -145,7 +144,7 @@ static int source_read_line(struct source *source, bool waits, const char **text
     return VALUES_ONE;
 }
 
-/* Reads a record of CSV, which may have newlines in quotes. Returns like source_read(). */
+/* A record of CSV may have newlines in quotes. Returns what source_read() does. */
 static int source_read_record(struct source *source, bool waits, const char **text, size_t *length, struct error *error)
 {
     int result;
@@ -178,7 +177,7 @@ static int source_read_record(struct source *source, bool waits, const char **te
     return VALUES_ONE;
 }
 
-/* Reads the next value, unsplit. Returns an enum values_result or -1. */
+/* Reads the next value, without splitting it. Returns an enum values_result or -1. */
 static int source_read(struct source *source, bool csv, bool waits, const char **text, size_t *length,
                        struct error *error)
 {
@@ -207,7 +206,7 @@ static struct piece trimmed(const struct sources *sources, const char *text, siz
     return (struct piece){text, length};
 }
 
-/* Splits a CSV record. A quoted field ends at a quote that is not doubled. */
+/* In CSV a field in quotes ends at a quote that is not doubled. */
 static int split_record(char separator, const char *text, const char *end, struct rows *rows, struct error *error)
 {
     char *field = malloc((size_t)(end - text) + 1);
@@ -259,7 +258,7 @@ static int sources_split(const struct sources *sources, const char *text, size_t
     return rows_add(rows, field.text, field.length) ? 0 : sources_no_memory(error);
 }
 
-/* Reads and splits the next value of the source. Returns an enum values_result or -1. */
+/* Returns an enum values_result or -1. */
 static int source_next(const struct sources *sources, struct source *source, bool waits, struct error *error)
 {
     const char *text;
@@ -294,7 +293,7 @@ static int sources_copy(const struct rows *from, size_t row, struct rows *to, st
     return 0;
 }
 
-/* Appends the next value of each source of the group to the unfinished row. The shortest source ends the group. */
+/* Adds the next value of each source of the group to the unfinished row. The group ends with its shortest source. */
 static int group_next(struct sources *sources, const struct group *group, bool waits, struct rows *rows,
                       struct error *error)
 {
@@ -366,7 +365,7 @@ static int sources_read_names(struct sources *sources, struct error *error)
     return sources->named != NULL ? 0 : sources_no_memory(error);
 }
 
-/* Reads all groups except the first. */
+/* Reads all groups but the first. */
 static int sources_keep(struct sources *sources, struct error *error)
 {
     for (size_t i = 0; sources->options.link && i < sources->count; i++) {
@@ -414,7 +413,6 @@ static struct arguments sources_row(struct sources *sources, const struct rows *
     return row;
 }
 
-/* Makes room for the fields of a row. */
 static int sources_make_room(struct sources *sources, size_t fields, struct error *error)
 {
     if (fields <= sources->row_capacity)
@@ -432,7 +430,7 @@ struct arguments sources_names(const struct sources *sources)
     return (struct arguments){sources->named, (unsigned)rows_fields(&sources->names, 0)};
 }
 
-/* With sources_options.link: the longest source determines the number of rows. */
+/* With sources_options.link there are as many rows as the longest source has. */
 static int next_linked(struct sources *sources, struct arguments *row, struct error *error)
 {
     size_t rows = 0;
@@ -453,7 +451,7 @@ static int next_linked(struct sources *sources, struct arguments *row, struct er
     return SOURCES_ROW;
 }
 
-/* Collects the values for the next row of the first group. */
+/* Collects the values of the next row of the first group. */
 static int gather_first(struct sources *sources, bool waits, struct error *error)
 {
     const unsigned wanted = sources->options.per_row > 0 ? sources->options.per_row : 1;
@@ -471,7 +469,7 @@ static int gather_first(struct sources *sources, bool waits, struct error *error
     return VALUES_ONE;
 }
 
-/* Advances to the next row of the cross product, in which the last group varies fastest. */
+/* Goes on to the next row of the cross product. The last group changes fastest. */
 static void product_advance(struct sources *sources)
 {
     size_t i = sources->group_count - 1;
@@ -524,7 +522,7 @@ static void shuffle(size_t *order, size_t count)
     }
 }
 
-/* Reads all rows and determines their order. */
+/* Reads all rows, and decides on their order. */
 static int read_all(struct sources *sources, struct error *error)
 {
     struct arguments row;
@@ -550,7 +548,7 @@ static int read_all(struct sources *sources, struct error *error)
     return result;
 }
 
-/* Takes the next entry, or as many as form a row and fit on a command line. */
+/* Takes the next entry or, with `slots`, as many as make a row and fit on a command line. */
 static int next_of_all(struct sources *sources, struct arguments *row, struct error *error)
 {
     enum { LINE_BYTES = 100000 };

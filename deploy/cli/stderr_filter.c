@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Filtering mpirun's standard messages: see stderr_filter.h. */
+/* Filters what mpirun prints: see stderr_filter.h. */
 #include "deploy/cli/stderr_filter.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define RULE        "--------------------------------------------------------------------------\n"
-#define SKIPPED_MAX 2000 /* longer than any of the texts: the end was missed */
-#define NAME_MAX    100  /* of a host name with a process number */
+#define SKIPPED_MAX 2000 /* no message is so long: its end was missed */
+#define NAME_MAX    100  /* limit of a host's name with a process number */
 
-/* '*' matches up to NAME_MAX characters of one line before the character that follows it; '#' matches digits. */
+/* '*' matches at most NAME_MAX characters of a line, up to the character that follows it; '#' matches digits. */
 static const struct {
     const char *begin, *end;
 } texts[] = {
@@ -24,7 +24,7 @@ static const struct {
     /* version 5 with ULFM */
     {RULE "WARNING: The selected 'osc' module 'sm' is not tested for post-failure\n", "\n" RULE},
     {"# more processes have sent help message help-mpi-ft.txt / module:untested", "\n"},
-    /* version 5, when ranks end with a non-zero status */
+    /* version 5, if ranks end with a status other than 0 */
     {"[*] PMIX ERROR: PMIX_ERR_UNREACH in file ../../../src/server/pmix_server.c", "\n"},
     {"[*] PMIX ERROR: BAD-PARAM in file ../../../src/event/pmix_event_notification.c", "\n"}, /* after a loss */
 };
@@ -42,7 +42,7 @@ void stderr_filter_flush(struct stderr_filter *stderr_filter)
     stderr_filter->held_length = 0;
 }
 
-/* True if the held text is the beginning of `begin`, or (`*whole`) all of it. */
+/* True if the held text is the beginning of `begin`. `*whole`: it is all of it. */
 static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const char *begin, bool *whole)
 {
     size_t name = 0;
@@ -66,7 +66,8 @@ static bool stderr_filter_fits(const struct stderr_filter *stderr_filter, const 
     return true;
 }
 
-/* True if the held text may begin a message. If it is the whole beginning, skipping starts. */
+/* True if the held text may be the beginning of a message. If it is the whole beginning, the message is skipped from
+ * here on. */
 static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
 {
     if (stderr_filter->last == '\033')
@@ -85,7 +86,7 @@ static bool stderr_filter_may_begin(struct stderr_filter *stderr_filter)
     return false;
 }
 
-/* Newlines occur only at both ends of the endings, so matching can restart at the present character. */
+/* An ending has newlines at its ends only, so after a mismatch it can begin again only with the present character. */
 static void skip(struct stderr_filter *stderr_filter, char c)
 {
     if (stderr_filter->end[stderr_filter->end_length] != c)

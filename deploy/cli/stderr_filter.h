@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Removes standard messages of mpirun from its standard error: about non-zero exit statuses and aborts, forwarded
- * signals, and failures to report a lost rank.
+/* Removes what mpirun prints about exit statuses other than 0, aborts, signals that it passes on, and failures to
+ * report a lost rank.
  *
- * The exit statuses of HDSS have a meaning that the programs explain; mpirun would add a dozen lines that look like a
- * crash. `mpirun --quiet` would also suppress real errors. Other text passes unchanged and at once; only a possible
- * beginning of a message is held back. */
+ * The programs of HDSS explain their exit statuses; mpirun would add a dozen lines that look like a crash. `mpirun
+ * --quiet` would also suppress real errors. Other text passes at once, and unchanged; only what may be the beginning
+ * of a message is held back. */
 #pragma once
 
 #include <stddef.h>
@@ -12,10 +12,10 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    char last;         /* last passed character: no message begins after an escape */
-    const char *end;   /* end of the message being skipped; NULL: none */
-    size_t end_length; /* matched bytes of that end */
-    size_t skipped;    /* bytes skipped */
+    char last;         /* last character that has passed: no message begins after an escape */
+    const char *end;   /* how the message ends that is skipped; NULL: none is skipped */
+    size_t end_length; /* bytes of that end that were matched */
+    size_t skipped;    /* bytes that were skipped */
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };
@@ -24,5 +24,5 @@ void stderr_filter_init(struct stderr_filter *stderr_filter,
                         void (*write)(void *context, const char *bytes, size_t count), void *context);
 void stderr_filter_take(struct stderr_filter *stderr_filter, const char *bytes, size_t count);
 
-/* At the end: passes what is held back. */
+/* To be called at the end: passes on what is held back. */
 void stderr_filter_flush(struct stderr_filter *stderr_filter);

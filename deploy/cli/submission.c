@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Submitting jobs to a set: see submission.h; docs/CONTROL.md has the protocol. */
+/* Submits jobs to a set: see submission.h. docs/CONTROL.md has the protocol. */
 #include "deploy/cli/submission.h"
 
 #include "common/os/say.h"
@@ -24,11 +24,11 @@
 
 #define ANSWER_MS   30000
 #define BAD_REQUEST 400
-/* Limit of a request of the set. */
+/* Limit of the set for a request. */
 #define BODY_MAX (1u << 20)
 
-/* Adds options that suppress the job's progress and summary if they are shown here, or not wanted; the user's options
- * follow and take precedence. */
+/* If progress and summary are shown here, or not wanted, adds options that suppress them in the job. The user's
+ * options follow, so that they win. */
 static void add_quiet_words(json_t *words, const struct submission_request *request, const struct job *as)
 {
     const bool shows = request->waits && (request->quiet || request->is_json || attend_shows_progress(as));
@@ -56,7 +56,7 @@ static json_t *words_of(const struct submission_request *request, const struct a
     return words;
 }
 
-/* Omits variables that are not UTF-8. */
+/* Leaves out variables that are not UTF-8. */
 static json_t *environment_json(void)
 {
     json_t *array = json_array();
@@ -134,7 +134,7 @@ static int print_json(const char *program, json_t *json)
     return commands_end_page(program);
 }
 
-/* 0 if the answer has no number. */
+/* 0: the answer has no number. */
 static uint64_t number_of_job(const struct control_answer *answer)
 {
     const json_int_t id = json_integer_value(json_object_get(answer->json, "id"));
@@ -177,7 +177,7 @@ static int be_there(const char *program, const struct submission_request *reques
     return status;
 }
 
-/* Explains a refused job like `hdss run` does. */
+/* Explains why the job was refused, as `hdss run` does. */
 static int refused(const struct control_answer *answer, enum ask_end end, const struct set_place *set,
                    const struct options *options, int argc, char *const *argv, struct error *error)
 {
@@ -193,7 +193,6 @@ static int refused(const struct control_answer *answer, enum ask_end end, const 
     return EXIT_STATUS_FAILED;
 }
 
-/* Prints the job's ID and adds its rows. */
 static int leave_there(const char *program, const struct submission_request *request, const struct set_place *set,
                        uint64_t number, json_t *json)
 {
@@ -218,7 +217,7 @@ static int hand_over(const char *program, const struct submission_request *reque
     struct control_answer answer;
     const int signals = request->waits ? attend_signals() : -1;
     int status;
-    control_client_init(&client, set->path); /* closes the watching connection, so that no request stays pending */
+    control_client_init(&client, set->path); /* so that no request on the connection used so far is pending */
     control_client_init(&waits, set->path);
     const enum ask_end end = control_client_ask(&client, "POST", "/v1/jobs", text, ANSWER_MS, &answer, error);
     const uint64_t number = end == ASK_ANSWERED ? number_of_job(&answer) : 0;

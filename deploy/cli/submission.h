@@ -14,16 +14,16 @@
 #define SUBMISSION_AFTER_MAX 64
 
 struct submission_request {
-    const char *set;                         /* borrowed; NULL: the default set */
-    const char *name;                        /* of the job; borrowed; NULL: none */
+    const char *set;                         /* NULL: the default set; borrowed */
+    const char *name;                        /* of the job; NULL: none; borrowed */
     int64_t priority;                        /* higher first */
-    unsigned weight;                         /* share among jobs of equal priority */
+    unsigned weight;                         /* share among jobs of the same priority */
     const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
     size_t after_count;
     bool waits, leaves, quiet, is_json, is_open;
-    struct sources *sources; /* its rows, opened; borrowed; NULL: none */
+    struct sources *sources; /* rows of the job, which are open; NULL: none; borrowed */
     bool stays_open;         /* others may add rows */
-    /* With `waits`: prints the job's output, and ends with this process; NULL: none. */
+    /* With `waits`: prints the job's output, and ends with this process; NULL: nothing does. */
     const struct launch_side *side;
 };
 
@@ -32,8 +32,8 @@ struct submission_request {
         .weight = 1                                                                                                    \
     }
 
-/* Submits the job with these words, the first of which is a program name; prints its ID or waits for its end. `*asked`:
- * a signal asked it to end. `options`, `argc` and `argv` are those of the command, for messages about mistakes. Returns
- * the exit status; the error is empty if it was printed. */
+/* Submits the job with these words, of which the first names a program. Prints its ID, or waits for its end.
+ * `*asked`: a signal has told it to end. For messages about mistakes, `options`, `argc` and `argv` are those of the
+ * command. Returns an exit status; the error is empty if it was printed. */
 int submission_make(const char *program, const struct submission_request *request, const struct argv *job,
                     const struct options *options, int argc, char *const *argv, bool *asked, struct error *error);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* hdss submit: submits a job to a set, with the job options of `hdss run`. */
+/* hdss submit: submits a job to a set. Its options for the job are those of `hdss run`. */
 #include "deploy/cli/colour.h"
 #include "deploy/cli/commands.h"
 #include "deploy/cli/exec_request.h"
@@ -26,9 +26,9 @@
 
 struct submit {
     struct submission_request request;
-    struct exec_request tasks; /* for words of `hdss exec` */
-    uint64_t array_last;       /* last task of --array; 0: not given */
-    char array[60];            /* the tasks to run, as an option */
+    struct exec_request tasks; /* for the words of `hdss exec` */
+    uint64_t array_last;       /* the last task of --array; 0: not given */
+    char array[60];            /* the tasks to be run, as an option */
 };
 
 _Static_assert(offsetof(struct submit, request) == 0, "options of the submission take it for its request");
@@ -120,7 +120,7 @@ static const struct options submit_options = {
         "not known how the job ended; 2 wrong use.",
 };
 
-/* Both option tables in one for parsing; options of the job are passed on. */
+/* All options, for parsing. Those of the job are passed on. */
 static struct options all_options(void)
 {
     struct options all = submit_options;
@@ -136,7 +136,6 @@ void submit_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
-/* Makes the words one command of the kernel `exec`. */
 static int take_command(struct argv *job, int count, char *const *words, struct error *error)
 {
     const struct words_options options = {.quotes = true};
@@ -160,7 +159,7 @@ static bool is_exec_parameter(const char *word)
     return found;
 }
 
-/* True if the words after `exec` are those of `hdss exec`, not parameters of the kernel. */
+/* True if the words after `exec` are those of `hdss exec`, and not parameters of the kernel. */
 static bool are_words_of_tasks(int argc, char **argv, int at)
 {
     const struct options options = exec_options();
@@ -177,7 +176,7 @@ static bool are_words_of_tasks(int argc, char **argv, int at)
     return has_file;
 }
 
-/* Adds the tasks of --array as iterations of a loop. */
+/* The tasks of --array are iterations of a loop. */
 static int add_array(const struct submit *submit, struct argv *job, struct error *error)
 {
     if (!submit->tasks.is_one_task)
@@ -187,7 +186,7 @@ static int add_array(const struct submit *submit, struct argv *job, struct error
     return 0;
 }
 
-/* Takes words of `hdss exec`, which follow argv[0]. Returns like take_arguments(). */
+/* The words of `hdss exec` follow argv[0]. Returns what take_arguments() does. */
 static int take_tasks(struct submit *submit, struct argv *job, int argc, char **argv, struct error *error)
 {
     struct exec_request *tasks = &submit->tasks;
@@ -211,7 +210,7 @@ static int take_tasks(struct submit *submit, struct argv *job, int argc, char **
     return 0;
 }
 
-/* The options, and those of a launch, which are refused by name. */
+/* The options, and those of a launch: the latter are refused by name. */
 static struct options known_options(void)
 {
     struct options known = all_options();

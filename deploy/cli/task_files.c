@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of each task: see task_files.h. */
+/* Writes files for each task: see task_files.h. */
 #include "deploy/cli/task_files.h"
 
 #include "common/os/files.h"
@@ -14,13 +14,12 @@
 
 #define NUMBER_ROOM 24
 
-/* A path being composed. */
 struct name {
     char *path;
     size_t length;
 };
 
-/* Ignores a character for which there is no room; the length then equals the room. */
+/* If there is no room the character is left out, which is seen by the length: it is then PATH_MAX. */
 static void add_char(struct name *name, char c)
 {
     if (name->length < PATH_MAX)
@@ -91,7 +90,7 @@ static int create(const char *file)
     return file_open_to_write(file, O_CREAT | O_TRUNC);
 }
 
-/* Replaces a file; makes its folders if that fails. */
+/* Replaces the file. Makes its folders if they are missing. */
 static int write_file(const char *path, const char *ending, const void *bytes, size_t count, struct error *error)
 {
     char file[PATH_MAX];

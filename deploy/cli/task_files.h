@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files for each task, as of GNU parallel's --results. */
+/* Files for each task, as with --results of GNU parallel. */
 #pragma once
 
 #include "common/util/error.h"
@@ -13,7 +13,7 @@
 int task_files_layout(char path[PATH_MAX], const char *folder, const struct piece *names, const struct piece *texts,
                       unsigned columns, struct error *error);
 
-/* Writes a task's files and makes their folders. A path that ends in a slash is a folder for stdout, stderr and seq;
- * otherwise it is the output file, with PATH.err and PATH.seq beside it. */
+/* Writes the files of a task, and makes their folders. A path that ends with a slash is a folder for stdout, stderr
+ * and seq; any other is the file for the output, with PATH.err and PATH.seq beside it. */
 int task_files_write(const char *path, uint64_t number, const void *out, size_t out_bytes, const void *err,
                      size_t err_bytes, struct error *error);

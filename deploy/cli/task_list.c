@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The list of tasks: see task_list.h. */
+/* Writes the list of tasks: see task_list.h. */
 #include "deploy/cli/task_list.h"
 
 #include "common/util/row_escape.h"

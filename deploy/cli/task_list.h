@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Writes the list of tasks for the kernel exec: list=FILE.
+/* The list of tasks for the kernel exec: list=FILE.
  *
- * The first line names the columns; each other line is a task with fields separated by TABs, and its number if that is
- * not its place; the line `\.` ends the list. */
+ * The first line names the columns. Each other line is a task, with fields separated by TABs, and with its number if
+ * that is not its place. The line `\.` ends the list. */
 #pragma once
 
 #include "common/util/error.h"
@@ -17,10 +17,9 @@ struct task_list {
     const char *path; /* borrowed */
     uint64_t rows;
     bool is_named;   /* the first line was written */
-    unsigned fields; /* fields in the unfinished row */
+    unsigned fields; /* of the unfinished row */
 };
 
-/* Creates the file. */
 int task_list_begin(struct task_list *list, const char *path, struct error *error);
 
 /* Writes the first line: `names`, then numbers for the remaining of `columns`. */
@@ -29,13 +28,13 @@ void task_list_name(struct task_list *list, const struct piece *names, unsigned 
 /* Adds a row as a whole, or field by field. */
 void task_list_add(struct task_list *list, uint64_t number, const struct piece *fields, unsigned count);
 
-/* Begins the row of task `number`, from 1. */
+/* `number` is from 1. */
 void task_list_begin_row(struct task_list *list, uint64_t number);
 void task_list_add_field(struct task_list *list, const struct piece *field);
 void task_list_end_row(struct task_list *list);
 
-/* Flushes added rows; readers see whole lines. */
+/* Flushes the rows that were added. Readers always see whole lines. */
 int task_list_flush(struct task_list *list, struct error *error);
 
-/* Closes the file, with the last line if `complete`. No effect if it was not begun. */
+/* Closes the file; with the last line if the list is `complete`. Does nothing if the list was not begun. */
 int task_list_end(struct task_list *list, bool complete, struct error *error);

@@ -21,7 +21,7 @@ static const struct options options = {
     .sections = {{"Help", options_common}},
 };
 
-/* Column of descriptions. */
+/* Where descriptions begin. */
 enum { INDENT = 10 };
 
 /* "fac2 (fss)". */
@@ -66,14 +66,13 @@ static void list_techniques(void)
          "finish first.");
 }
 
-/* Prints the heading and `length` bytes of text beside it. */
 static void print_wrapped(const char *heading, const char *text, size_t length)
 {
     printf("%-*s", INDENT, heading);
     wrap_write(text, length, INDENT, stdout);
 }
 
-/* Prints each clause of the text on its own lines. */
+/* Each clause of the text begins on a line of its own. */
 static void describe_clauses(const char *heading, const char *text)
 {
     for (const char *end; (end = strstr(text, "; ")) != NULL; text = end + 2, heading = "")
@@ -131,7 +130,7 @@ static int techniques_command_wrong_use(const char *text)
     return EXIT_STATUS_USAGE;
 }
 
-/* Describes the other value of --technique. */
+/* `auto` is no technique, but a value of --technique. */
 static void describe_auto(void)
 {
     puts(RUN_TECHNIQUE_AUTO ": the technique that promises to finish first\n"
@@ -152,7 +151,7 @@ static int techniques_command_describe_named(const char *name)
         error_set(&error, "'%s' is a kernel; type: hdss kernels %s", name, name);
         return techniques_command_wrong_use(error.text);
     }
-    if (technique_load(&spec, name, &error) < 0) /* also accepts a whole spec */
+    if (technique_load(&spec, name, &error) < 0) /* accepts a whole spec, too */
         return techniques_command_wrong_use(error.text);
     describe_technique(spec.technique);
     return techniques_command_finish();

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* hdss up: launches a set that waits for jobs.
  *
- * The line is that of `hdss run` with a supermaster that serves. It runs in a session of its own; this process waits
- * until the set answers. */
+ * The launch line is that of `hdss run`, but the supermaster serves. It runs in a session of its own; this process
+ * waits until the set answers. */
 #include "common/config/address.h"
 #include "common/config/serve_options.h"
 #include "common/os/files.h"
@@ -30,21 +30,21 @@
 #include <unistd.h>
 
 #define ANSWER_MS 2000
-/* Interval of asking the set. */
+/* How often to ask the set. */
 #define LOOK_MS 10
 /* Limit of --jobs-at-once. */
 #define AT_ONCE_MAX 64
-/* Limit of the log that is shown if the set did not come up. */
+/* How much of the log is shown if the set does not come up. */
 #define SHOWN_MAX 65536
-/* Time for a set to end by itself after the end of standard input. */
+/* How long a set may take to end after the end of standard input. */
 #define END_S 60
 
 static const char program[] = "hdss up";
 
 struct up_request {
-    struct launch_plan plan; /* target of the launch options */
-    const char *name;        /* borrowed; NULL: not given */
-    const char *state;       /* state folder; borrowed; NULL: not given */
+    struct launch_plan plan; /* gets the options of the launch */
+    const char *name;        /* NULL: not given; borrowed */
+    const char *state;       /* state folder; NULL: not given; borrowed */
     const char *http;
     const char *listen;
     const char *metrics_file;
@@ -156,7 +156,6 @@ void up_grammar(struct grammar *grammar)
     *grammar = (struct grammar){up_options, OPERANDS_NONE};
 }
 
-/* The absolute path of the state folder. */
 static int find_state(const struct up_request *request, const char *name, char path[PATH_MAX], struct error *error)
 {
     const char *given = request->state;
@@ -169,7 +168,7 @@ static int find_state(const struct up_request *request, const char *name, char p
     return length < PATH_MAX ? 0 : error_set(error, "the path of the set's folder is too long");
 }
 
-/* True if a set of that name answers; the caller then owns its session. */
+/* True if a set of that name answers. The caller then owns `session`. */
 static bool is_up(const char *name, json_t **session)
 {
     struct set_place set;
@@ -188,7 +187,6 @@ static bool is_up(const char *name, json_t **session)
     return end == ASK_ANSWERED;
 }
 
-/* Prints the port of the set, if it has one. */
 static void say_port(const struct up_request *request, const json_t *session)
 {
     struct address address;
@@ -206,7 +204,7 @@ static void say_port(const struct up_request *request, const json_t *session)
 static int say_up(const struct up_request *request, const char *name, const json_t *session)
 {
     const json_int_t workers = json_integer_value(json_object_get(session, "workers"));
-    if (request->is_json) { /* a reader detects the end by the newline */
+    if (request->is_json) { /* a reader knows by the newline that this is all */
         char *text = json_dumps(session, request->foreground ? JSON_COMPACT : JSON_INDENT(2));
         printf("%s\n", text != NULL ? text : "null");
         free(text);
@@ -264,12 +262,12 @@ static void add_words(struct up_request *request, const char *name, const char *
 struct attended_set {
     const struct up_request *request;
     const char *name;
-    bool is_said;    /* a message said that it is up */
-    int64_t late_ms; /* when it must have ended after the end of standard input; 0: not yet, or not relevant */
+    bool is_said;    /* a message has said that it is up */
+    int64_t late_ms; /* when the set must have ended, after the end of standard input; 0: there is no such time */
     bool late_said;
 };
 
-/* Drops input. True at its end. */
+/* Drops what standard input has. Returns true at its end. */
 static bool has_input_ended(void)
 {
     char bytes[4096];
@@ -280,7 +278,7 @@ static bool has_input_ended(void)
     return count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR);
 }
 
-/* What the launch is to do after the end of standard input. */
+/* After the end of standard input: what the launch must do. */
 static enum launch_wish end_in_time(struct attended_set *set)
 {
     char text[80];
@@ -293,14 +291,14 @@ static enum launch_wish end_in_time(struct attended_set *set)
     return LAUNCH_ENDS;
 }
 
-/* Prints that the set is up after it answers, and ends it after standard input if requested. */
+/* Prints that the set is up as soon as it answers. With --until-eof, ends the set after the end of standard input. */
 static enum launch_wish look_at_set(void *context, enum launch_stage stage)
 {
     struct attended_set *set = context;
     json_t *session;
     if (set->request->until_eof && set->late_ms == 0 && has_input_ended()) {
         set->late_ms = launch_clock_ms() + 1000 * END_S;
-        signal(SIGPIPE, SIG_IGN); /* the reader of the output may be gone */
+        signal(SIGPIPE, SIG_IGN); /* the output may have no reader any more */
     }
     if (set->late_ms > 0)
         return end_in_time(set);
@@ -340,7 +338,7 @@ static int launch_set(struct up_request *request, const char *name, FILE *log, s
     return run_launch_plan(&request->plan, &how, error);
 }
 
-/* The process that stays with the launcher. */
+/* In the process that remains with the launcher. */
 static _Noreturn void stay(struct up_request *request, const char *name, int log)
 {
     struct error error = {0};
@@ -359,7 +357,7 @@ static _Noreturn void stay(struct up_request *request, const char *name, int log
     _exit(status);
 }
 
-/* Prints what the set has logged since `from`, or that it cannot. */
+/* Prints what the set has logged from `from` on. */
 static void show_log(int log, off_t from)
 {
     static char bytes[SHOWN_MAX];
@@ -370,7 +368,7 @@ static void show_log(int log, off_t from)
         fwrite(bytes, 1, (size_t)count, stderr);
         from += count;
     }
-    if (from == began && write(log, "\n", 1) < 0) { /* otherwise no message would explain the failure */
+    if (from == began && write(log, "\n", 1) < 0) { /* otherwise no message would say why it has failed */
         snprintf(text, sizeof text, "the set has ended, and cannot write why to its log: %s", strerror(errno));
         say_error(program, text);
     }
@@ -393,7 +391,7 @@ static void take_signals_of_up(void)
             sigaction(numbers[i], &action, NULL);
 }
 
-/* Waits until the set answers or its launch ends; then its log has the reason. */
+/* Waits until the set answers, or its launch ends; then its log says why. */
 static int wait_until_up(const struct up_request *request, const char *name, pid_t child, int log, off_t from)
 {
     bool asked = false;
@@ -417,7 +415,7 @@ static int wait_until_up(const struct up_request *request, const char *name, pid
     }
 }
 
-/* Opens the set's log in its folder, which is made if necessary. */
+/* The log is in the set's folder, which is made if it is missing. */
 static int open_log(const char *state, struct error *error)
 {
     const int folder = file_make_folders(state, error) == 0 ? file_open_own_folder(state, error) : -1;

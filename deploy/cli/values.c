@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Values of a file: see values.h. */
+/* Reads the values of a file: see values.h. */
 #include "deploy/cli/values.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ void values_close(struct values *values)
     *values = (struct values){.file = -1};
 }
 
-/* Makes room after the unused bytes, including a NUL. */
+/* Makes room after the bytes that were not taken yet, also for a NUL. */
 static int values_make_room(struct values *values, struct error *error)
 {
     if (values->begin > 0) {
@@ -73,7 +73,7 @@ static bool has_something(const struct values *values)
     return poll(&polled, 1, 0) != 0;
 }
 
-/* Reads more. VALUES_ONE: there are new bytes. */
+/* Returns VALUES_ONE if there are new bytes. */
 static int values_read(struct values *values, bool waits, struct error *error)
 {
     ssize_t count;
@@ -91,7 +91,7 @@ static int values_read(struct values *values, bool waits, struct error *error)
     return values->is_read ? VALUES_END : VALUES_ONE;
 }
 
-/* Takes `length` bytes as a value and skips the delimiter, if any. */
+/* Takes `length` bytes as a value, and skips the delimiter that follows them. */
 static int values_take(struct values *values, size_t length, const char **text, size_t *taken, struct error *error)
 {
     *text = values->buffer + values->begin;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Reads the values of a file or of standard input, separated by a delimiter. */
+/* Reads the values of a file or of standard input. They are separated by a delimiter. */
 #pragma once
 
 #include "common/util/error.h"
@@ -8,26 +8,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limit of a value: no command can be longer. */
+/* No command can be longer. */
 #define VALUES_BYTES_MAX (2u << 20)
 
 struct values {
-    const char *path; /* borrowed; "-": standard input */
+    const char *path; /* "-": standard input; borrowed */
     char delimiter;
     int file;
     char *buffer; /* owned */
     size_t capacity, begin, end;
-    size_t looked;   /* bytes from `begin` on without a delimiter */
+    size_t looked;   /* bytes from `begin` on in which there is no delimiter */
     uint64_t number; /* of the last value, from 1 */
-    bool is_read;    /* end of file was reached */
+    bool is_read;    /* the file was read to its end */
 };
 
 enum values_result { VALUES_END = 0, VALUES_ONE = 1, VALUES_NOT_YET = 2 };
 
-/* Opens the file. On failure nothing is owned. */
+/* On failure nothing is owned. */
 int values_open(struct values *values, const char *path, char delimiter, struct error *error);
 void values_close(struct values *values);
 
-/* Returns an enum values_result or -1; with VALUES_ONE the next value, NUL-terminated and valid until the next call.
- * VALUES_NOT_YET only if `waits` is false and there is no input yet. */
+/* Returns an enum values_result or -1. VALUES_ONE: `text` is the next value, with NUL, valid until the next call.
+ * VALUES_NOT_YET is returned only if `waits` is false, and there is no input yet. */
 int values_next(struct values *values, bool waits, const char **text, size_t *length, struct error *error);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Caching launchers' versions: see version_cache.h. A line has: size, time of change in nanoseconds, path, and the text
- * as of plain(), each followed by a tab. */
+/* Keeps the versions of launchers: see version_cache.h. A line has the size, the time of change in nanoseconds, the
+ * path, and the text as plain() leaves it. A tab follows each. */
 #include "deploy/cli/version_cache.h"
 
 #include "common/util/plain.h"
@@ -14,10 +14,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A full file is replaced. */
+/* A file that is full is replaced. */
 enum { CACHE_BYTES_MAX = 16384, LINE_BYTES = PATH_MAX + VERSION_TEXT_MAX + 64 };
 
-/* The file in the XDG cache folder, which is made if necessary. False if there is no place for it. */
+/* The file in the XDG cache folder, which is made if it is missing. Returns false if there is no place for it. */
 static bool cache_path(char path[PATH_MAX], bool make)
 {
     const char *base = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
@@ -51,7 +51,7 @@ static bool is_elf(const char *path)
     return read_all && memcmp(magic, "\177ELF", 4) == 0;
 }
 
-/* Composes the beginning of the program's lines. False if it cannot be cached. */
+/* How the program's lines begin. Returns false if it must not be cached. */
 static bool key_of(const char *path, char key[LINE_BYTES])
 {
     struct stat status;
@@ -96,7 +96,7 @@ void version_cache_keep(const char *path, const char *text)
         return;
     if (fstat(file, &status) == 0 && status.st_size > CACHE_BYTES_MAX && ftruncate(file, 0) < 0)
         length = 0;
-    ssize_t written = write(file, line, length); /* all or nothing, because others may write concurrently */
+    ssize_t written = write(file, line, length); /* all or nothing, because others may write at the same time */
     (void)written;
     close(file);
 }

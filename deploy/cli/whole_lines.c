@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Writing whole lines: see whole_lines.h. */
+/* Writes whole lines: see whole_lines.h. */
 #include "deploy/cli/whole_lines.h"
 #include "deploy/cli/colour.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Additional room for the end of a line, and for clearing and colouring. */
+/* More room: for the end of a line, and to clear and colour it. */
 enum { EXTRA = 64 };
 
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
@@ -29,7 +29,7 @@ bool whole_lines_hold(const struct whole_lines *lines)
     return lines->line_length + lines->place_length > 0;
 }
 
-/* Columns of the program's name and colon at the beginning of a line of HDSS; 0: none. */
+/* How long the program's name is, with its colon, at the beginning of a line of HDSS; 0: there is none. */
 static size_t name_length(const char *line, size_t length)
 {
     static const char *const names[] = {
@@ -40,7 +40,7 @@ static size_t name_length(const char *line, size_t length)
     return 0;
 }
 
-/* Writes the held part of a line in one call. */
+/* In one call. */
 static void whole_lines_write(struct whole_lines *lines)
 {
     const size_t name = lines->is_coloured ? name_length(lines->line, lines->line_length) : 0;
@@ -66,7 +66,7 @@ static void add_to_line(struct whole_lines *lines, char c)
         whole_lines_write(lines);
 }
 
-/* Treats a supposed progress line as text. */
+/* What looked like a progress line is text. */
 static void give_place_up(struct whole_lines *lines)
 {
     const size_t length = lines->place_length;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Writes lines of several writers, each as a whole and by one write, and never after a progress line.
  *
- * The ranks' standard error arrives through the launcher in arbitrary pieces. A line is written when it is complete;
- * whole_lines_flush() writes an incomplete one after some time. A progress line begins with a carriage return, ends
- * with WHOLE_LINES_CLEAR and is overwritten by the next one: it is written at once, and cleared before other lines. On
- * a terminal the program's name can be coloured. */
+ * What the ranks write to standard error comes through the launcher in pieces of any length. A line is written when
+ * it is complete; whole_lines_flush() is for one that is incomplete after some time. A progress line begins with a
+ * carriage return and ends with WHOLE_LINES_CLEAR, and the next one replaces it. It is written at once, and cleared
+ * before other lines. On a terminal the program's name can be coloured. */
 #pragma once
 
 #include <stdbool.h>
@@ -19,24 +19,24 @@ struct whole_lines {
     char place[1024];    /* [place_length] beginning of a progress line, with its carriage return */
     size_t place_length; /* 0: none */
     bool is_in_place;    /* the terminal shows a progress line */
-    char shown[1024];    /* [shown_length] the last progress line, unless cleared */
+    char shown[1024];    /* [shown_length] the last progress line, if it was not cleared */
     size_t shown_length;
     bool is_coloured;
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };
 
-/* -1 if memory runs out. */
+/* Returns -1 if memory runs out. */
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
                      void (*write)(void *context, const char *bytes, size_t count), void *context);
 void whole_lines_fini(struct whole_lines *lines);
 void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count);
 
-/* True while part of a line is held back. */
+/* True if part of a line is held back. */
 bool whole_lines_hold(const struct whole_lines *lines);
 
-/* Writes the last progress line again after other text. */
+/* Writes the last progress line again, after other text. */
 void whole_lines_redraw(struct whole_lines *lines);
 
-/* Writes what is held back; `ends`: and clears the progress line. */
+/* Writes what is held back. `ends`: clears the progress line, too. */
 void whole_lines_flush(struct whole_lines *lines, bool ends);

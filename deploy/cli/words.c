@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Composing a command line: see words.h. */
+/* Joins the words of a command: see words.h. */
 #include "deploy/cli/words.h"
 
 #include "common/util/text.h"
@@ -8,19 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Characters that need no quotes, including {..}. */
+/* Need no quotes, nor does {..}. */
 #define WORDS_PLAIN "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_@%+=:,./-^#{}"
 
 /* True if the word needs no quotes, so that each value of its {..} becomes a word. */
 static bool words_is_plain(const char *word)
 {
-    /* a word like #{} begins a comment, by which users hide arguments from a command */
+    /* a word such as #{} begins a comment, with which users hide arguments from a command */
     const bool expands = strchr(word, '{') != NULL && (strchr(word, ',') != NULL || strstr(word, "..") != NULL);
     return word[0] != '\0' && (word[0] != '#' || word[1] == '{') && strspn(word, WORDS_PLAIN) == strlen(word) &&
            !expands;
 }
 
-/* Adds the word in quotes. A backslash before a brace stays outside, where it prevents replacement. */
+/* A backslash before a brace stays outside of the quotes, where it prevents that the brace is replaced. */
 static void add_quoted(struct text *text, const char *word)
 {
     const char *brace;
@@ -43,7 +43,7 @@ static void add_word(struct text *text, const char *word)
         add_quoted(text, word);
 }
 
-/* Length of NAME= at the beginning, or 0. */
+/* Length of NAME= at the beginning of the word; 0: it has none. */
 static size_t assignment_length(const char *word)
 {
     size_t length = 0;
@@ -61,11 +61,11 @@ static bool is_among(const char *word, const char *const *words, size_t count)
     return false;
 }
 
-/* Programs that accept operators of a shell as their own words. */
+/* Programs that take operators of a shell as words of their own. */
 static const struct taker {
     const char *program;
-    const char *option;    /* after this option; NULL: see below */
-    unsigned first;        /* among so many first words that are not options; 0: anywhere */
+    const char *option;    /* after this option; NULL: see `first` */
+    unsigned first;        /* among so many first words that are no options; 0: anywhere */
     const char *operators; /* which ones; NULL: all */
 } takers[] = {
     {"awk", "-F"},
@@ -96,7 +96,7 @@ static const char *program_name(const char *word)
     return slash != NULL ? slash + 1 : word;
 }
 
-/* Number of words from `begin` to `at` that are neither options nor numbers of grep's options, such as -m 1. */
+/* How many words from `begin` to `at` are neither options, nor numbers for grep's options, such as -m 1. */
 static unsigned count_operands(char *const *words, int begin, int at)
 {
     unsigned count = 0;
@@ -119,7 +119,7 @@ static bool takes(const struct taker *taker, char *const *words, int begin, int 
     return found != NULL && words[at][1] == '\0';
 }
 
-/* Index of the program of a command that begins at `begin`: skips assignments and programs that run another one. */
+/* Index of the program of the command that begins at `begin`. Skips assignments, and programs that run another one. */
 static int find_program(char *const *words, int begin, int at)
 {
     static const char *const runners[] = {"command", "env",    "exec",    "ionice", "nice",   "nohup",
@@ -136,7 +136,7 @@ static int find_program(char *const *words, int begin, int at)
     return begin;
 }
 
-/* True if the program of the command that begins at `begin` takes the word `at` itself. */
+/* True if the program of the command that begins at `begin` takes the word `at` for itself. */
 static bool is_taken(char *const *words, int begin, int at)
 {
     begin = find_program(words, begin, at);
@@ -147,14 +147,14 @@ static bool is_taken(char *const *words, int begin, int at)
     return false;
 }
 
-/* True for an operator before a command. */
+/* True for an operator that precedes a command. */
 static bool precedes_command(const char *word)
 {
     static const char *const between[] = {"|", "||", "|&", "&", "&&", ";", "(", "!"};
     return is_among(word, between, sizeof between / sizeof *between);
 }
 
-/* Length of a redirection at the beginning of the word, without its file name, or 0. */
+/* Length of a redirection at the beginning of the word, without its file; 0: there is none. */
 static size_t redirection_length(const char *word)
 {
     static const char *const redirections[] = {"&>>", "&>", ">>", ">&", ">|", "<<<", "<&", "<>", ">", "<"};
@@ -169,8 +169,8 @@ static size_t redirection_length(const char *word)
     return 0;
 }
 
-/* Length of the operator at the beginning of the word `at`, or 0. An operator that requires a following word is none
- * without it. */
+/* Length of the operator at the beginning of the word `at`; 0: there is none. Some operators are none unless a word
+ * follows. */
 static size_t operator_at(char *const *words, int count, int begin, int at)
 {
     static const char *const last[] = {"&", ";", ")"}, *const first[] = {"!", "(", "[["};
@@ -189,7 +189,7 @@ static size_t operator_at(char *const *words, int count, int begin, int at)
     return is_last && lacks_file ? 0 : length;
 }
 
-/* The word with {} instead of the string of -I. */
+/* The word with {} in place of the string of -I. */
 static char *with_braces(const char *word, const char *place)
 {
     struct text text;
@@ -201,7 +201,7 @@ static char *with_braces(const char *word, const char *place)
     return text_take(&text);
 }
 
-/* Joins words that stay separate words. */
+/* Joins words in such a way that they stay separate words. */
 static void join_words(struct text *text, char *const *words, int count, const struct words_options *options)
 {
     bool assigns = !options->quotes;

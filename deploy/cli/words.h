@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Joins the words of a command to a line, which the kernel `exec` parses for each task. */
+/* Joins the words of a command to a line, which the kernel `exec` splits again for each task. */
 #pragma once
 
 #include <stdbool.h>
 
 struct words_options {
-    const char *place; /* string for {} in the words; NULL: {} */
+    const char *place; /* what stands for {} in the words; NULL: {} */
     bool quotes;       /* keep each word, even a single one */
-    bool operators;    /* a word that is a shell operator, such as '|', makes the line one for a shell */
-    bool joined;       /* join the words with blanks for a shell */
+    bool operators;    /* a word such as '|' is an operator of a shell, for which the line then is */
+    bool joined;       /* join the words with blanks, for a shell */
 };
 
-/* A single word is a whole line; several words stay words, except for operators. NULL if memory runs out; the caller
- * frees the line. */
+/* If there is only one word it is a whole line; otherwise words stay words, except for operators. The caller frees
+ * the line. Returns NULL if memory runs out. */
 char *words_line(char *const *words, int count, const struct words_options *options);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Text for a terminal: see wrap.h. */
+/* Breaks text for a terminal: see wrap.h. */
 #include "deploy/cli/wrap.h"
 
 #include "common/util/plain.h"

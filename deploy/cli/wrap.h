@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Breaks text between words. */
+/* Breaks text into lines between two words. */
 #pragma once
 
 #include <stddef.h>
@@ -7,6 +7,6 @@
 
 enum { WRAP_WIDTH = 80 }; /* columns */
 
-/* Writes `length` bytes of `text` after `indent` columns that are already written; continues on lines with the same
- * indent. Ends the line. */
+/* Writes `length` bytes of `text` and ends the line. `indent` columns of the first line were written already; the
+ * lines that follow begin with as many blanks. */
 void wrap_write(const char *text, size_t length, int indent, FILE *file);
