@@ -87,7 +87,7 @@ static int keep_event(struct trace_reader *reader, const struct availability_eve
 struct profile {
     double at_s[AVAILABILITY_PROFILE_EVENTS_MAX], value[AVAILABILITY_PROFILE_EVENTS_MAX];
     unsigned count;
-    double loop_after_s; /* negative: no repetition */
+    double loop_after_s;
 };
 
 static int take_profile_words(struct profile *profile, char words[2][WORD_MAX], unsigned line, struct error *error)

@@ -21,12 +21,12 @@ struct availability_event {
     enum availability_kind kind;
     double speed;
     unsigned line;
-    size_t place;       /* order within the file */
+    size_t place;
     bool is_of_profile; /* comes from a profile: ignored while the node is down */
 };
 
 struct availability {
-    struct availability_event *events; /* [count] ordered by time */
+    struct availability_event *events;
     size_t count;
 };
 

@@ -75,8 +75,8 @@ static int list_loads(struct simulation_run *run, const struct simulation *simul
 /* --- nodes that join ("pods"): their ranks are numbered after those of the launch, in the order of joining --- */
 
 struct presence {
-    unsigned pod;  /* index in run->config.pods + 1; 0: the node belongs to the launch, or is absent */
-    unsigned rank; /* of the pod's master */
+    unsigned pod; /* index in run->config.pods + 1; 0: the node belongs to the launch, or is absent */
+    unsigned rank;
     double speed;
 };
 

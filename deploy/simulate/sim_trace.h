@@ -12,7 +12,7 @@ struct virtual_config;
 /* All zero if there is no trace. The lists have `count` members and are owned. */
 struct sim_trace {
     struct trace_spool *spools;
-    struct trace_sink **sinks; /* indexed by rank, for the cluster's configuration */
+    struct trace_sink **sinks;
     unsigned *ranks;
     unsigned count;
 };

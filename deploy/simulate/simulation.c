@@ -270,7 +270,6 @@ static int parse_seconds(const char *text, uint64_t *ns)
     return 0;
 }
 
-/* Parses "N:X@S" or "N:X@S-E"; for failures "N@S". */
 static int parse_event(char *word, bool fails, struct simulation_event *event)
 {
     uint64_t node;
@@ -388,7 +387,6 @@ static int read_costs_file(struct simulation *simulation, struct error *error)
                : 0;
 }
 
-/* Reads lb4omp:FILE,mhz=MHZ. */
 static int read_profile_of_lb4omp(struct simulation *simulation, struct error *error)
 {
     const struct job_setup *setup = &simulation->setup;

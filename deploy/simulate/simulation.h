@@ -22,16 +22,16 @@ enum simulation_backend { SIMULATION_VIRTUAL, SIMULATION_SIMGRID };
 enum simulation_recorded {
     RECORDED_SEPARATE, /* converted to costs on a worker of mean speed */
     RECORDED_SIMULATE, /* the same, and the simulated workers get the recorded speeds */
-    RECORDED_IGNORE,   /* used as recorded */
+    RECORDED_IGNORE,
 };
 
 enum simulation_format { SIMULATION_TEXT, SIMULATION_JSON, SIMULATION_CSV };
 
 struct simulation_event {
-    unsigned node; /* index among the nodes in use */
+    unsigned node;
     double factor; /* of the slowdown; 0: the node fails */
     uint64_t at_ns;
-    uint64_t until_ns; /* UINT64_MAX: for ever */
+    uint64_t until_ns;
 };
 
 struct simulation_range {
@@ -43,7 +43,7 @@ struct simulation_times {
 };
 
 struct run_at_hand {
-    uint64_t order;                 /* seed of the order of simultaneous events; 0: fixed order */
+    uint64_t order;
     struct simulation_times *noted; /* receives the times, and nothing is printed; NULL: print; borrowed */
     struct simulation_range range;
     /* Busy seconds, set by the run; negative: unknown. Of the masters, the busiest one counts. */
@@ -51,7 +51,6 @@ struct run_at_hand {
 };
 
 struct simulation {
-    /* Options. */
     unsigned masters, workers;
     enum simulation_backend backend;
     uint64_t break_after;
@@ -72,7 +71,6 @@ struct simulation {
     unsigned jobs_at_once;
     enum simulation_format format;
     bool has_format;
-    /* a given option that cannot be simulated; NULL: none */
     const struct option_row *refused;
     /* [word_count] the job's command line from the program's name on; the list is owned, the words are borrowed */
     char **words;
@@ -83,16 +81,15 @@ struct simulation {
     struct placement placement;
     struct costs *costs;
     struct recorded_speeds recorded_speeds; /* empty if the file of costs does not name the worker of each line */
-    double *worker_speeds;                  /* [workers] from node, slowdown and recorded worker */
-    double *worker_loads;                   /* [workers] runnable processes on each core, including the worker */
-    double *rank_speeds;                    /* [ranks] speed of work other than iterations */
+    double *worker_speeds;
+    double *worker_loads; /* [workers] runnable processes on each core, including the worker */
+    double *rank_speeds;  /* [ranks] speed of work other than iterations */
     struct simulation_event *events;
     unsigned event_count;
     struct availability availability;
     struct run_at_hand at_hand;
 };
 
-/* Options of `hdss simulate`; simulation_options() adds those of a job. */
 extern const struct options simulation_own_options;
 struct options simulation_options(void);
 

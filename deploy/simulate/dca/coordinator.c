@@ -25,7 +25,7 @@
 struct coordinator {
     unsigned *asked; /* [workers] ring buffer of workers with pending requests; owned */
     unsigned first, count;
-    bool looks; /* an event DRAWING_LOOKS is scheduled */
+    bool looks;
     bool computes;
     uint64_t done;      /* iterations of its chunk that were done at `resumed_ns` */
     double resumed_ns;  /* when rank 0 began the chunk, or resumed it after serving */

@@ -29,7 +29,7 @@ struct simulated_queue {
     unsigned first, last; /* linked list of workers that wait for a big chunk; NOBODY: empty */
     unsigned workers;
     const unsigned *members;
-    unsigned giver;      /* the worker that gives up a rest next */
+    unsigned giver;
     uint64_t giver_done; /* iterations of its chunk that it will have done then */
 };
 

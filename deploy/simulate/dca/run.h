@@ -35,15 +35,15 @@ enum drawing_event {
 
 struct drawing_worker {
     struct dca_machine machine;
-    struct dca_action access; /* the access in progress: FETCH_ADD or EXCHANGE */
+    struct dca_action access;
     double way_ns;
     double due_ns;
     enum drawing_event due;
     bool is_due;
     double compute_ns;
     double waited_ns; /* from the end of the previous chunk to the start of this one; 0: unknown */
-    double call_ns;   /* of the kernel call, apart from the iterations */
-    double began_ns;  /* start of the running chunk; negative: none yet */
+    double call_ns;
+    double began_ns; /* start of the running chunk; negative: none yet */
     double ended_ns;
     unsigned behind; /* the next worker in the list of those that wait for the node's queue */
 };
@@ -63,7 +63,6 @@ struct dca_backend {
 /* How accesses to the counters are simulated: by dca_window, dca_coordinator or dca_queues. */
 struct dca_model {
     enum report_topology topology;
-    /* May be NULL. close() is called also if it fails. */
     int (*open)(struct dca_run *run, struct error *error);
     void (*close)(struct dca_run *run);
     void (*leave)(struct dca_run *run, unsigned w, double at_ns);
@@ -86,7 +85,7 @@ struct simulated_queue;
 
 struct dca_run {
     const struct simulation *simulation;
-    struct simulation_run given; /* events of the nodes, and powers */
+    struct simulation_run given;
     struct perturbations perturbations;
     double fails_ns; /* when a node fails and ends the run; INFINITY: never */
     unsigned failed_node;
@@ -96,8 +95,8 @@ struct dca_run {
     struct dca_core core;
     bool core_ready;
     uint64_t counters[DCA_COUNTERS];
-    struct drawing_worker *workers; /* The lists are owned. */
-    unsigned ended;                 /* workers that draw no more */
+    struct drawing_worker *workers;
+    unsigned ended;
     double look_ns;
     struct report_worker *rows;
     double calculation_ns, assignment_ns; /* with --inject-delay, on a core of speed 1 */

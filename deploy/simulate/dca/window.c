@@ -12,7 +12,7 @@
 
 /* MPI_Fetch_and_op on an allocated window within a node of AMD EPYC: 79 to 99 ns (tests/bench/RESULTS.md). */
 #define ATOMIC_NS    93
-#define ACCESS_BYTES 16 /* operand and previous value */
+#define ACCESS_BYTES 16
 
 int dca_window_open(struct dca_run *run, struct error *error)
 {

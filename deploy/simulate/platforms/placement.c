@@ -30,7 +30,6 @@ static unsigned nodes_for(const struct platform *platform, uint64_t ranks)
     return used < platform->nodes ? (unsigned)used : platform->nodes;
 }
 
-/* Walks over the cores of the used nodes. */
 struct cursor {
     const struct platform *platform;
     unsigned *node_of; /* [ranks]; NULL: only find out whether there is room */

@@ -15,9 +15,9 @@ struct placement {
     unsigned ranks, masters, workers;
     unsigned threads;
     unsigned nodes;
-    unsigned *node_of;       /* [ranks] index among the nodes in use; the lists are owned */
-    unsigned *platform_node; /* [nodes] index in the platform */
-    double *speed;           /* [nodes] of a core */
+    unsigned *node_of; /* [ranks] index among the nodes in use */
+    unsigned *platform_node;
+    double *speed;
 };
 
 int placement_init(struct placement *placement, const struct platform *platform, unsigned masters, unsigned workers,

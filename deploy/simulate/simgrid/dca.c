@@ -27,10 +27,10 @@ struct seat {
     unsigned w;
     sg_host_t host;
     sg_sem_t wakes;
-    bool waits; /* no event is due */
+    bool waits;
     bool due;
     enum drawing_event type;
-    double bytes; /* size of the message for LEAVES and RETURNS */
+    double bytes;
     uint64_t answer;
 };
 

@@ -40,7 +40,7 @@ struct mailbox {
     unsigned waiting[RECEIVES_MAX]; /* [waiting_count] indices of receives, in the order of their messages */
     unsigned waiting_count;
     uint64_t started, arrived;
-    uint64_t alarm_ns; /* NEVER: none */
+    uint64_t alarm_ns;
     sg_actor_t alarm;
     bool rings; /* `alarm` is about to send, and may hold a lock */
     unsigned alarms_sent;
@@ -247,7 +247,7 @@ static void set_alarm(struct mailbox *mailbox, uint64_t at_ns)
     sg_actor_start(mailbox->alarm, give_alarm, 0, NULL);
 }
 
-/* If the own alarm has not rung, another rank has sent this one. */
+/* Another rank may have sent this alarm, if the own one has not rung. */
 static void hear_alarm(struct mailbox *mailbox)
 {
     mailbox->alarm_request = 0;

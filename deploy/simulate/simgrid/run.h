@@ -19,7 +19,7 @@ struct inbox {
 
 struct standing {
     const void *host;
-    bool has_left; /* without failing */
+    bool has_left;
 };
 
 struct simulated_run {
@@ -29,8 +29,8 @@ struct simulated_run {
     const double *speeds; /* [workers] replace measured speeds; NULL: measured */
     const struct costs *costs;
     const struct perturbations *perturbations;
-    const unsigned char *results; /* of one part, for all parts; never written to; NULL: none */
-    unsigned char *boundary;      /* of one boundary, for all boundaries; the content does not matter */
+    const unsigned char *results; /* all parts have these results; never written to; NULL: none */
+    unsigned char *boundary;      /* all boundaries have these data, whose content does not matter */
     double flops_per_ns;
     const char *folder;
     /* the first rank calls it after SimGrid has read its files, which can then be removed */
@@ -40,7 +40,7 @@ struct simulated_run {
     struct standing *standings;
     struct supermaster *supermaster; /* set by the supermaster's rank; the caller needs it after the run */
     bool supermaster_is_there;
-    bool is_over; /* the supermaster has left without failing */
+    bool is_over;
     int status;
     uint64_t events;
     double *busy_ns; /* [1 + masters] written by supermaster and masters, from the first assignment on */

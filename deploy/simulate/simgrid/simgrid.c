@@ -100,7 +100,7 @@ static int sim_setup_init(struct sim_setup *sim_setup, const struct simgrid_conf
 
 struct simgrid_job {
     struct sim_setup sim_setup;
-    char folder[512]; /* temporary; empty: not created */
+    char folder[512];
 };
 
 #define PLATFORM_FILE "platform.xml"

@@ -20,7 +20,7 @@ struct simgrid_config {
     const struct virtual_config *run;
     const struct platform *platform;
     const struct placement *placement;
-    const struct simgrid_file *file; /* source of `platform`; NULL: none */
+    const struct simgrid_file *file;
     const struct costs *costs;
     const char *folder;
 };
@@ -28,7 +28,7 @@ struct simgrid_config {
 /* A SimGrid platform file. Its hosts are the nodes, in order. A core of the first host has speed 1. */
 struct simgrid_file {
     const char *path;
-    char **hosts; /* [count] names; owned */
+    char **hosts;
     size_t count, room;
     double flops_per_ns;
 };

@@ -108,7 +108,6 @@ void simulated_set_mark(struct executor *executor, uint64_t mark)
     work_of(executor)->mark = mark;
 }
 
-/* Includes the running iteration. */
 static uint64_t simulated_begun(const struct simulated_work *work)
 {
     const double passed_ns = (double)simulated_now() - (double)work->started_ns;

@@ -17,14 +17,14 @@ struct simulated_work {
     double flops_per_ns;
     double speed; /* relative to that core, including the worker's slowdown */
     double load;
-    bool serves;        /* serves others between two iterations */
+    bool serves;
     uint64_t looked_at; /* iterations that were done at the last check, if it serves */
     uint64_t left_ns;   /* when it last stopped computing, if it serves; 0: not yet in this chunk */
     bool running;
     uint64_t first, count, done;
     uint64_t mark;
     uint64_t started_ns;
-    double call_ns; /* of a kernel call, besides its iterations */
+    double call_ns;
     uint64_t sliced;
     unsigned char small[SIMULATED_HEADROOM + INLINE_MAX]; /* results within a message, after space for its head */
 };
@@ -42,7 +42,6 @@ bool simulated_come_to(double end_ns, double deaf_ns);
 void simulated_compute_until(double at_ns);
 /* Iteration of the running chunk after which gathered results are sent next. */
 uint64_t simulated_next_slice(const struct simulated_work *work);
-/* Adds the chunk's unsent results to the event. */
 void simulated_hand_over(struct simulated_work *work, struct chunk_event *chunk);
 void simulated_attach_results(struct simulated_work *work, struct chunk_event *chunk, uint64_t count);
 void simulated_finish(struct simulated_work *work, struct chunk_event *chunk);

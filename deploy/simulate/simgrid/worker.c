@@ -132,21 +132,21 @@ static int simulated_team_init(struct simulated_team *team, struct simulated_run
 struct simulated_halo {
     uint64_t at;
     uint64_t bytes;
-    uint64_t announced; /* including `bytes` */
-    unsigned awaited;   /* messages that are announced and have not arrived */
+    uint64_t announced;
+    unsigned awaited; /* messages that are announced and have not arrived */
 };
 
 #define SIMULATED_BOUNDARIES_MAX (HALO_SENDS_MAX + HALO_RECEIVES_MAX)
 
 struct simulated_pipeline {
-    struct simulated_work work; /* must be the first member */
+    struct simulated_work work;
     struct boundaries boundaries;
     struct simulated_halo halos[SIMULATED_BOUNDARIES_MAX];
     unsigned halo_count;
-    uint64_t step; /* steps that are done */
+    uint64_t step;
     uint64_t steps;
-    double at_ns;   /* when `step` steps were done */
-    double step_ns; /* duration of the running step */
+    double at_ns;
+    double step_ns;
     double compute_ns;
     bool in_step;
     bool has_waited; /* the next step has waited for boundary data */
@@ -227,7 +227,7 @@ static void simulated_begin_steps(struct executor *executor, uint64_t first, uin
     struct simulated_pipeline *pipeline = simulated_pipeline_of(executor);
     simulated_begin(executor, first, count, mark, isolated);
     pipeline->work.started_ns = simulated_now();
-    pipeline->work.call_ns = config_of(pipeline)->call_ns; /* for each step */
+    pipeline->work.call_ns = config_of(pipeline)->call_ns;
     pipeline->at_ns = (double)pipeline->work.started_ns;
     pipeline->compute_ns = 0;
     pipeline->step = 0;

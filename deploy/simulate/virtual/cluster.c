@@ -655,7 +655,6 @@ static void take_from_queue(struct virtual_cluster *cluster, unsigned rank)
     node->wakes--;
     if (node->stopped || first == NULL)
         return;
-    /* with an event of another job */
     if (cluster->ranks != NULL && ranks_busy_until(cluster, rank) > cluster->now_ns) {
         cluster_wake(cluster, rank);
         return;
@@ -756,7 +755,6 @@ static void wait_for_iteration(struct virtual_cluster *cluster, const struct fut
     node->busy_until_ns = end_ns > node->busy_until_ns ? end_ns : node->busy_until_ns;
 }
 
-/* Takes over `future`. */
 static void happen(struct virtual_cluster *cluster, struct future *future)
 {
     if (future->fault == NULL && !future->wake) {

@@ -53,7 +53,7 @@ struct virtual_load {
 };
 
 struct virtual_growth {
-    uint64_t at_ns; /* NEVER: does not happen */
+    uint64_t at_ns;
     uint64_t count;
 };
 
@@ -73,7 +73,7 @@ struct virtual_pod {
     uint64_t at_ns;
     unsigned workers;
     double speed;
-    uint64_t leaves_ns; /* 0: it stays to the end */
+    uint64_t leaves_ns;
 };
 
 struct virtual_fault {
@@ -108,23 +108,22 @@ struct virtual_config {
     const struct virtual_growth *growth;
     unsigned growth_count;
     bool is_told_of_growth; /* the supermaster gets an event for each growth, instead of polling */
-    /* As in struct supermaster_config. */
     const struct precedence *precedence;
     const struct ranges *done_failed;
-    uint64_t step_iterations; /* iterations per time step; 0: one step */
+    uint64_t step_iterations;
     bool steps_dependent;
     bool no_speculation, no_isolation, is_patient, are_tasks; /* as in struct supermaster_config */
-    uint64_t columns;          /* extent of the synchronization dimension; 0: independent iterations */
-    uint64_t distance;         /* in rows; 0 means 1 */
-    uint64_t reach;            /* how far ahead the elements of the previous row are that a row needs */
-    const double *powers;      /* [workers] NULL: equal, unless measured */
-    bool collect;              /* results are sent and stored; otherwise only their digests are sent */
-    bool undigested;           /* nor are digests */
+    uint64_t columns;  /* extent of the synchronization dimension; 0: independent iterations */
+    uint64_t distance; /* in rows; 0 means 1 */
+    uint64_t reach;    /* how far ahead the elements of the previous row are that a row needs */
+    const double *powers;
+    bool collect; /* results are sent and stored; otherwise only their digests are sent */
+    bool undigested;
     uint64_t phantom_bytes;    /* if not 0: results of this size per iteration are sent and stored without content */
     bool variable;             /* results have the lengths of virtual_length() */
     uint64_t slice_iterations; /* size of the parts in which results are sent; 0: whole chunks */
-    bool journal;              /* see `journalled` of the result */
-    bool sync;                 /* the output is synced before each record */
+    bool journal;
+    bool sync;
     const struct ranges *done; /* what an earlier run has done; NULL: nothing */
     uint64_t done_digest;
     const struct poison_set *deaths; /* recorded by earlier runs, as in struct supermaster_config; NULL: none */
@@ -137,15 +136,15 @@ struct virtual_config {
     /* Costs at speed 1, apart from iterations: a kernel call, and one with cold caches (virtual_call_ns()). */
     double call_ns, cold_ns;
     double iteration_ns;
-    bool in_order; /* short messages do not overtake long ones */
+    bool in_order;
     /* A worker may begin a chunk while another runs, as with a helper; not for dependent loops and shared ranks. */
     bool begins_ahead;
     bool cuts_at_once; /* RECALL takes effect within an iteration, as with threads, instead of at its end */
     /* a RECALL within a node takes what the running chunk has not begun, at once and without the rank's help */
     bool steals;
-    const double *speeds;                                 /* [workers] 1 is nominal; NULL: all 1 */
-    const double *rank_speeds;                            /* [ranks] speed of work other than computing; NULL: all 1 */
-    double (*cost_ns)(void *context, uint64_t iteration); /* at speed 1; NULL: 1 us each */
+    const double *speeds;
+    const double *rank_speeds;
+    double (*cost_ns)(void *context, uint64_t iteration);
     double (*costs_ns)(void *context, uint64_t first, uint64_t count);
     /* If not NULL, the time of a message between two nodes, instead of latencies and bandwidth above. */
     uint64_t (*transfer_ns)(void *context, unsigned from_node, unsigned to_node, uint64_t bytes);
@@ -154,19 +153,19 @@ struct virtual_config {
     unsigned drain_rank;
     /* when the supermaster gets a cancel, which also ends running iterations; NEVER or 0: never */
     uint64_t cancel_at_ns;
-    unsigned slow_worker; /* index of the worker that becomes slower at `slow_at_ns` */
+    unsigned slow_worker;
     uint64_t slow_at_ns;
     double slow_factor;               /* 3: a third of its speed remains; 0: it does not become slower */
     const struct virtual_load *loads; /* [load_count] ordered by time; before the first the load is 1 */
     unsigned load_count;
     const struct virtual_fault *faults;
     unsigned fault_count;
-    uint64_t fault_seed;    /* decides which messages of dead ranks arrive, and delays */
-    uint64_t order_seed;    /* shuffles simultaneous events, and those within a latency; 0: causal order */
-    uint64_t jitter_ns;     /* largest additional time of a message; messages keep their order */
-    uint64_t last_ns;       /* how long messages of a rank arrive after its death; 0: twice the latency */
-    uint64_t detect_ns;     /* from a rank's death to the notices of it */
-    uint64_t pod_detect_ns; /* the same for pods; 0: `detect_ns` */
+    uint64_t fault_seed; /* decides which messages of dead ranks arrive, and delays */
+    uint64_t order_seed; /* shuffles simultaneous events, and those within a latency; 0: causal order */
+    uint64_t jitter_ns;  /* largest additional time of a message; messages keep their order */
+    uint64_t last_ns;    /* how long messages of a rank arrive after its death; 0: twice the latency */
+    uint64_t detect_ns;  /* from a rank's death to the notices of it */
+    uint64_t pod_detect_ns;
     bool watch_all;
     bool loses_ranks;    /* virtual_lose() may be called; not needed if there are faults */
     uint64_t collect_ns; /* additional time of data messages, which are separate from their announcement */
@@ -202,7 +201,7 @@ struct virtual_point {
 };
 
 struct virtual_result {
-    int status; /* of the supermaster; -1: hung, -2: killed */
+    int status;
     uint64_t end_ns;
     uint64_t events;
     uint64_t executed;
@@ -211,8 +210,8 @@ struct virtual_result {
     uint64_t misled; /* impossible actions on boundary data, and chunks that are too small */
     uint64_t handed_over;
     uint64_t reused;
-    uint64_t stored_twice; /* iterations whose records were written more than once */
-    uint64_t wrong;        /* wrong records of iterations that are done */
+    uint64_t stored_twice;
+    uint64_t wrong;
     /* Iterations that were recorded twice or before they were stored, and reports of results that were not yet
      * synced. */
     uint64_t journalled_early;
@@ -262,7 +261,6 @@ static inline double virtual_probed_ns(const struct virtual_config *config, doub
     return virtual_cost_ns(config, cost_ns, 1) + config->call_ns / 2;
 }
 
-/* Returns NULL if the configuration is invalid. */
 struct virtual_cluster *virtual_new(const struct virtual_config *config, struct error *error);
 void virtual_free(struct virtual_cluster *cluster);
 

@@ -18,7 +18,6 @@ static uint64_t virtual_dependent_end_of(const struct virtual_config *config)
     return config->first + config->count;
 }
 
-/* The values before the loop's first row. */
 static void begin_column(const struct virtual_config *config, uint64_t column, uint64_t *window)
 {
     for (uint64_t i = 0; i < columns_distance(config); i++)
@@ -38,7 +37,6 @@ static void go_down(const struct virtual_config *config, uint64_t column, uint64
     }
 }
 
-/* Returns all records, or NULL if memory runs out. */
 static uint64_t *compute_serially(const struct virtual_config *config)
 {
     uint64_t *records = calloc(config->count + 1, sizeof *records);

@@ -249,7 +249,6 @@ void faults_end(struct virtual_cluster *cluster, const struct virtual_fault *fau
     faults_go_on(cluster, fault->rank);
 }
 
-/* Flips bits until the message is invalid. */
 static size_t garble(struct random *random, unsigned char *bytes, size_t size)
 {
     struct message message;

@@ -9,7 +9,7 @@ struct virtual_fault;
 #define FUTURE_SMALL 48
 
 struct future {
-    struct future *next; /* in a rank's queue, or among the unused ones */
+    struct future *next;
     uint64_t at_ns;
     const struct virtual_fault *fault; /* takes effect instead of an event; NULL: none */
     unsigned rank;
@@ -23,8 +23,8 @@ struct future {
     bool now;
     bool fenced; /* the rank learns that it was dropped, instead of an event */
     bool turn;   /* with `wake`: end of the turn of the job that computes, see ranks.h */
-    size_t size; /* MESSAGE: of the encoded bytes; STORED: of the data */
-    void *data;  /* MESSAGE: payload; STORED: what to write; PROBED: the speed; owned */
+    size_t size;
+    void *data; /* MESSAGE: payload; STORED: what to write; PROBED: the speed; owned */
     /* Events of a chunk (MARK, SLICE, ITERATIONS_FAILED, FINISHED), TIMER and `turn` are out of date if the
      * generation of the running chunk, the deadline or the turn is another. */
     uint64_t generation;
@@ -42,7 +42,6 @@ struct due {
     struct future *future;
 };
 
-/* Futures per allocation. They are never moved. */
 #define HEAP_BLOCK 1024
 
 struct heap {
@@ -70,7 +69,6 @@ void heap_return(struct heap *heap, struct future *future);
 
 void heap_slow(struct heap *heap, unsigned rank, uint64_t now_ns, double factor);
 
-/* Also frees futures that were popped, or never pushed. */
 void heap_fini(struct heap *heap);
 
 static inline const unsigned char *future_bytes(const struct future *future)

@@ -19,7 +19,7 @@
 struct running {
     uint64_t first, count;
     uint64_t started_ns;
-    double call_ns;  /* of the kernel call, besides its iterations */
+    double call_ns;
     uint64_t sliced; /* iterations whose results or failures have been reported */
     bool isolated;
     bool is_on;
@@ -38,7 +38,7 @@ struct halo {
     struct halo *next;
     uint64_t boundary_at;
     uint64_t filled;
-    uint64_t values[]; /* [columns * distance] */
+    uint64_t values[];
 };
 
 /* The running chunk of a worker in a loop with dependencies. */
@@ -48,13 +48,13 @@ struct pipeline {
     struct halo *kept;     /* of the running chunk, and of finished ones until they are released */
     struct halo *before;   /* needed by the running chunk; NULL: it is the loop's first */
     struct halo *after;    /* made by the running chunk; NULL: it is the loop's last */
-    uint64_t *records;     /* [count] of the running chunk */
-    uint64_t *window;      /* [distance] latest values of a column */
+    uint64_t *records;
+    uint64_t *window; /* [distance] latest values of a column */
     uint64_t step, steps;
     uint64_t step_ns, mark;
     uint64_t step_ends_ns;
     uint64_t compute_ns;
-    bool runs, waits; /* `waits`: for boundary data */
+    bool runs, waits;
 };
 
 struct node {
@@ -65,9 +65,9 @@ struct node {
     uint64_t deadline_ns;
     uint64_t timer_generation;
     uint64_t messages, bytes;
-    bool synced; /* the action before was a successful sync */
+    bool synced;
     double speed;
-    uint64_t slow_at_ns; /* NEVER: the rank does not become slower */
+    uint64_t slow_at_ns;
     double slow_factor;
     unsigned worker;
     struct running running;
@@ -78,7 +78,7 @@ struct node {
     struct pipeline *pipeline;
     struct thread_team *team;
     struct future *queue_first, **queue_last; /* events that arrived while the rank was busy */
-    unsigned wakes;                           /* number of wake-ups that are scheduled */
+    unsigned wakes;
     uint64_t handled;
     uint64_t busy_ns;
     double service_factor; /* 1 until it is slowed down */
@@ -120,8 +120,8 @@ struct virtual_cluster {
     bool event_faults;
     struct heap heap;
     uint64_t now_ns;
-    uint64_t *output;           /* [count] records that were collected */
-    unsigned char *written;     /* [count] how often each was written */
+    uint64_t *output;
+    unsigned char *written;
     struct precedence others;   /* for each iteration those that it waits for: the inverse of config.precedence */
     bool cannot_store;          /* results that a pod sent could not be written */
     struct pipeline *pipelines; /* this and `teams`: [ranks] owned, or NULL */
@@ -133,16 +133,16 @@ struct virtual_cluster {
     uint64_t stores, records, syncs, sends;
     struct ranges journalled;
     struct poison_set deaths;
-    struct virtual_point *points; /* [point_count] the last one may be incomplete; owned */
+    struct virtual_point *points;
     unsigned point_count;
     size_t point_room;
     struct virtual_result result;
     bool out_of_memory;
-    struct ranks *ranks; /* this and `parts` ([ranks], owned): NULL if ranks are not shared */
+    struct ranks *ranks; /* NULL if ranks are not shared; so is `parts`, which is [ranks] and owned */
     struct rank_part *parts;
     struct virtual_cluster *next_of_ranks;
     unsigned left;
-    struct reason_sink reasons; /* for the rank that steps, if there is a trace */
+    struct reason_sink reasons;
 };
 
 /* A lane is one direction between a rank and the supermaster, or between a rank and its master. */
@@ -182,7 +182,6 @@ void work_put_off(struct virtual_cluster *cluster, unsigned rank);
 uint64_t work_go_on(struct virtual_cluster *cluster, unsigned rank, uint64_t turn_ns);
 /* Ends the turn of the computing chunk with the iteration that ends at or after `at_ns`, and returns that time. */
 uint64_t work_limit_turn(struct virtual_cluster *cluster, unsigned rank, uint64_t at_ns);
-/* When the running iteration ends; now if there is none. */
 uint64_t work_iteration_end_ns(const struct virtual_cluster *cluster, unsigned rank);
 /* When a rank that computes and serves checks for messages next; now if it does not compute. */
 uint64_t work_break_ns(const struct virtual_cluster *cluster, unsigned rank);
@@ -213,7 +212,6 @@ struct thread_team {
 
 int threads_init(struct virtual_cluster *cluster, struct error *error);
 void threads_fini(struct virtual_cluster *cluster);
-/* Begins a chunk at `begins_ns`, after the running ones. */
 void threads_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action, uint64_t begins_ns);
 void threads_mark(struct virtual_cluster *cluster, unsigned rank, uint64_t mark);
 struct range threads_cut(struct virtual_cluster *cluster, unsigned rank, unsigned waiting);
@@ -236,7 +234,6 @@ void dependent_fini(struct virtual_cluster *cluster);
 void dependent_begin(struct virtual_cluster *cluster, unsigned rank, const struct action *action);
 void dependent_end_step(struct virtual_cluster *cluster, unsigned rank, struct event *event);
 void dependent_slow(struct virtual_cluster *cluster, unsigned rank, double factor);
-/* Applies BOUNDARY. `data` comes from a data message. */
 void dependent_fill(struct virtual_cluster *cluster, unsigned rank, const struct action *action, const void *data);
 void dependent_reuse(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);
 void dependent_release(struct virtual_cluster *cluster, unsigned rank, uint64_t boundary_at);

@@ -15,7 +15,6 @@ static bool machines_is_dependent(const struct virtual_config *config)
     return config->columns > 0;
 }
 
-/* In iterations; 0: independent. */
 static uint64_t distance_of(const struct virtual_config *config)
 {
     return machines_is_dependent(config) ? columns_distance(config) : 0;

@@ -56,7 +56,6 @@ struct worker_config machines_worker(const struct virtual_config *config, const 
 /* True if `watcher` is notified of the end of `rank`. `masterless`: the supermaster serves the worker `rank`. */
 bool machines_watches(const struct topology *topology, unsigned watcher, unsigned rank, bool masterless);
 
-/* From the end of `rank` to the notice to `watcher`. */
 uint64_t machines_notice_ns(const struct virtual_config *config, unsigned watcher, unsigned rank);
 
 void machines_begin_probe(const struct virtual_config *config, struct probe *probe);

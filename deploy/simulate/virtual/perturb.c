@@ -131,7 +131,6 @@ static int list_notices(struct perturbations *perturbations, const struct virtua
     return list.failed ? -1 : index_notices(perturbations, topology->ranks, list.count);
 }
 
-/* A rank fails at most once. */
 static int list_failures(struct perturbations *perturbations, const struct virtual_config *config,
                          const struct topology *topology)
 {

@@ -27,7 +27,6 @@ struct perturbations {
     unsigned *first_notice;
 };
 
-/* Must be freed also on failure. */
 int perturbations_init(struct perturbations *perturbations, const struct virtual_config *config,
                        const struct topology *topology, struct error *error);
 void perturbations_fini(struct perturbations *perturbations);

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 
 struct shared_rank {
-    struct stride stride;        /* jobs that have not left */
-    struct rank_part *computing; /* the one whose chunk computes; NULL: none */
-    uint64_t turn_began_ns;      /* start of the time that is not charged yet */
-    uint64_t turn_ns;            /* least length of the turn */
-    bool is_limited;             /* another job waits, so the turn ends */
+    struct stride stride;
+    struct rank_part *computing;
+    uint64_t turn_began_ns;
+    uint64_t turn_ns; /* least length of the turn */
+    bool is_limited;
     uint64_t turn_generation;
     uint64_t busy_until_ns;
     bool is_lost;
@@ -28,7 +28,7 @@ struct ranks {
     unsigned count;
     uint64_t turn_ns, iteration_ns;
     unsigned turns_max;
-    struct virtual_cluster *first; /* jobs in the order of ranks_add() */
+    struct virtual_cluster *first;
     struct ranks_figures figures;
 };
 
@@ -160,7 +160,6 @@ static bool others_wait(const struct shared_rank *shared, const struct rank_part
     return share != NULL;
 }
 
-/* At NEVER the turn ends with the chunk. */
 static void schedule_end(struct shared_rank *shared, unsigned rank, uint64_t at_ns)
 {
     shared->turn_generation++;
@@ -188,8 +187,8 @@ static uint64_t widest(const struct ranks *ranks, const struct shared_rank *shar
     return longest_ns(ranks) * STRIDE_PASS_SCALE / least;
 }
 
-/* The longest time for which a job can wait while others compute: for each other job the largest difference, and a
- * turn. */
+/* The longest time for which a job can wait while others compute: for each other job the largest difference between
+ * two passes, and a turn. */
 static uint64_t longest_wait_ns(const struct ranks *ranks, const struct shared_rank *shared,
                                 const struct stride_share *share)
 {

@@ -25,12 +25,12 @@ struct rank_part {
         /* since when its chunk is suspended while no job of higher priority has one; NEVER: it does not wait */
         waits_since_ns;
     uint64_t longest_wait_ns; /* largest limit of its wait so far, because other jobs may have left since */
-    bool is_there;            /* the rank has not left the job */
+    bool is_there;
 };
 
 struct ranks_figures {
-    uint64_t turns, put_off; /* `put_off`: turns that ended because another job waited */
-    uint64_t overtaken;      /* turns that began while a job of higher priority had a chunk */
+    uint64_t turns, put_off;
+    uint64_t overtaken; /* turns that began while a job of higher priority had a chunk */
     uint64_t starved;
     uint64_t unfair; /* turns after which two passes differed by too much */
     uint64_t computed_ns;

@@ -16,7 +16,7 @@ struct virtual_job_run {
     unsigned job;
     struct virtual_cluster *cluster;
     struct virtual_config config;
-    bool is_over; /* its supermaster has left */
+    bool is_over;
     struct virtual_job_run *next;
 };
 
@@ -24,8 +24,8 @@ struct virtual_set {
     const struct virtual_set_config *config;
     struct ranks *ranks;
     struct queue own_queue, *queue;
-    struct virtual_job_run *runs; /* owned */
-    unsigned *cancels;            /* [job_count] jobs ordered by the time at which they are cancelled; owned */
+    struct virtual_job_run *runs;
+    unsigned *cancels; /* [job_count] jobs ordered by the time at which they are cancelled; owned */
     unsigned next_job, next_cancel, next_loss;
     bool has_stopped, is_lost;
     uint64_t now_ns;

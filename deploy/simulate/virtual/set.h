@@ -13,7 +13,6 @@
 #include "supermaster/queue.h"
 
 struct virtual_job {
-    /* Input. */
     uint64_t at_ns; /* ordered by this time */
     uint64_t cancel_at_ns;
     int priority;
@@ -22,8 +21,7 @@ struct virtual_job {
     unsigned after_count;
     /* The set overrides `begins_ns`, `loses_ranks`, limits, masters and workers. */
     struct virtual_config config;
-    /* Output. */
-    uint64_t began_ns, ended_ns; /* NEVER: not yet */
+    uint64_t began_ns, ended_ns;
     uint64_t used_ns;
     enum queue_state state;
     int status;
@@ -39,13 +37,13 @@ enum set_change { SET_SUBMITTED, SET_BEGUN, SET_OVER, SET_CANCELLED };
 struct virtual_set_config {
     unsigned masters, workers;
     unsigned at_once;
-    uint64_t turn_ns; /* as in ranks_new() */
+    uint64_t turn_ns;
     unsigned turns_max;
     uint64_t iteration_ns;
     uint64_t begins_ns;
     struct virtual_job *jobs;
     unsigned job_count;
-    const struct virtual_loss *losses; /* [loss_count] ordered by time */
+    const struct virtual_loss *losses;
     unsigned loss_count;
     /* drains running jobs and leaves the rest to another set; NEVER: not */
     uint64_t stop_at_ns;
@@ -55,7 +53,6 @@ struct virtual_set_config {
     void *context;
     /* Completes the configuration of a job's run, which is borrowed until its end. NULL: it is complete. */
     int (*on_begin)(void *context, unsigned job, struct virtual_config *config, struct error *error);
-    /* Called after each change in the queue; may be NULL. */
     void (*on_change)(void *context, enum set_change change, const struct queue_job *job);
     /* Called at the end of a job's run or of the set; may be NULL. */
     void (*on_run)(void *context, unsigned job, const struct virtual_config *config,
@@ -72,7 +69,7 @@ enum set_outcome {
 struct virtual_set_result {
     enum set_outcome outcome;
     uint64_t end_ns;
-    unsigned hung_job; /* SET_HANGS: index of a job that does not end */
+    unsigned hung_job;
     struct ranks_figures figures;
     uint64_t events;
     struct error error;

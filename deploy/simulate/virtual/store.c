@@ -123,7 +123,6 @@ static void write_records(struct virtual_cluster *cluster, const struct part *pa
     }
 }
 
-/* Returns NULL or an error. */
 static const char *store_write(struct virtual_cluster *cluster, const struct part *part, const void *data,
                                uint64_t bytes)
 {

@@ -329,7 +329,6 @@ bool thread_model_next(const struct thread_model *model, struct thread_model_eve
     return true;
 }
 
-/* Time that threads have spent in chunks after the oldest. */
 static double later_by(const struct thread_model *model, uint64_t now_ns)
 {
     double sum = 0;

@@ -20,7 +20,6 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-/* Limit of chunks: the worker's queue, and the oldest chunk. */
 #define THREAD_MODEL_CHUNKS_MAX (2 * ASKS_MAX + 1)
 
 /* Iterations that a thread draws at once. They follow those of the draw before it in the list. */
@@ -53,21 +52,21 @@ struct thread_model {
     struct threads figures;
     unsigned threads;
     uint64_t slice; /* iterations between two reports of results; 0: one report at the end */
-    bool spread;    /* measure how much the times of iterations differ */
+    bool spread;
     thread_model_time *time_ns;
     void *context;
     struct sched sched;
     struct thread_model_chunk chunk[THREAD_MODEL_CHUNKS_MAX];
     unsigned chunk_count;
-    /* The lists are [threads] and owned: when each thread is free after all chunks, and after the finished ones, and
-     * its time in finished chunks. */
+    /* When each thread is free after all chunks (free_ns), when it was free after the finished ones (over_ns), and
+     * its time in these (busy_ns). [threads] each; owned. */
     uint64_t *free_ns;
     uint64_t *over_ns;
     double *busy_ns;
-    bool dry_told; /* DRY was reported */
+    bool dry_told;
     uint64_t ended_ns;
-    double later_ns;       /* time that threads had spent in later chunks by then */
-    bool is_out_of_memory; /* the plan is invalid */
+    double later_ns;
+    bool is_out_of_memory;
 };
 
 struct thread_model_event {

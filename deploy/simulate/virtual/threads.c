@@ -54,7 +54,6 @@ void threads_fini(struct virtual_cluster *cluster)
     cluster->teams = NULL;
 }
 
-/* The event that was scheduled before becomes invalid. */
 static void threads_schedule(struct virtual_cluster *cluster, unsigned rank)
 {
     struct node *node = &cluster->nodes[rank];

@@ -192,7 +192,8 @@ static void schedule_finished(struct virtual_cluster *cluster, unsigned rank)
                                             .done = running->count});
 }
 
-/* Gives up nothing of a next chunk that has begun because the running one has ended, before that end is reported. */
+/* The next chunk may have begun, because the running one has ended and that is not reported yet: then nothing of it
+ * is given up. */
 static struct range cut_next(const struct virtual_cluster *cluster, struct node *node, unsigned waiting)
 {
     const bool has_begun = node->running.ends_ns <= cluster->now_ns;
@@ -238,7 +239,6 @@ bool work_steal(struct virtual_cluster *cluster, unsigned rank, unsigned waiting
     return true;
 }
 
-/* How long a killed process takes to end. */
 #define END_NS 1000u
 
 static void end_probe(struct virtual_cluster *cluster, unsigned rank)
@@ -362,7 +362,6 @@ uint64_t work_slice(const struct virtual_cluster *cluster)
 /* Of real calls, nine in ten differ from the median by less than this part of it. */
 #define CALL_SPREAD 0.7
 
-/* The order seed varies it. */
 static double work_call_ns(const struct virtual_cluster *cluster, unsigned rank, uint64_t begins_ns)
 {
     const struct running *before = &cluster->nodes[rank].running;
