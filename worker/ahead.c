@@ -165,7 +165,7 @@ void worker_learn_round_trip(struct worker *worker, uint64_t now_ns)
      * answer comes late a core is idle, if it comes early little is lost. */
     if (worker->asked_at_ns == NEVER)
         return;
-    if (worker->asked_before > 0) { /* these answer an earlier request */
+    if (worker->asked_before > 0) {
         worker->asked_before--;
         return;
     }

@@ -156,7 +156,6 @@ int worker_take_neighbour(struct worker *worker, const struct neighbour *neighbo
     return 0;
 }
 
-/* Returns NULL if there are too many records. */
 static struct halo_receive *expect_halo_receive(struct worker *worker, uint64_t first, unsigned from)
 {
     struct boundaries *boundaries = worker->config.boundaries;
@@ -225,7 +224,7 @@ void worker_end_boundary(struct worker *worker, struct actions *actions)
     assert((halo_receive == NULL || halo_receive->from != worker->config.rank) &&
            "own boundary data are inherited, not sent");
     if (halo_send == NULL)
-        return; /* the last chunk of the loop */
+        return;
     halo_send->finished = true;
     if (halo_send->copied)
         send_copy(worker, halo_send, actions);

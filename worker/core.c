@@ -389,7 +389,7 @@ static void receive_echo(struct worker *worker, uint64_t now_ns, const struct ec
 static void probed(struct worker *worker, const struct event *event, struct actions *actions)
 {
     if (worker->state != WORKER_PROBING)
-        return; /* it is stuck */
+        return;
     struct speed speed = *event->speed;
     speed.worker = worker->config.rank;
     speed.round_trip_ns = worker->least_echo_ns;
@@ -456,7 +456,7 @@ static void tell_failure(struct worker *worker, const struct event *event, struc
                               .final = event->chunk.final,
                               .died = event->chunk.died},
     };
-    error_set(&actions->room.problem, "%s", event->text); /* makes one line of whatever the kernel wrote */
+    error_set(&actions->room.problem, "%s", event->text);
     size_t length = strlen(actions->room.problem.text);
     message.iterations_failed.text = actions->room.problem.text;
     message.iterations_failed.length = length < TEXT_MAX ? (unsigned)length : TEXT_MAX;

@@ -28,7 +28,6 @@ void worker_note_boundary_ready(struct worker *worker, const struct boundary_rea
 void worker_end_boundary(struct worker *worker, struct actions *actions);
 
 void worker_receive_recall(struct worker *worker, const struct recall *recall, struct actions *actions);
-/* The server has taken the end of the running chunk. */
 void worker_note_stolen(struct worker *worker, const struct range *range);
 void worker_tell_cut(struct worker *worker, const struct range *cut, struct actions *actions);
 

@@ -31,7 +31,7 @@ struct halo_send {
     bool copied; /* the journal wants a copy as soon as the chunk is finished */
     unsigned to;
     const void *data; /* borrowed from the executor; NULL: none yet */
-    uint64_t bytes;   /* complete so far */
+    uint64_t bytes;
     uint64_t sent;
 };
 
@@ -49,19 +49,19 @@ struct halo_receive {
 #define HALO_RECEIVES_MAX (WORKER_QUEUE_MAX + ASKS_MAX + 1)
 
 struct boundaries {
-    struct halo_send halo_sends[HALO_SENDS_MAX]; /* [halo_send_count] ascending */
+    struct halo_send halo_sends[HALO_SENDS_MAX];
     unsigned halo_send_count;
     struct halo_receive halo_receives[HALO_RECEIVES_MAX];
     unsigned halo_receive_count;
 };
 
 struct worker_config {
-    const struct run_spec *spec; /* borrowed for the machine's life */
+    const struct run_spec *spec;
     unsigned rank;
     unsigned master;      /* the supermaster if there are no masters */
     unsigned supermaster; /* serves the worker if its master is lost */
     bool probe;           /* send a SPEED before the first request */
-    bool in_steps;        /* the loop has time steps */
+    bool in_steps;
     /* Of its threads, as of the latest EVENT_FINISHED; borrowed. NULL: one thread. With threads, chunks begin and
      * finish in the order of arrival. */
     const struct threads *threads;
@@ -72,9 +72,9 @@ struct worker_config {
     uint16_t load; /* of its cores at the start, as in a REQUEST; 0: unknown */
     /* for loops with dependencies, which have one thread; borrowed; NULL: independent iterations */
     struct boundaries *boundaries;
-    uint64_t boundary_bytes; /* of a chunk */
+    uint64_t boundary_bytes;
     uint64_t end;
-    const struct topology *topology; /* borrowed */
+    const struct topology *topology;
 };
 
 struct assigned {
@@ -85,32 +85,31 @@ struct assigned {
 
 struct worker {
     struct worker_config config;
-    const struct reason_sink *reasons; /* borrowed; may be NULL */
-    unsigned state;                    /* an enum worker_state */
+    const struct reason_sink *reasons; /* may be NULL */
+    unsigned state;
     /* the state that follows STARTING and PROBING: ASKING, or LEAVING if END has arrived */
     unsigned behind_probe;
     struct assigned queue[WORKER_QUEUE_MAX];
     unsigned queue_first, queue_count;
     unsigned queue_begun; /* how many of the oldest queued chunks the executor has begun */
     uint64_t queue_iterations;
-    struct assigned running; /* count 0: none yet */
+    struct assigned running;
     uint64_t running_sent;   /* its iterations whose results were sent, or that failed */
     uint64_t running_before; /* those of them that were sent before the present master knew of the chunk */
-    unsigned asked;          /* chunks that are requested and have not arrived */
-    uint64_t asked_at_ns;    /* when the request was sent whose round trip is measured; NEVER: none */
-    unsigned asked_before;   /* chunks of earlier requests, which arrive before its answer */
+    unsigned asked;
+    uint64_t asked_at_ns;  /* when the request was sent whose round trip is measured; NEVER: none */
+    unsigned asked_before; /* chunks of earlier requests, which arrive before its answer */
     uint64_t round_trip_ns;
     double iteration_ns;    /* smoothed; 0: unknown */
     uint64_t idle_since_ns; /* since when the worker waited for the running chunk; NEVER: it did not wait */
     uint16_t load;          /* of its cores, as in a REQUEST */
-    /* Completions for the next request, latest last. */
     struct request done[ASKS_MAX];
     unsigned done_count;
     uint64_t done_deadline_ns; /* when they must be sent */
-    uint64_t waited_ns;        /* how long the worker waited for the running chunk */
-    uint64_t largest;          /* largest chunk so far, in a loop with time steps; otherwise 0 */
-    uint64_t give_up_ns;       /* LEAVING: when to leave even if a chunk is running */
-    uint32_t echoes;           /* number sent; in STARTING the last one is not answered yet */
+    uint64_t waited_ns;
+    uint64_t largest;    /* largest chunk so far, in a loop with time steps; otherwise 0 */
+    uint64_t give_up_ns; /* LEAVING: when to leave even if a chunk is running */
+    uint32_t echoes;     /* number sent; in STARTING the last one is not answered yet */
     uint64_t echo_sent_ns;
     uint64_t least_echo_ns; /* shortest time of an echo; NEVER: none yet */
 };

@@ -10,7 +10,6 @@
 #include "proto/message.h"
 #include "worker/exec/inline.h"
 
-/* What each rank reports at the end. */
 struct dca_figures {
     uint64_t iterations, chunks, refills, compute_ns, digest, messages, bytes, recalls, recalled;
     uint64_t first_ns, finish_ns; /* since the common start; NEVER: it had no chunk */
@@ -26,8 +25,8 @@ struct dca {
     const struct topology *topology;
     unsigned rank, ranks;
     struct share share;
-    double *given_speeds; /* [ranks] on rank 0; NULL: measured; owned */
-    double *powers;       /* [ranks] NULL: the technique needs none; owned */
+    double *given_speeds;
+    double *powers;
     bool core_ready;
     struct exec exec;
     bool exec_open;
@@ -35,19 +34,18 @@ struct dca {
     struct wait wait;
     struct wait_work work;
     uint64_t start_ns;
-    uint64_t waited_ns;         /* before the running chunk, if the technique learns */
+    uint64_t waited_ns;
     uint64_t looked_compute_ns; /* compute time since the clock was last read */
     unsigned looked_chunks;
     uint64_t next_tick_ns;
     bool serves; /* other ranks need this rank while it computes */
     bool stopping;
-    bool failed; /* `root.error` says why */
+    bool failed;
     struct dca_figures figures;
 };
 
 /* Call it after runtime_group(). */
 void dca_begin_sharing(struct dca *dca, const struct transport *transport);
-/* Collective. */
 int dca_open_transport(struct dca *dca);
 
 /* What follows does not belong to the kernel and may take a while. */

@@ -232,7 +232,6 @@ static unsigned dca_program_sum_by_node(const struct dca *dca, double *speeds)
     return topology->nodes;
 }
 
-/* The figures get the power of this rank. */
 static int exchange_powers(struct dca *dca, double *swr)
 {
     const struct job *job = &dca->root.setup.job;
@@ -430,7 +429,7 @@ static int dca_program_conclude(struct dca *dca)
     if (have)
         carrier->gather(dca->runtime->world, 0, &dca->figures, sizeof dca->figures, all);
     if (dca->rank == 0)
-        dca_loss_ignore(dca); /* the others only wait for the status now */
+        dca_loss_ignore(dca);
     if (all != NULL)
         status = dca_program_print_outcome(dca, all, status);
     runtime_wait_for_all(dca->runtime); /* the others sleep while rank 0 makes the output */
@@ -473,7 +472,6 @@ static int run_dca_loop(struct dca *dca)
 static const struct kernel_loader cutting_loader = {
     .load = kernel_load, .look = kernel_look, .technique = technique_load};
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int dca_program_read_command_line(struct dca *dca, int argc, char **argv)
 {
     struct root *root = &dca->root;

@@ -243,7 +243,6 @@ static void finish_chunk(struct dca *dca, const struct chunk_event *chunk)
         dca->figures.finish_ns = runtime_now() - dca->start_ns;
 }
 
-/* Returns true if the chunk is over. */
 static bool dca_work_handle(struct dca *dca, const struct event *event)
 {
     switch (event->type) {

@@ -15,7 +15,7 @@
 
 struct adjoint_variant {
     const char *name;
-    bool (*usable)(void); /* on this machine */
+    bool (*usable)(void);
 
     /* sums[n] = S(first + n) for n < count. B and C have m elements, then ADJOINT_PAD zeros. */
     void (*run)(const double *b, const double *c, uint64_t m, uint64_t first, uint64_t count, double *sums);
@@ -26,5 +26,4 @@ const struct adjoint_variant *adjoint_variants(size_t *count);
 
 const struct adjoint_variant *adjoint_best(void);
 
-/* The definition of the order of additions. */
 double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i);

@@ -21,8 +21,6 @@ double adjoint_scalar(const double *b, const double *c, uint64_t m, uint64_t i)
     return adjoint_tree(partials);
 }
 
-/* Sizes for all widths of the template adjoint_vector.h. */
-
 enum {
     ADJOINT_SPAN = 64,    /* iterations whose partial sums are kept: 8 KiB */
     ADJOINT_BLOCK = 1024, /* k in a block: 8 KiB of B and of C */

@@ -24,8 +24,6 @@ uint32_t escape_scalar(double cx, double cy, const struct escape_rule *rule)
     return escape_scalar_from(0, 0, cx, cy, rule, 0);
 }
 
-/* Sizes for all widths of the template escape_vector.h. */
-
 #define ESCAPE_BLOCK       32
 #define ESCAPE_FIRST_STEPS 32
 

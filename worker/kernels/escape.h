@@ -10,8 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ESCAPE_BATCH 8192 /* points per call */
-#define ESCAPE_PAD   64   /* at least the lanes of one group */
+#define ESCAPE_BATCH 8192
+#define ESCAPE_PAD   64 /* at least the lanes of one group */
 
 /* Points in progress: z = x + iy after `count` steps, their c, and where their count goes. */
 struct escape_points {
@@ -25,21 +25,21 @@ struct escape_points {
 /* The caller sets fresh.cx[], fresh.cy[] and fresh.length; the rest is scratch. Align it to 64 bytes. */
 struct escape_batch {
     _Alignas(64) struct escape_points fresh;
-    struct escape_points deep;  /* not escaped in the first steps */
+    struct escape_points deep;
     struct escape_points found; /* escaped within a block of steps, whose exact step is not known yet */
 };
 
 struct escape_rule {
-    unsigned exponent; /* 2 or 4 */
-    double bound;      /* of |z|^2, at least 0 */
+    unsigned exponent;
+    double bound;
     uint32_t max_iter; /* count of a point that never escapes, at least 1 */
 };
 
-#define ESCAPE_BOUND 4.0 /* beyond it no z returns */
+#define ESCAPE_BOUND 4.0
 
 struct escape_variant {
     const char *name;
-    bool (*usable)(void); /* on this machine */
+    bool (*usable)(void);
 
     /* Writes one count for each point of batch->fresh. */
     void (*run)(struct escape_batch *batch, const struct escape_rule *rule, uint32_t *counts);

@@ -24,7 +24,6 @@ _Static_assert(POINTS_AT_ONCE <= ESCAPE_PAD, "a group reads at most the padding 
 typedef double vec __attribute__((vector_size(LANES * 8)));
 typedef int64_t mask __attribute__((vector_size(LANES * 8)));
 
-/* In the order of operations of the scalar code. */
 VECTOR_INLINE void VECTOR_NAME(escape_step)(vec *x, vec *y, const vec *cx, const vec *cy, unsigned exponent)
 {
     for (unsigned power = exponent; power > 1; power /= 2) {
@@ -99,9 +98,9 @@ VECTOR_INLINE void VECTOR_NAME(escape_tested)(struct escape_points *points, stru
 
 struct VECTOR_NAME(escape_lanes) {
     _Alignas(64) double x[POINTS_AT_ONCE], y[POINTS_AT_ONCE];
-    _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE]; /* z at the start of the block */
+    _Alignas(64) double x_before[POINTS_AT_ONCE], y_before[POINTS_AT_ONCE];
     _Alignas(64) double cx[POINTS_AT_ONCE], cy[POINTS_AT_ONCE];
-    _Alignas(64) int64_t blocks[POINTS_AT_ONCE]; /* blocks left */
+    _Alignas(64) int64_t blocks[POINTS_AT_ONCE];
     _Alignas(64) int64_t through[POINTS_AT_ONCE], escaped[POINTS_AT_ONCE];
     uint32_t index[POINTS_AT_ONCE];
     size_t live;

@@ -13,7 +13,6 @@
 /* The built-in kernels and the installed modules, sorted by name; valid until the next call. */
 const struct hdss_kernel *const *kernels(size_t *count);
 
-/* Returns NULL if there is no such kernel. */
 const struct hdss_kernel *kernel_find(const char *name);
 
 /* If there is no such kernel, the error lists the names or says that the module is not installed. */

@@ -38,12 +38,12 @@ static const struct hdss_param params[] = {
 
 struct mandelbrot {
     uint64_t width, height, tile, across; /* across: tiles in a row of tiles */
-    uint64_t record;                      /* pixels of an iteration */
+    uint64_t record;
     enum unit unit;
     double xmin, ymax, dx, dy;
     struct escape_rule rule;
     const struct escape_variant *variant;
-    struct escape_batch *batch; /* owned */
+    struct escape_batch *batch;
 };
 
 static uint64_t tiles_along(uint64_t length, uint64_t tile)

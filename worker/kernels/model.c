@@ -96,9 +96,9 @@ struct picture {
     uint64_t width, height, tile, across;
     double xmin, xmax, ymin, ymax, step_ns;
     struct escape_rule rule;
-    unsigned columns, rows; /* of the grid */
-    float *steps;           /* [rows][columns] of the grid points */
-    float *lines;           /* [columns or rows] mean steps of a point */
+    unsigned columns, rows;
+    float *steps;
+    float *lines; /* [columns or rows] mean steps of a point */
 };
 
 static unsigned at_most(uint64_t number, unsigned most)

@@ -83,7 +83,7 @@ static const struct hdss_kernel *const built_in[] = {
 
 static struct module {
     const char *name;
-    const struct hdss_kernel *kernel; /* NULL: not loaded */
+    const struct hdss_kernel *kernel;
     kernel_iteration_ns *iteration_ns;
 } modules[] = {{.name = "evrard"}, {.name = "floyd-steinberg"}, {.name = "hydro"}, {.name = "spinimage"}};
 

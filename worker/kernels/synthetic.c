@@ -77,7 +77,7 @@ struct named {
 
 struct synthetic {
     struct synthetic_costs costs;
-    double *file_us; /* owned */
+    double *file_us;
     enum mode mode;
     double units_per_us;
     double rest;    /* work that is carried to the next call: units, or nanoseconds (negative if it slept too long) */
@@ -136,7 +136,6 @@ static bool read_named(const char *text, struct named *named)
     }
 }
 
-/* Returns UINT64_MAX if the range has no listed iteration. */
 static uint64_t first_named(const struct named *named, uint64_t first, uint64_t count)
 {
     uint64_t least = UINT64_MAX;

@@ -23,10 +23,9 @@ struct synthetic_costs {
     double mean_us;
     double spread; /* relative to the mean, 0 .. 1 */
     uint64_t seed;
-    const double *file_us; /* SYNTHETIC_FILE: one per iteration */
+    const double *file_us;
 };
 
-/* At least 0. */
 double synthetic_cost_us(const struct synthetic_costs *costs, uint64_t i);
 
 uint64_t synthetic_record(uint64_t seed, uint64_t i);

@@ -18,7 +18,7 @@
 struct costs {
     double constant_ns;
     uint64_t first, count;
-    uint64_t step; /* 0: places are at `start` */
+    uint64_t step;
     /* The arrays are owned. start and before: [places + 1]; before == NULL: the cost is constant. */
     uint64_t *start;
     double *before;
@@ -138,8 +138,8 @@ struct file {
     struct costs *costs;
     size_t capacity;
     unsigned line;
-    bool blocks;     /* lines have three numbers or more */
-    bool is_unnamed; /* some line lacks the rank of its worker */
+    bool blocks;
+    bool is_unnamed;
 };
 
 static int costs_make_room(struct file *file)

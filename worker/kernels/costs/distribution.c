@@ -22,7 +22,7 @@ struct distribution {
     uint64_t seed, phases;
     uint64_t first, count; /* range of the loop or time step, for costs that grow, shrink or have phases */
     uint64_t period;       /* iterations of a time step; 0: there is one step */
-    double trend;          /* growth per time step, relative to the first */
+    double trend;
 };
 
 static double uniform_at(const struct distribution *d, uint64_t i, uint64_t stream)
@@ -131,8 +131,8 @@ static double in_phases(void *context, uint64_t i)
 
 struct kind {
     const char *name;
-    double (*cost_ns)(void *context, uint64_t iteration); /* NULL: constant */
-    double cov_max;                                       /* 0: the distribution has no such parameter */
+    double (*cost_ns)(void *context, uint64_t iteration);
+    double cov_max; /* 0: the distribution has no such parameter */
     bool spreads, has_alpha, has_phases;
 };
 
@@ -233,7 +233,7 @@ static int distribution_take_params(struct distribution *d, const struct kind *k
 struct part {
     const struct kind *kind;
     struct distribution d;
-    double upto; /* share of this part and those before it */
+    double upto;
 };
 
 struct mixture {

@@ -16,7 +16,7 @@
 #define TICKS_MAX 1e18
 /* A file of costs has the same limit. */
 #define COST_MAX_NS 1e15
-#define COV_LEAST   0.001 /* below it, all iterations cost the same */
+#define COV_LEAST   0.001
 #define COV_MOST    10
 #define LOCATION    "Location: "
 
@@ -26,9 +26,9 @@ struct execution {
 };
 
 struct measured {
-    struct execution *executions; /* [count] owned */
+    struct execution *executions;
     size_t count;
-    uint64_t iterations; /* of all executions */
+    uint64_t iterations;
     uint64_t seed;
 };
 

@@ -14,7 +14,7 @@
 /* `lb4omp:FILE,mhz=M[,loop=TEXT][,seed=N]` */
 struct profile_request {
     char file[512];
-    double mhz;     /* clock ticks per microsecond */
+    double mhz;
     char loop[256]; /* part of the loop's location in the source; empty: the file has only one loop */
     uint64_t seed;
 };

@@ -33,18 +33,18 @@ struct recorded_estimate {
      * workers. */
     double *sums;
     struct own_chunks {
-        size_t place;     /* in the order of workers */
+        size_t place;
         size_t low, high; /* in that order: the first neighbour that its worker computed, and the end of these */
     } * own;
     double *room;
-    double beyond; /* sum of the squared relative deviations from the expected time */
-    size_t used;   /* chunks whose deviation is known */
+    double beyond;
+    size_t used;
     struct worker_sums {
         double ns, expected_ns; /* of its chunks with known costs around them; the expected time is at slowness 1 */
-        double squares;         /* of the expected times */
-        double step;            /* of log(slowness) */
+        double squares;
+        double step;
         unsigned chunks;
-    } * of; /* [workers] */
+    } * of;
 };
 
 static size_t reach_of(const struct recorded_estimate *all, size_t k)

@@ -26,9 +26,9 @@
 #define RECORDED_CHUNKS_LEAST 2
 
 struct recorded_chunk {
-    uint64_t count;  /* at least 1 */
-    double ns;       /* for all of them */
-    unsigned worker; /* less than the number of workers */
+    uint64_t count;
+    double ns;
+    unsigned worker;
 };
 
 struct recorded_speeds {
@@ -38,7 +38,6 @@ struct recorded_speeds {
     bool are_different; /* false: they may be equal, and all of `speed` is 1 */
 };
 
-/* If it fails, because memory runs out, `speeds` owns nothing. */
 int recorded_speeds_find(struct recorded_speeds *speeds, const struct recorded_chunk *chunks, size_t count,
                          unsigned workers, struct error *error);
 void recorded_speeds_fini(struct recorded_speeds *speeds);

@@ -20,8 +20,8 @@ struct after_name {
 struct after {
     struct tasks *tasks;
     struct precedence *precedence;
-    int names_column;         /* -1: tasks are named by their numbers */
-    struct after_name *names; /* [tasks->count] sorted; NULL: no column of names; owned */
+    int names_column;
+    struct after_name *names;
 };
 
 static int after_fail_without_memory(struct error *error)
@@ -142,7 +142,6 @@ static int add_wait(const struct after *after, uint64_t task, uint64_t other, st
     return precedence_add(after->precedence, task, other) < 0 ? after_fail_without_memory(error) : 0;
 }
 
-/* The field is modified. */
 static int take_names(const struct after *after, uint64_t task, char *field, struct error *error)
 {
     uint64_t other;

@@ -14,7 +14,7 @@ enum allotment_result { ALLOTMENT_WAITS, ALLOTMENT_THERE, ALLOTMENT_REFUSED };
 
 struct allotment {
     struct needs_source source;
-    bool is_used; /* some task needs something */
+    bool is_used;
     struct resources resources;
     struct claim claim;
     struct needs needs;

@@ -43,7 +43,7 @@
 #define LOOK_SELDOM_NS 1000000000
 
 struct record {
-    uint64_t state; /* enum claim_state; in the first record 1: it is filled in */
+    uint64_t state; /* an enum claim_state; 1 in the first record if that is filled in */
     uint64_t ticket;
     uint64_t amount[NEEDS];
     uint64_t gpus;
@@ -344,7 +344,7 @@ static void set_look_timer(const struct claim *claim, long every_ns)
     timerfd_settime(claim->timer, 0, &(struct itimerspec){span, span}, NULL);
 }
 
-/* By descriptor, because the file may have lost its name. */
+/* Watches the file by its descriptor, because it may have no name any more. */
 static void begin_watching(struct claim *claim)
 {
     char path[40];

@@ -18,19 +18,19 @@ enum claim_state { CLAIM_NONE, CLAIM_WAITING, CLAIM_GRANTED };
 
 struct claim {
     char path[CLAIM_PATH_MAX];
-    int file;    /* has the claims of this node's workers */
-    int set;     /* epoll set of the two below */
+    int file;
+    int set;
     int changes; /* inotify, which reports claims that end; -1: the timer is faster instead */
-    int timer;   /* for checks while the claim waits */
-    int watch;   /* in `changes`; -1: none */
+    int timer;
+    int watch;
     bool is_watching;
     unsigned number;
     struct needs has; /* what the node has, as the first worker found it */
     enum claim_state state;
     struct needs needs;
-    uint64_t ticket; /* order of the claims */
-    uint64_t gpus;   /* those that were granted, a bit each */
-    char *records;   /* scratch; owned */
+    uint64_t ticket;
+    uint64_t gpus;
+    char *records;
 };
 
 /* The file by which the workers of this run or set on this node share resources. Launches with other cores or GPUs,
@@ -51,10 +51,8 @@ int claim_begin(struct claim *claim, const struct needs *needs, struct error *er
 /* Returns 1: granted; 0: waiting; -1: error. */
 int claim_advance(struct claim *claim, struct error *error);
 
-/* Releases the claim, also one that waits. */
 void claim_end(struct claim *claim);
 
-/* Readable if claim_advance() is to be called. */
 static inline int claim_descriptor(const struct claim *claim)
 {
     return claim->set;

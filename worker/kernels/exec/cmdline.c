@@ -22,9 +22,9 @@ struct scan {
     const char *line;
     size_t length, at;
     enum quoting quoting;
-    bool in_word;   /* a word has begun, which may be empty */
-    bool is_quoted; /* some of the word was quoted */
-    size_t opened;  /* where the quotes began */
+    bool in_word;
+    bool is_quoted;
+    size_t opened;
     const struct places *places;
     bool is_fish;
     struct error *error;
@@ -499,7 +499,6 @@ struct search_for_place {
     bool found;
 };
 
-/* Ends the scan at the first {..} that is replaced. */
 static int note_place(void *context, const char *name, size_t length, struct values *values, struct error *error)
 {
     struct search_for_place *search = context;

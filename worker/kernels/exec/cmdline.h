@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Limits of a command, similar to those of the system. */
 #define CMDLINE_WORDS_MAX 100000
 #define CMDLINE_BYTES_MAX (2u << 20)
 
@@ -30,17 +29,16 @@ struct places {
     void *context;
 };
 
-/* Can be used again for another line. */
 struct cmdline {
-    char *text; /* the words, each with its NUL; owned */
+    char *text;
     size_t length, capacity;
-    size_t *start; /* where each word begins in the text; owned */
+    size_t *start;
     unsigned count, room;
     unsigned assignments; /* number of NAME=value words before the command */
-    char **argv;          /* made by cmdline_argv(); owned */
+    char **argv;
     unsigned argv_room;
-    bool is_for_shell; /* made by cmdline_for_shell() */
-    bool wants_shell;  /* cmdline_split() has refused something that a shell would accept */
+    bool is_for_shell;
+    bool wants_shell; /* cmdline_split() has refused something that a shell would accept */
 };
 
 void cmdline_init(struct cmdline *words);
@@ -61,7 +59,6 @@ int cmdline_for_shell(struct cmdline *words, const char *shell, const char *line
 int cmdline_fill(struct cmdline *words, const char *line, size_t length, const struct places *places,
                  struct error *error);
 
-/* True if the line has a {..} that is replaced. */
 bool cmdline_has_place(const char *line, size_t length, const struct places *places);
 
 /* The words after the assignments, ended by NULL, with an unused entry before the first. Valid until the words

@@ -25,9 +25,8 @@
 /* Memory use is first checked so long after the start, and then after intervals that double up to the longest. */
 #define LOOK_FIRST_NS 10000000u
 #define LOOK_MOST_NS  1000000000u
-/* How often to poll if the kernel has no pidfd. */
-#define ASK_NS    1000000u
-#define READS_MAX 16
+#define ASK_NS        1000000u
+#define READS_MAX     16
 /* A larger buffer for output is freed after the task. */
 #define KEPT_BYTES (1u << 20)
 
@@ -276,7 +275,6 @@ static void not_started(struct command *command, int error)
     set_timer(command);
 }
 
-/* Returns 0 or an errno. */
 static int open_start_folder(const char *path, int *folder)
 {
     *folder = path[0] == '\0' ? -1 : open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);

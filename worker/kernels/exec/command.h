@@ -23,41 +23,40 @@ enum command_end {
 
 struct command_outcome {
     enum command_end end;
-    bool has_no_folder; /* it was not started because of its folder */
+    bool has_no_folder;
     bool left_some;     /* processes of its group were still running, and were killed */
     int status, signal; /* exit status, or the signal that ended the process */
     int error;
-    double started_s; /* since 1970 */
+    double started_s;
     uint64_t wall_ns, cpu_ns;
     /* of its largest process; 0: it ran too briefly to be measured, and used no more than the worker */
     uint64_t peak_kib;
 };
 
-/* The capacity of a pipe. */
 #define COMMAND_READ_BYTES (64u << 10)
 
 enum { COMMAND_OUT, COMMAND_ERR, COMMAND_STREAMS };
 
 /* The output of a stream, in memory or in a named file. */
 struct capture {
-    int pipe; /* -1: closed */
+    int pipe;
     /* The task's end, open until the process has ended, so that the worker is not woken if the task closes its own;
      * -1: closed. */
     int task_end;
-    const char *name; /* of the file; NULL: none */
-    int file;         /* -1: no output yet */
-    char *bytes;      /* owned */
+    const char *name;
+    int file;
+    char *bytes;
     size_t length, capacity;
     bool is_spilled;   /* all output is in the file, and none in `bytes` */
     uint64_t received; /* bytes in all; those beyond the limit were dropped */
-    uint64_t written;  /* bytes in the file */
-    int error;         /* errno, if the file could not be written; later bytes were dropped */
+    uint64_t written;
+    int error; /* errno, if the file could not be written; later bytes were dropped */
 };
 
 struct command_limits {
-    uint64_t time_ns;     /* 0: none */
-    uint64_t grace_ns;    /* between SIGTERM and SIGKILL */
-    uint64_t bytes;       /* how much is kept of each stream */
+    uint64_t time_ns;
+    uint64_t grace_ns; /* between SIGTERM and SIGKILL */
+    uint64_t bytes;
     uint64_t spill_bytes; /* a longer stream goes to its file; 0: each stream does from its beginning on */
 };
 
@@ -67,8 +66,8 @@ struct command {
     struct spawner spawner;
     struct orphans orphans;
     struct command_limits limits;
-    int folder;              /* for the files; -1: none */
-    int set, timer, nothing; /* epoll set; timerfd; /dev/null */
+    int folder;
+    int set, timer, nothing;
     enum command_state state;
     pid_t pid;
     int process; /* pidfd; -1: none, the process is polled */
@@ -77,7 +76,7 @@ struct command {
     struct command_outcome outcome;
     uint64_t began_ns;
     uint64_t deadline_ns; /* when the next event is due: SIGTERM, SIGKILL, end of lingering */
-    uint64_t look_ns;     /* when to check memory use */
+    uint64_t look_ns;
     uint64_t look_span_ns;
     uint64_t own_peak_kib; /* of the worker, which the system counts for the child, too */
 };
@@ -106,7 +105,6 @@ bool command_advance(struct command *command);
 /* Makes command_descriptor() readable also if this descriptor is. Returns -1 and sets errno on failure. */
 int command_watch_also(struct command *command, int descriptor);
 
-/* Readable if command_advance() is to be called. */
 static inline int command_descriptor(const struct command *command)
 {
     return command->set;

@@ -67,7 +67,7 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
     bool is_mpi_rank = false;
     for (; of_worker[count] != NULL; count++)
         is_mpi_rank |= begins_with_any(of_worker[count], of_mpi_ranks);
-    all |= !is_mpi_rank; /* no launcher has set them, but the user */
+    all |= !is_mpi_rank; /* no launcher has started this worker, so the user has set these variables */
     const size_t more = sizeof unbinding / sizeof *unbinding;
     *environment = (struct environment){.own = calloc(count + more + 1, sizeof *environment->own)};
     if (environment->own == NULL)
@@ -121,7 +121,7 @@ static const char *take_item(const char **list, char *item)
 
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error)
 {
-    size_t length = strlen(list), items = length + 1; /* upper bound */
+    size_t length = strlen(list), items = length + 1;
     char **own = realloc(environment->own, (environment->own_count + items + 1) * sizeof *own);
     char *item = environment->given = malloc(length + 1);
     environment->own = own != NULL ? own : environment->own;

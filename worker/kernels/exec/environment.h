@@ -18,10 +18,10 @@
 bool environment_is_of_one_machine(void);
 
 struct environment {
-    char **own; /* inherited variables, which are borrowed; the array is owned */
+    char **own;
     unsigned own_count;
-    char *given;   /* text of the variables that are given for tasks; owned */
-    char **vector; /* the variables of the current task; owned */
+    char *given;
+    char **vector;
     unsigned count, room;
 };
 
@@ -32,11 +32,10 @@ int environment_init(struct environment *environment, char *const *of_worker, bo
 /* Adds variables that the user gives: "NAME,NAME2=VALUE", with \, for a comma and \\ for a backslash. NAME alone is
  * the worker's variable. Call it once. */
 int environment_give(struct environment *environment, char *const *of_worker, const char *list, struct error *error);
-/* What tasks get if none is set for one; may be NULL. */
+/* The value of a variable for all tasks that set no other; may be NULL. */
 const char *environment_value(const struct environment *environment, const char *name);
 void environment_fini(struct environment *environment);
 
-/* Begins a task's environment, with room for `more` settings. */
 int environment_begin(struct environment *environment, unsigned more);
 
 /* Sets "NAME=value", in place of an earlier value. Borrowed until the next task. */

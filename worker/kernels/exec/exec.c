@@ -123,11 +123,11 @@ struct exec_kernel {
     double timeout_s;
     char folder[PATH_MAX + 5];                            /* PWD=, if the task has a folder */
     enum { TASK_NONE, TASK_WAITING, TASK_RUNNING } state; /* WAITING: for resources */
-    bool is_refused;                                      /* it fails without being run */
-    bool wants_all_output;                                /* a task fails if its output is cut off */
-    bool is_stopped;                                      /* it is cancelled, and no other task follows */
-    struct error wrong;                                   /* why the task is refused */
-    uint64_t done;                                        /* finished iterations of the current range */
+    bool is_refused;
+    bool wants_all_output;
+    bool is_stopped; /* it is cancelled, and no other task follows */
+    struct error wrong;
+    uint64_t done;
     unsigned tries;
     uint64_t put[COMMAND_STREAMS]; /* bytes of each stream that are results */
     size_t shown[COMMAND_STREAMS]; /* how much of it was shown while the task ran */
@@ -197,7 +197,6 @@ static struct kept_tasks *place_of(const struct tasks_source *source)
     return chosen;
 }
 
-/* The kernel instance owns the tasks from here on. */
 static void hand_over(const struct tasks *tasks)
 {
     for (unsigned i = 0; i < KEPT_MAX; i++)
@@ -294,7 +293,6 @@ static uint64_t output_bytes(const union hdss_value *values)
                                            : OUTPUT_BYTES;
 }
 
-/* The folder of keep=, or -1. */
 static int open_folder(const char *path)
 {
     return path[0] == '\0' ? -1 : open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -401,7 +399,6 @@ static int check_needs(const union hdss_value *values, struct tasks *tasks, cons
     return 0;
 }
 
-/* True if tasks can run on no other node. */
 static bool is_only_node(void)
 {
     return !launched_is_joinable() &&
@@ -948,7 +945,7 @@ static int exec_kernel_put_all(const struct yield *yield)
     return exec_kernel_has_failed(yield->k) ? yield->output->failed(yield->output, yield->task) : 0;
 }
 
-/* Shows what is new of a stream: whole lines, or `all`. */
+/* Shows what is new of a stream, but an incomplete line only if `all`. */
 static void show_stream(struct exec_kernel *k, uint64_t task, unsigned stream, bool all)
 {
     const struct capture *capture = &k->command.captures[stream];

@@ -17,20 +17,19 @@
 
 struct fragment {
     uint64_t task, began_ms;
-    unsigned stream; /* 0 or 1 */
+    unsigned stream;
     uint64_t offset, length;
 };
 
-/* Size of a head line with newline and NUL. */
 #define FRAGMENT_HEAD_MAX 96
 
 /* Parses the head at the beginning of `bytes` and returns its length; 0: it is incomplete or invalid. */
 size_t fragment_read(struct fragment *fragment, const char *bytes, size_t count);
 
 struct fragments {
-    char folder[PATH_MAX]; /* empty: nothing is written */
+    char folder[PATH_MAX];
     unsigned rank, number;
-    int file; /* -1: none */
+    int file;
     uint64_t bytes;
     uint64_t task, began_ms;
 };
@@ -43,5 +42,4 @@ static inline bool fragments_are_wanted(const struct fragments *fragments)
     return fragments->folder[0] != '\0';
 }
 
-/* After a failure no fragment is added any more. */
 void fragments_add(struct fragments *fragments, const struct fragment *fragment, const char *bytes);

@@ -16,7 +16,6 @@
 
 #define READ_BYTES (1u << 20)
 
-/* Where the next byte is in a line of CSV. */
 enum csv_place { CSV_AT_FIELD, CSV_PLAIN, CSV_QUOTED, CSV_AFTER_QUOTE };
 
 /* The newline that ends the line of CSV, or NULL. Goes on from `*place`; counts newlines within quotes. */
@@ -39,7 +38,6 @@ static const char *csv_end(enum csv_place *place, const char *bytes, size_t coun
     return NULL;
 }
 
-/* `place` and `newlines` are for csv_end(). */
 static const char *line_end(enum lines_kind kind, enum csv_place *place, const char *bytes, size_t count,
                             uint64_t *newlines)
 {
@@ -49,14 +47,14 @@ static const char *line_end(enum lines_kind kind, enum csv_place *place, const c
 struct pass {
     struct lines *lines;
     XXH3_state_t *block; /* digest of the current block so far; owned */
-    bool in_block;       /* a block has begun */
-    uint64_t offset;     /* of the current byte */
-    uint64_t end;        /* the pass ends at this offset or before */
+    bool in_block;
+    uint64_t offset;
+    uint64_t end; /* the pass ends at this offset or before */
     uint64_t number;
     uint64_t line_began;
-    enum csv_place place; /* in a line of CSV */
-    uint64_t newlines;    /* within quotes, in the current line */
-    bool ends;            /* the bytes just read end the line */
+    enum csv_place place;
+    uint64_t newlines; /* within quotes, in the current line */
+    bool ends;
     bool counts, decided; /* `decided`: it is known whether the line is part of the list, and `counts` says so */
     struct error *error;
 };
@@ -342,7 +340,6 @@ void lines_close(struct lines *lines)
     *lines = (struct lines){.file = -1};
 }
 
-/* Finds the lines of the block that was read. */
 static void cut_block(struct lines *lines, size_t b, size_t bytes)
 {
     uint64_t number = lines->blocks[b].number;

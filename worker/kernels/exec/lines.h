@@ -17,31 +17,30 @@
 
 enum lines_kind {
     LINES_OF_TASKS, /* skips empty lines and those that begin with # */
-    LINES_OF_TABLE, /* skips empty lines */
-    LINES_OF_CSV,   /* the same; a newline within quotes does not end the line */
-    LINES_OF_LIST,  /* skips nothing; an incomplete line and LINES_END do not count */
+    LINES_OF_TABLE,
+    LINES_OF_CSV,  /* the same; a newline within quotes does not end the line */
+    LINES_OF_LIST, /* skips nothing; an incomplete line and LINES_END do not count */
 };
 
-/* The last line of a complete list. */
 #define LINES_END "\\.\n"
 
 struct lines_block {
-    uint64_t offset; /* of its first line */
+    uint64_t offset;
     uint64_t number; /* line number of that line, from 1 */
     uint64_t digest;
 };
 
 struct lines {
-    const char *path; /* borrowed */
+    const char *path;
     enum lines_kind kind;
     int file;
     uint64_t count;  /* lines that are not skipped */
     uint64_t bytes;  /* size of the file; of a list: end of its last complete line */
     uint64_t digest; /* of all that counts, when the file was opened */
     bool is_complete;
-    struct lines_block *blocks; /* owned */
+    struct lines_block *blocks;
     size_t block_count, block_room;
-    char *text; /* the block that was read last; owned */
+    char *text;
     size_t text_room;
     size_t at; /* index of that block; SIZE_MAX: none */
     size_t starts[LINES_BLOCK], lengths[LINES_BLOCK];
@@ -63,9 +62,8 @@ int lines_digest(struct lines *lines, uint64_t count, uint64_t *digest, struct e
 
 struct line {
     const char *text; /* without NUL; valid until the next call */
-    size_t length;    /* without the end of the line */
-    uint64_t number;  /* in the file, from 1 */
+    size_t length;
+    uint64_t number;
 };
 
-/* Line i < count. Errors name the file. */
 int lines_get(struct lines *lines, uint64_t i, struct line *line, struct error *error);

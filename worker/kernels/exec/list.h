@@ -15,10 +15,10 @@
 struct list {
     struct lines lines;
     struct row head, row;
-    bool is_named;  /* columns have names, not only numbers */
-    uint64_t rows;  /* complete rows */
-    uint64_t title; /* digest of the first line */
-    uint64_t at;    /* index of the current row; UINT64_MAX: none */
+    bool is_named;
+    uint64_t rows;
+    uint64_t title;
+    uint64_t at;
     uint64_t order; /* number of its task, from 1 */
     bool is_wrong;  /* the row that was asked for exists but is invalid */
 };
@@ -38,7 +38,6 @@ static inline bool list_is_complete(const struct list *list)
     return list->lines.is_complete;
 }
 
-/* Reads rows that were added. Errors name the file. */
 int list_extend(struct list *list, struct error *error);
 
 /* Makes row i the current one. Waits a moment for a row that the file system does not show yet. */

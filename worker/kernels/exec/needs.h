@@ -20,13 +20,12 @@ struct needs {
 struct needs_source {
     struct needs all;       /* of a task without a value in the column */
     bool is_counted[NEEDS]; /* tasks wait for it, and a node with too little of it refuses them */
-    int column[NEEDS];      /* -1: none */
+    int column[NEEDS];
 };
 
 /* Parses a number; memory may have K, M, G or T (1K is 1024). */
 int need_parse(enum need need, const char *text, size_t length, uint64_t *amount, struct error *error);
 
-/* "2 cores", "1.5G of memory". Returns `text`. */
 #define NEED_TEXT_MAX 48
 const char *need_text(enum need need, uint64_t amount, char text[NEED_TEXT_MAX]);
 

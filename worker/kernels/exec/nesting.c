@@ -85,7 +85,7 @@ static size_t read_dollar(struct nesting *nesting, const char *text, size_t leng
     }
 }
 
-/* Two parentheses where a command may begin start arithmetic, if two end it. */
+/* If a command may begin here, two parentheses begin arithmetic, provided that two end it. */
 static size_t read_opening(struct nesting *nesting, const char *text, size_t length)
 {
     struct nesting_level *level = top(nesting);

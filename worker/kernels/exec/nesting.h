@@ -30,7 +30,6 @@ enum nesting_place {
     NESTING_COMMENT,
     NESTING_NOWHERE
 };
-/* What was read of `case WORD in`. */
 enum nesting_case { NESTING_NO_CASE, NESTING_CASE, NESTING_CASE_IN };
 
 struct nesting_level {
@@ -43,14 +42,14 @@ struct nesting_level {
 
 struct nesting {
     struct nesting_level level[NESTING_MAX];
-    unsigned depth; /* of the current level */
+    unsigned depth;
     char before;
-    char solid;    /* previous character that is no blank */
-    bool is_large; /* as given to nesting_init() */
-    bool is_fish;  /* within single quotes a backslash escapes a backslash and a quote */
-    bool in_name;  /* the word so far has only letters, digits and _ */
+    char solid;
+    bool is_large;
+    bool is_fish; /* within single quotes a backslash escapes a backslash and a quote */
+    bool in_name; /* the word so far has only letters, digits and _ */
     bool in_comment, in_document;
-    bool begins_document; /* a here-document begins at the next line */
+    bool begins_document;
     bool is_lost;
 };
 
@@ -60,5 +59,4 @@ void nesting_init(struct nesting *nesting, bool is_large);
 /* Reads the token at `text` (`length` >= 1) and returns its length. */
 size_t nesting_read(struct nesting *nesting, const char *text, size_t length);
 
-/* How the shell reads what comes next. */
 enum nesting_place nesting_place(const struct nesting *nesting);

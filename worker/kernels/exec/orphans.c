@@ -23,10 +23,10 @@
 
 /* Orphans of this process. Whose tasks have left them is not known, so all jobs share this. */
 static struct {
-    unsigned jobs; /* number of those that run tasks here */
-    pid_t *own;    /* children that existed before the first job; owned */
+    unsigned jobs;
+    pid_t *own; /* children that existed before the first job; owned */
     size_t own_count, own_room;
-    unsigned found; /* orphans that this search has found */
+    unsigned found;
     bool is_reaper, was_reaper;
 } all;
 
@@ -39,7 +39,6 @@ static bool is_known(pid_t child)
     return i < all.own_count || children_have(child);
 }
 
-/* `context` is set to true if memory runs out. */
 static bool note_own(pid_t child, void *context)
 {
     pid_t *own = grow(all.own, all.own_count, &all.own_room, sizeof *own);

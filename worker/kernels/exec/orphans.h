@@ -9,7 +9,6 @@
 
 #include <stdbool.h>
 
-/* What each job has. */
 struct orphans {
     bool are_awaited;
 };

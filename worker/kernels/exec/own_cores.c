@@ -42,7 +42,6 @@ void own_cores_fini(struct own_cores *cores)
     memset(cores, 0, sizeof *cores);
 }
 
-/* Returns false if another socket has the core's name. */
 static bool claim_core(int socket, int core)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
@@ -59,7 +58,6 @@ static void add_cpus(struct own_cores *cores, int core)
             CPU_SET_S(cpu, SET_BYTES, cores->taken);
 }
 
-/* Takes free cores among number `first` to `end` - 1. */
 static void take_some(struct own_cores *cores, uint64_t wanted, unsigned first, unsigned end)
 {
     int own = -1;

@@ -12,12 +12,12 @@
 #include <stdint.h>
 
 struct own_cores {
-    cpu_set_t allowed[CORES_CPU_SETS]; /* CPUs that tasks may use */
-    cpu_set_t cores[CORES_CPU_SETS];   /* their cores: cores_of_cpu() of each */
-    cpu_set_t taken[CORES_CPU_SETS];   /* CPUs of the cores that this worker has taken */
-    unsigned count;                    /* number of cores */
-    int *core_of, cpus;                /* core of each CPU below `cpus`; owned */
-    int *held;                         /* sockets of the cores that this worker has taken; owned */
+    cpu_set_t allowed[CORES_CPU_SETS];
+    cpu_set_t cores[CORES_CPU_SETS]; /* their cores: cores_of_cpu() of each */
+    cpu_set_t taken[CORES_CPU_SETS]; /* CPUs of the cores that this worker has taken */
+    unsigned count;
+    int *core_of, cpus; /* core of each CPU below `cpus`; owned */
+    int *held;
     unsigned held_count;
 };
 
@@ -31,7 +31,6 @@ bool own_cores_take(struct own_cores *cores, uint64_t wanted, unsigned skip);
 
 void own_cores_release(struct own_cores *cores);
 
-/* The CPUs of the cores that are taken; NULL: none. */
 static inline const cpu_set_t *own_cores_cpus(const struct own_cores *cores)
 {
     return cores->held_count > 0 ? cores->taken : NULL;

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-/* The part that a replacement string selects by its ending. */
 static enum part part_of_ending(const char *text, size_t length, size_t *ending)
 {
     static const struct {
@@ -91,7 +90,6 @@ static struct piece without_extensions(struct piece field, unsigned count)
     return field;
 }
 
-/* The last `count` extensions, without the dot before the first. */
 static struct piece extensions_of(struct piece field, unsigned count)
 {
     const size_t before = without_extensions(field, count).length, begin = before + (before < field.length);

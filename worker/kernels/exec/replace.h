@@ -25,9 +25,9 @@ enum part {
 
 struct replacement {
     enum part part;
-    const char *name; /* before the part; borrowed */
+    const char *name;
     size_t name_length;
-    int field; /* index; or FIELD_ALL, FIELD_BEYOND, FIELD_UNKNOWN */
+    int field;
 };
 
 enum {
@@ -40,5 +40,4 @@ enum {
  * row. */
 struct replacement replacement_read(const char *text, size_t length, const struct row *names, unsigned fields);
 
-/* A piece of the field, or a constant. */
 struct piece replacement_part(enum part part, struct piece field);

@@ -16,7 +16,6 @@ struct resources {
     char *gpu[RESOURCES_GPUS_MAX]; /* names as in CUDA_VISIBLE_DEVICES; owned */
 };
 
-/* `any_core`: also cores that this process is not bound to. */
 int resources_init(struct resources *resources, bool any_core, struct error *error);
 void resources_fini(struct resources *resources);
 

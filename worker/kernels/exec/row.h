@@ -12,7 +12,7 @@ struct piece {
 struct row {
     char *text; /* the fields without quotes and escapes, one after the other; owned */
     size_t room;
-    struct piece *fields; /* owned */
+    struct piece *fields;
     unsigned count, field_room;
 };
 
@@ -23,5 +23,4 @@ int row_begin(struct row *row, size_t bytes);
 
 int row_add(struct row *row, size_t start, size_t length);
 
-/* Index of the first field with that text, or -1. */
 int row_find(const struct row *row, const char *text, size_t length);

@@ -6,12 +6,12 @@
 #include <stddef.h>
 
 struct search {
-    char *folders;      /* PATH; owned */
-    bool is_relative;   /* some folder is relative */
-    char *name;         /* the latest one; owned */
-    char *text;         /* the paths, each with its NUL; owned */
-    const char **paths; /* ended by NULL; owned */
-    size_t found;       /* index in `paths` at which the program was found */
+    char *folders;
+    bool is_relative;
+    char *name;
+    char *text;
+    const char **paths;
+    size_t found;
 };
 
 /* `folders` as in PATH; NULL: the usual ones. */

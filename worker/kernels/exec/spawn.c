@@ -122,7 +122,6 @@ struct attempt {
     int error;
 };
 
-/* The signals that have no default action. */
 static void find_taken_signals(sigset_t *taken)
 {
     struct sigaction action;
@@ -172,7 +171,6 @@ static void bound_memory(uint64_t bytes)
     setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Returns only on failure, and sets errno. */
 static void become(const struct spawn *spawn, const char *path)
 {
     execve(path, spawn->argv, spawn->environment);

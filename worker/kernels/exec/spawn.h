@@ -22,13 +22,13 @@
 #define GUARD_PATH_MAX 96
 
 struct guard_order {
-    volatile pid_t group;                     /* of the running task; 0: none */
+    volatile pid_t group;
     bool (*volatile clear)(const char *path); /* called, too, until it returns true; may be NULL */
     char path[GUARD_PATH_MAX];
 };
 
 struct guard {
-    struct guard_order *order; /* owned */
+    struct guard_order *order;
     pid_t process;
     int end; /* of a pipe; the guard acts after it is closed */
 };
@@ -38,10 +38,10 @@ struct guard {
 void guard_order_clearing(struct guard *guard, bool (*clear)(const char *path), const char *path);
 
 struct spawner {
-    void *stack; /* of the child before exec; owned */
+    void *stack;
     size_t stack_bytes;
     struct guard guard;
-    sigset_t taken;   /* those to reset in the child */
+    sigset_t taken;
     bool frees_cores; /* the child may use all cores, not only those that the worker is bound to */
 };
 
@@ -50,14 +50,14 @@ int spawner_init(struct spawner *spawner, bool frees_cores);
 void spawner_fini(struct spawner *spawner);
 
 struct spawn {
-    const char *const *paths; /* tried in order, ended by NULL */
-    size_t *found;            /* index in `paths` of the latest success; may be NULL */
-    char **argv;              /* with an unused entry before the first, for a script that /bin/sh has to run */
+    const char *const *paths;
+    size_t *found; /* index in `paths` of the latest success; may be NULL */
+    char **argv;   /* with an unused entry before the first, for a script that /bin/sh has to run */
     char *const *environment;
     int descriptors[3];     /* become 0, 1 and 2; all are above 2 */
     const cpu_set_t *cores; /* CORES_CPU_SETS sets of CPUs that it is bound to; NULL: it is not bound */
-    int folder;             /* where it runs; -1: in the worker's folder */
-    uint64_t memory;        /* limit for each process in bytes; 0: none */
+    int folder;
+    uint64_t memory;
 };
 
 /* Returns the process, or -1 with errno if no path has worked. Sets `*process` to a pidfd or -1. */

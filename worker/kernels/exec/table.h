@@ -19,7 +19,7 @@ struct table {
     struct row head, row;
     bool is_named;
     uint64_t rows;
-    uint64_t at; /* index of the current row; UINT64_MAX: none */
+    uint64_t at;
 };
 
 /* TABLE_HEADER_AUTO: fails if the first line looks like a row. On failure nothing is owned. */

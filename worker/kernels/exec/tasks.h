@@ -19,12 +19,12 @@
 #define TASKS_TEXT_MAX 4096
 
 struct tasks_source {
-    const char *tasks;   /* file of command lines; like the four below, "" if there is none */
-    const char *command; /* the line for all tasks */
+    const char *tasks; /* file of command lines; like the four below, "" if there is none */
+    const char *command;
     const char *table;
     const char *list;
     const char *folder; /* where tasks run, which may contain {..}; "": in the worker's folder */
-    int64_t count;      /* TASKS_COUNT_UNKNOWN: not given */
+    int64_t count;
     enum table_header header;
     const char *shell; /* which lines a shell reads, and which shell: see shell.h; NULL: none */
     bool follows;      /* rows may be added to the list at any time */
@@ -34,7 +34,7 @@ struct tasks_source {
 };
 
 struct tasks {
-    struct tasks_source source; /* its strings are borrowed */
+    struct tasks_source source;
     struct lines lines;
     struct table table;
     struct list list;
@@ -42,22 +42,20 @@ struct tasks {
     char *line;  /* command for the rows of a list; NULL: that of the source; owned */
     uint64_t count;
     uint64_t digest; /* of the files; of a list that may grow only of its first line */
-    bool grows;      /* tasks may be added */
+    bool grows;
     char rank[12], node[12], slot[12];
-    /* The current task. */
     uint64_t order; /* its number, from 1: its position, or what the list says */
     char number[24];
-    bool is_wrong;         /* tasks_get() has refused its row or line; it has no words */
-    const struct row *row; /* may be NULL */
-    struct piece whole;    /* the row of a table as it is in the file */
-    struct piece *pieces;  /* values for a {..}; owned */
+    bool is_wrong; /* tasks_get() has refused its row or line; it has no words */
+    const struct row *row;
+    struct piece whole; /* the row of a table as it is in the file */
+    struct piece *pieces;
     size_t pieces_room;
     struct cmdline own; /* one word, made by tasks_fill() or of the row of a list as a command line */
     struct cmdline words;
     struct cmdline folder; /* one word: where the task runs; no word: in the worker's folder */
 };
 
-/* On failure nothing is owned. */
 int tasks_open(struct tasks *tasks, const struct tasks_source *source, struct error *error);
 void tasks_close(struct tasks *tasks);
 
@@ -91,10 +89,8 @@ static inline const char *tasks_folder(const struct tasks *tasks)
     return tasks->folder.count == 0 ? "" : cmdline_at(&tasks->folder, 0);
 }
 
-/* Index of the column, or -1. */
 int tasks_column(const struct tasks *tasks, const char *name);
 
-/* Empty if the row is too short. */
 struct piece tasks_field(const struct tasks *tasks, unsigned column);
 
 /* The current command as one would type it, with quotes, cut off with "..." at `size`. Returns `text`. */

@@ -13,7 +13,7 @@
 #define REAL_MAX    1e300
 
 static struct {
-    PyObject *kernel; /* a Kernel of hdss_python */
+    PyObject *kernel;
     struct hdss_kernel described;
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
     unsigned param_count;

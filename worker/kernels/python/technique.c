@@ -14,14 +14,14 @@
 
 struct python_technique {
     struct hdss_technique technique; /* first, so that a pointer to it can be cast back */
-    PyObject *maker;                 /* a Technique of hdss_python */
+    PyObject *maker;
     struct hdss_technique_param params[HDSS_TECHNIQUE_PARAMS_MAX + 1];
     struct python_technique *next;
     char name[];
 };
 
 struct python_cutter {
-    PyObject *cutter; /* a Cutter of hdss_python */
+    PyObject *cutter;
     /* error of a call that cannot return one; the next call that can returns it */
     char failure[HDSS_TECHNIQUE_ERROR_MAX];
 };
