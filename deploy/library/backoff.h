@@ -17,7 +17,6 @@ void backoff_init(struct backoff *backoff, bool cores_are_free);
 /* Something has happened: the next wait begins with polling. */
 void backoff_reset(struct backoff *backoff);
 
-/* To be called after each poll that has found nothing. */
 void backoff_wait(struct backoff *backoff);
 
 uint64_t backoff_clock_ns(void);

@@ -22,9 +22,9 @@
 
 static const struct {
     const char *name, *technique;
-    bool has_threshold; /* minChunk applies */
-    bool learns;        /* from one loop of an infoDLS to the next */
-    bool is_closed;     /* has a closed form */
+    bool has_threshold;
+    bool learns; /* from one loop of an infoDLS to the next */
+    bool is_closed;
 } methods[METHODS] = {
     [STATIC] = {"STATIC", "static", false, false, true}, [SS] = {"SS", "ss", false, false, true},
     [FSC] = {"FSC", "fsc", false, false, true},          [mFSC] = {"mFSC", "mfsc", false, false, true},
@@ -284,7 +284,6 @@ static void dls4lb_fetch(infoDLS *info, struct dls_own *own)
     cut_piece(own);
 }
 
-/* Broadcasts the foreman's piece to its group. */
 static void follow(infoDLS *info, struct dls_own *own)
 {
     int64_t told[3] = {own->ended, own->start, own->size};

@@ -15,21 +15,19 @@ struct dls_parameters {
     double h_overhead, sigma;
 };
 
-/* What infoDLS.own points to. */
 struct dls_own {
     struct dls_parameters parameters;
-    struct hdss_shared_loop *loop; /* NULL: none */
-    bool leader_idles;             /* in the outer loop of groups, if rank 0 computes nothing */
-    bool frees_communicators;      /* those of DLS_GroupSetup() */
+    struct hdss_shared_loop *loop;
+    bool leader_idles;        /* in the outer loop of groups, if rank 0 computes nothing */
+    bool frees_communicators; /* those of DLS_GroupSetup() */
     bool ended;
-    bool in_hand;                  /* fetched, but not begun */
-    bool begun;                    /* begun, but not ended */
+    bool in_hand;
+    bool begun;
     int64_t start, size;           /* the fetched piece, in the program's numbering */
     int64_t rest_start, rest_size; /* what is left of a piece larger than INT_MAX */
-    int64_t iterations;            /* that this rank has computed */
+    int64_t iterations;
     double began_s;
     struct stats times; /* of an iteration, one value for each piece */
 };
 
-/* What DLS_Setup() does. `comm` may be MPI_COMM_NULL. */
 void dls_init(infoDLS *info, MPI_Comm comm, int arrays);

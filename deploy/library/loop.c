@@ -301,7 +301,6 @@ static uint64_t api_loop_least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Iterations between two checks for requests. */
 static uint64_t break_size(const struct hdss_shared_loop *loop)
 {
     if (loop->settings.break_after != API_AUTO)
@@ -430,7 +429,6 @@ static struct hdss_shared_loop *make(const struct team *team, const struct hdss_
     return loop;
 }
 
-/* Collective. */
 static void dispose(struct hdss_shared_loop *loop)
 {
     struct team team = loop->team;

@@ -25,7 +25,7 @@ struct measured {
 
 /* A way to share the loop among the ranks. open() and close() are collective. */
 struct mode {
-    size_t own_bytes; /* size of loop->own, which is zero at first */
+    size_t own_bytes;
     /* Local: checks whether the technique suits the mode, and allocates. Returns an enum hdss_status. */
     int (*prepare)(struct hdss_shared_loop *loop);
     /* close() is called also if it fails. */
@@ -46,16 +46,15 @@ extern const struct mode mode_served, mode_dca;
 
 enum loop_state {
     LOOP_RUNS,
-    LOOP_ENDED,  /* hdss_loop_next() has returned 0 */
+    LOOP_ENDED,
     LOOP_BROKEN, /* a time step could not begin, or a draw has failed */
 };
 
-/* Times are since the common start. */
 struct figures {
     uint64_t iterations, chunks, pieces, refills, messages, bytes;
     uint64_t compute_ns, wait_ns;
-    uint64_t first_ns, finish_ns; /* UINT64_MAX: there was no chunk */
-    uint64_t least_wait_ns;       /* shortest wait for a chunk; UINT64_MAX: none */
+    uint64_t first_ns, finish_ns;
+    uint64_t least_wait_ns; /* shortest wait for a chunk; UINT64_MAX: none */
 };
 
 struct hdss_shared_loop {
@@ -65,21 +64,21 @@ struct hdss_shared_loop {
     struct error error;
     struct api_settings settings;
     struct team team;
-    double *speeds; /* [ranks] owned; NULL: equal */
-    double *powers; /* [ranks] for the technique; owned; NULL: none */
+    double *speeds;
+    double *powers;
     uint64_t iterations;
-    uint32_t epoch; /* number of time steps that have begun */
+    uint32_t epoch;
     enum loop_state state;
     const struct mode *mode;
-    void *own; /* state of the mode; owned */
+    void *own;
     bool open, finished;
-    bool serves; /* other ranks send requests to this one */
+    bool serves;
     struct backoff backoff;
-    struct hdss_shared_loop **linked; /* [linked_count] owned */
+    struct hdss_shared_loop **linked;
     unsigned linked_count;
     struct figures figures;
     uint64_t start_ns;
-    int64_t started_at; /* seconds since 1970 */
+    int64_t started_at;
 
     /* The present chunk. */
     struct range rest; /* what the program has not been given yet */
@@ -87,12 +86,12 @@ struct hdss_shared_loop {
     uint64_t piece_ns;   /* when it began; 0: no piece is running */
     uint64_t rest_least; /* the next chunk is requested when so many iterations are left; 0: at the end */
     bool asked;
-    double iteration_ns;      /* of the latest piece; 0: unknown */
+    double iteration_ns;
     struct measured measured; /* chunks that are not reported yet, including the running one */
     bool has_chunk;
 
     /* For auto.c. */
-    struct candidates *candidates; /* on rank 0; NULL: there is no choice; owned */
+    struct candidates *candidates; /* on rank 0; NULL: there is no choice */
     double seen_iterations, seen_compute_s;
     struct {
         double weight, mean_s, squares; /* of the time of an iteration, weighted by the length of pieces */

@@ -30,10 +30,10 @@
 enum tag { TAG_ASK, TAG_ANSWER, TAG_REFILL, TAGS };
 
 enum kind {
-    KIND_WORK,   /* rank to coordinator: wants a chunk */
-    KIND_LEAVE,  /* rank to coordinator: wants no more chunks */
-    KIND_REFILL, /* coordinator to rank 0: wants chunks */
-    KIND_GONE,   /* coordinator to rank 0: its group is finished */
+    KIND_WORK,
+    KIND_LEAVE,
+    KIND_REFILL,
+    KIND_GONE, /* of the whole group; WORK and LEAVE come from a rank, REFILL and GONE go to rank 0 */
 };
 
 /* A request with measurements. Only `records` of them are sent. */
@@ -50,16 +50,16 @@ struct grant {
 
 struct coordinator {
     MPI_Request receives[RECEIVES];
-    unsigned char *asks; /* [RECEIVES] of ask_bytes each; owned */
+    unsigned char *asks; /* [RECEIVES] of ask_bytes each */
     unsigned head;
-    unsigned left;     /* number of ranks that need no more chunks */
-    unsigned *waiting; /* [members] ranks that wait for a refill; owned */
+    unsigned left;
+    unsigned *waiting;
     unsigned waiting_count;
-    struct pool pool; /* in mode hierarchical */
+    struct pool pool;
     bool pool_ready;
-    struct refills refills;    /* `parked`: no chunk is left */
-    uint64_t handed_out;       /* chunks from the pool */
-    struct ask *refill_ask;    /* owned */
+    struct refills refills; /* `parked`: no chunk is left */
+    uint64_t handed_out;
+    struct ask *refill_ask;
     struct measured *measured; /* [members] since the last refill; owned */
     /* On rank 0 [ranks + 1], the refill that is being cut. Elsewhere [REFILLS_OPEN_MAX][members + 1], the refills in
      * the order of `refills`; owned. */
@@ -70,7 +70,7 @@ struct coordinator {
 struct scheduler {
     struct sched sched;
     bool ready;
-    unsigned groups_left; /* that are not finished */
+    unsigned groups_left;
 };
 
 struct served {

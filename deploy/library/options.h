@@ -13,7 +13,6 @@ enum api_mode { API_CENTRAL, API_HIERARCHICAL, API_TWO_SIDED, API_RMA, API_NODE 
 
 #define API_NAME_MAX 64
 
-/* Plain data, which the loop copies. */
 struct api_settings {
     enum api_mode mode;
     struct sched_spec technique, node_technique;
@@ -25,8 +24,8 @@ struct api_settings {
     uint64_t request_when;
     uint64_t group_size; /* 0: all ranks of a node */
     bool thread;
-    bool leader_idles;         /* rank 0 does not compute */
-    char report[JOB_PATH_MAX]; /* empty: none */
+    bool leader_idles;
+    char report[JOB_PATH_MAX];
     char name[API_NAME_MAX];
 };
 
@@ -34,14 +33,13 @@ struct hdss_options {
     void *unused[2]; /* the beginning of freed memory is often overwritten; `magic` should not be */
     uint64_t magic;
     struct api_settings settings;
-    double *powers; /* [power_count] owned; NULL: equal */
+    double *powers;
     int power_count;
     struct error error;
 };
 
 void api_settings_init(struct api_settings *settings);
 
-/* Of the options that must be equal on all ranks. */
 uint64_t api_settings_digest(const struct api_settings *settings);
 
 /* False for options that were freed. */

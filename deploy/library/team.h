@@ -9,15 +9,15 @@
 #include <stdint.h>
 
 struct team {
-    MPI_Comm world; /* for the loop alone */
-    MPI_Comm node;  /* of the group, which shares memory */
+    MPI_Comm world;
+    MPI_Comm node; /* of the group, which shares memory */
     int rank, ranks;
     unsigned groups, group; /* number of groups, and this rank's, in the order of their first ranks */
-    unsigned *group_of;     /* [ranks] owned */
-    int *leaders;           /* [groups] first rank of each; owned */
+    unsigned *group_of;
+    int *leaders;
     int group_rank, group_ranks;
-    bool is_far;         /* the loop has ranks on other nodes */
-    bool cores_are_free; /* the node has a core for each of its ranks */
+    bool is_far; /* the loop has ranks on other nodes */
+    bool cores_are_free;
 };
 
 /* Collective. Duplicates `comm`, after which team_agree() works. Returns an enum hdss_status. */

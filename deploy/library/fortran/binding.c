@@ -26,7 +26,6 @@ struct dls4lb_fortran_parameters {
     double h_s, sigma_s;
 };
 
-/* Only Fortran calls these. */
 infoDLS *dls4lb_fortran_new(int comm);
 void dls4lb_fortran_new_groups(int world, int coordinator, infoDLS **outer, infoDLS **inner);
 void dls4lb_fortran_copy_group_comms(const infoDLS *outer, const infoDLS *inner, int *outer_comm, int *inner_comm);
@@ -90,7 +89,6 @@ static size_t dls4lb_rank_count(const infoDLS *info)
     return count > 0 ? (size_t)count : 0;
 }
 
-/* stats[3 * ranks], weights[ranks]. */
 void dls4lb_fortran_read(const infoDLS *info, struct dls4lb_fields *fields, double *stats, double *weights)
 {
     *fields = (struct dls4lb_fields){
