@@ -25,7 +25,6 @@ struct heat {
     double *before; /* cells after the previous step, with both ends; owned */
 };
 
-/* Each step is a row of the result. */
 static int describe(const union hdss_value *values, struct hdss_loop *loop, char error[HDSS_ERROR_MAX])
 {
     (void)error;

@@ -17,8 +17,8 @@ static const struct hdss_technique_param params[] = {
 struct factoring {
     uint64_t iterations, parts;
     uint32_t workers;
-    uint32_t left;  /* chunks left in the batch */
-    uint64_t chunk; /* their size */
+    uint32_t left;
+    uint64_t chunk;
 };
 
 /* ceil(R / (parts P)), which does not overflow: the size of the chunks of a batch that begins with R = `remaining`

@@ -35,8 +35,8 @@ struct diffusion {
     uint64_t width, height;
     /* The arrays are owned. ring: [width] for a generated picture, a column's part of the distance from the middle. */
     uint16_t *ring;
-    uint8_t *ramp;    /* [width] level of each column in the ramp */
-    uint8_t *levels;  /* [width] levels of the present row */
+    uint8_t *ramp; /* [width] level of each column in the ramp */
+    uint8_t *levels;
     int8_t *no_error; /* [width] zeros: the errors above the first row */
     int8_t *corner;   /* [corners] for each row of the chunk, the error above and left of its next pixel */
     uint64_t corners;
@@ -252,7 +252,7 @@ static int floyd_steinberg_run_block(void *instance, const struct hdss_block *bl
     return 0;
 }
 
-#define PIXEL_NS 2.9 /* with one worker on an AMD EPYC */
+#define PIXEL_NS 2.9
 
 double hdss_kernel_iteration_ns(const struct hdss_loop *loop)
 {

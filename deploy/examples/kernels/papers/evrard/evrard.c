@@ -111,8 +111,8 @@ static int evrard_describe(const union hdss_value *values, struct hdss_loop *loo
 struct evrard {
     struct gas gas;
     bool all;
-    bool is_over;            /* the last time step was too long: there is no next one */
-    bool in_density;         /* the present loop computes densities */
+    bool is_over; /* the last time step was too long: there is no next one */
+    bool in_density;
     struct gas_push *pushes; /* of every particle, if only gravity is scheduled; owned */
 };
 
@@ -266,7 +266,6 @@ static int take_densities(struct evrard *e, const double *records, char error[HD
     return make_ready(e, error);
 }
 
-/* Computes all but gravity. */
 static int prepare_gravity(struct evrard *e, char error[HDSS_ERROR_MAX])
 {
     struct gas_density density;

@@ -27,7 +27,7 @@ struct gas_config {
 
 struct gas {
     struct gas_config config;
-    double mass; /* of a particle */
+    double mass;
     struct octree tree;
     double *block; /* has all arrays below; owned */
     /* Indexed by particle. */
@@ -61,7 +61,6 @@ void gas_fini(struct gas *gas);
 /* These may be called by several threads at once. */
 void gas_density(const struct gas *gas, size_t particle, struct gas_density *density);
 void gas_push(const struct gas *gas, size_t particle, struct gas_push *push);
-/* Adds gravity to the particle's push. */
 void gas_state(const struct gas *gas, size_t particle, const struct gas_push *push, struct gas_state *state);
 
 void gas_set_density(struct gas *gas, size_t particle, const struct gas_density *density);

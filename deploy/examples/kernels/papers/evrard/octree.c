@@ -115,7 +115,6 @@ static void sort_points(struct octree *tree, const double *const place[3])
     }
 }
 
-/* `d`: distance of the body from the cell's centre. */
 static void add_quadrupole(double q[6], double mass, const double d[3])
 {
     double square = d[0] * d[0] + d[1] * d[1] + d[2] * d[2];
@@ -248,7 +247,6 @@ void octree_set_reach(struct octree *tree, const double *reach)
     }
 }
 
-/* Adds the pull of each point of a leaf. */
 static void pull_points(const struct octree *tree, uint32_t first, uint32_t end, const double at[3], double softening2,
                         struct octree_pull *pull)
 {

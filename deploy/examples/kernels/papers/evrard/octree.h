@@ -12,13 +12,12 @@
 /* Largest number of points in a cell that is not divided, unless their keys are equal. */
 #define OCTREE_LEAF 8
 
-/* What a walk through the tree needs. */
 struct octree_cell {
-    uint32_t first, count; /* slots */
-    uint32_t skip;         /* the next cell if this one is not opened */
+    uint32_t first, count;
+    uint32_t skip; /* the next cell if this one is not opened */
     uint32_t is_leaf;
-    double low[3], high[3]; /* box of its points */
-    double reach;           /* largest search radius of its points: see octree_set_reach() */
+    double low[3], high[3];
+    double reach; /* largest search radius of its points: see octree_set_reach() */
 };
 
 /* The mass in a cell. The quadrupole is traceless: xx, yy, zz, xy, xz, yz. */
@@ -30,9 +29,9 @@ struct octree_moment {
 struct octree {
     size_t points, cell_count;
     double theta;
-    uint32_t *order;   /* point of each slot */
-    uint32_t *slot;    /* slot of each point */
-    double *x, *y, *z; /* by slot */
+    uint32_t *order;
+    uint32_t *slot; /* slot of each point, and above the point of each slot */
+    double *x, *y, *z;
     struct octree_cell *cells;
     struct octree_moment *moments;
     struct octree_key *keys, *spare;
@@ -45,7 +44,6 @@ void octree_fini(struct octree *tree);
 /* Builds the tree of points at these places, which must be finite. Each has this `mass`. */
 void octree_build(struct octree *tree, const double *x, const double *y, const double *z, double mass);
 
-/* Sets the search radius of each point, by slot. */
 void octree_set_reach(struct octree *tree, const double *reach);
 
 struct octree_pull {

@@ -6,7 +6,7 @@
 static inline double cube_root(double number)
 {
     double root = number > 1 ? number : 1, before;
-    do { /* Newton's method, from above */
+    do {
         before = root;
         root -= (root - number / (root * root)) / 3;
     } while (root < before);

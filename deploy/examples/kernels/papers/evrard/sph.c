@@ -160,7 +160,6 @@ void gas_density(const struct gas *gas, size_t particle, struct gas_density *den
 #define ALPHA 1.0
 #define BETA  2.0
 
-/* Derivative of the kernel by the distance. */
 static inline double slope_at(double distance, double inverse_h)
 {
     double square = inverse_h * inverse_h;

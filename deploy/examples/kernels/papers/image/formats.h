@@ -7,7 +7,6 @@
 
 #define IMAGE_ACCEPTED "accepted: PGM, PPM or PNG"
 
-/* Fails if the picture is larger than the limits. */
 int image_check_size(uint64_t width, uint64_t height, struct error *error);
 
 int image_allocate(struct image *image, struct error *error);

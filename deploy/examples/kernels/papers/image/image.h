@@ -20,10 +20,8 @@ struct image {
     uint8_t *gray;                       /* [height * width] NULL after image_look(); owned */
 };
 
-/* Reads only the head of the file. */
 int image_look(struct image *image, const void *bytes, size_t size, struct error *error);
 
-/* On failure nothing is owned. */
 int image_parse(struct image *image, const void *bytes, size_t size, struct error *error);
 void image_fini(struct image *image);
 

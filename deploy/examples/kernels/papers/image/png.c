@@ -16,8 +16,8 @@ struct reader {
     png_structp png;
     png_infop info;
     const uint8_t *at, *end;
-    uint8_t *samples; /* rows of the picture; owned */
-    uint8_t **rows;   /* [rows] into samples; owned */
+    uint8_t *samples;
+    uint8_t **rows;
     struct error *error;
     jmp_buf failed;
 };

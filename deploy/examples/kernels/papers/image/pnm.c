@@ -12,7 +12,6 @@ struct reader {
     bool is_text;
 };
 
-/* A larger number becomes this. */
 #define NUMBER_MAX UINT32_MAX
 
 static void pnm_skip_blanks(struct reader *reader)

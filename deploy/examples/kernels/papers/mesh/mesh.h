@@ -17,9 +17,9 @@
 enum mesh_kind { MESH_OFF, MESH_OBJ, MESH_PLY };
 
 struct mesh {
-    size_t points;         /* at least 1 */
-    double (*position)[3]; /* owned */
-    double (*normal)[3];   /* of length 1; owned */
+    size_t points;
+    double (*position)[3];
+    double (*normal)[3];
 };
 
 /* By the first word of the file or, if that does not tell, by the extension of its name. */

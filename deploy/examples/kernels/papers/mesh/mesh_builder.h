@@ -14,7 +14,7 @@ struct mesh_builder {
     double (*given)[3]; /* sums of the normals in the file */
     double (*area)[3];  /* sums of the normals of the faces around, each as long as twice the face's area */
     bool any_given, any_face;
-    size_t *corner; /* of the present face */
+    size_t *corner;
     size_t corners, corners_capacity;
 };
 

@@ -15,9 +15,10 @@
 struct obj {
     struct reader reader;
     struct mesh_builder *builder;
-    double (*normal)[3]; /* owned */
+    double (*normal)[3];
     size_t normals, faces;
-    size_t vertices_here, normals_here; /* those before the present line, from which negative numbers count */
+    /* those read before the present line: negative numbers count back from the last one */
+    size_t vertices_here, normals_here;
 };
 
 /* Parses the rest of a line after its keyword. */

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-enum { VERTEX_LEAST = 6, FACE_LEAST = 2 }; /* bytes of "0 0 0\n" and "0\n" */
+enum { VERTEX_LEAST = 6, FACE_LEAST = 2 };
 
 static bool off_take(const char **text, const char *prefix)
 {

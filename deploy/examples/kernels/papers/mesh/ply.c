@@ -57,7 +57,6 @@ static int read_binary(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* Errors name the line or the first byte. */
 static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
 {
     char word[READER_WORD_MAX];
@@ -69,7 +68,6 @@ static int read_coordinate(struct ply *ply, enum ply_type type, double *number)
     return 0;
 }
 
-/* Reads an integer from 0 to less than `limit`. */
 static int read_whole(struct ply *ply, enum ply_type type, const char *what, size_t limit, size_t *number)
 {
     char word[READER_WORD_MAX];

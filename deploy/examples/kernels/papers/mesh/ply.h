@@ -13,12 +13,11 @@ enum ply_encoding { PLY_TEXT, PLY_LITTLE_ENDIAN, PLY_BIG_ENDIAN };
 
 enum ply_type { PLY_INT8, PLY_UINT8, PLY_INT16, PLY_UINT16, PLY_INT32, PLY_UINT32, PLY_FLOAT32, PLY_FLOAT64 };
 
-/* What a property is used for. */
 enum ply_role { PLY_SKIP, PLY_X, PLY_Y, PLY_Z, PLY_NX, PLY_NY, PLY_NZ, PLY_CORNERS };
 
 struct ply_property {
     bool is_list;
-    enum ply_type type, count_type; /* count_type: of the length of a list */
+    enum ply_type type, count_type;
     enum ply_role role;
 };
 

@@ -13,9 +13,9 @@
 struct reader {
     const char *bytes;
     size_t size, at;
-    size_t line;           /* line of the byte at `at`, from 1 */
-    bool is_binary;        /* errors name the byte instead of the line */
-    bool has_comments;     /* # begins a comment */
+    size_t line;    /* line of the byte at `at`, from 1 */
+    bool is_binary; /* errors name the byte instead of the line */
+    bool has_comments;
     bool has_continuation; /* a \ at the end continues the line */
     struct error *error;
 };
@@ -29,7 +29,6 @@ bool reader_word(struct reader *reader, char word[READER_WORD_MAX]);
 /* Reads the next word, of this line or a later one. Returns false at the end of the text. */
 bool reader_any_word(struct reader *reader, char word[READER_WORD_MAX]);
 
-/* Returns false if there is no next line. */
 bool reader_next_line(struct reader *reader);
 
 static inline size_t reader_left(const struct reader *reader)

@@ -45,7 +45,7 @@ void spin_cloud_add(struct spin_cloud *cloud, const double position[3], const do
 /* The point from which the image is seen. */
 struct spin_eye {
     float x, y, z, nx, ny, nz, limit;
-    float half, last, width; /* W/2, W - 1, W */
+    float half, last, width;
 };
 
 static inline struct spin_eye spin_eye_of(const struct spin_cloud *cloud, size_t point, uint32_t width)
@@ -57,7 +57,6 @@ static inline struct spin_eye spin_eye_of(const struct spin_cloud *cloud, size_t
                              (float)width - 1,  (float)width};
 }
 
-/* Rounds up a number above -1. */
 static inline int32_t spin_ceil(float number)
 {
     int32_t whole = (int32_t)number;
@@ -102,13 +101,13 @@ static inline bool spin_can_see(const struct spin_eye *e, const struct spin_boun
 }
 
 /* What the template needs for a block (see spin_vector.h). */
-enum { PLACES = 16 }; /* of the widest vector */
+enum { PLACES = 16 };
 
 struct spin_block {
     _Alignas(64) float row[SPIN_BLOCK];
     _Alignas(64) float alpha[SPIN_BLOCK];
     _Alignas(64) int32_t cell[SPIN_BLOCK];
-    int32_t instead[PLACES], unseen[PLACES]; /* [place in a vector] */
+    int32_t instead[PLACES], unseen[PLACES];
 };
 
 static void spin_block_init(struct spin_block *block, uint32_t width)

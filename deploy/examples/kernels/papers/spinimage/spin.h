@@ -36,15 +36,14 @@ struct spin_bound {
 };
 
 struct spin_cloud {
-    size_t points, room;    /* room: a multiple of SPIN_BLOCK */
-    float *axis[SPIN_AXES]; /* the first one is owned and contains the others */
+    size_t points, room;
+    float *axis[SPIN_AXES]; /* the memory of all is that of the first one, which is owned */
     size_t filled;
-    size_t *place;            /* where each point is after spin_cloud_arrange(), in the order of adding; owned */
-    struct spin_bound *bound; /* one for each block; owned */
-    float limit;              /* least cosine between two normals */
+    size_t *place; /* where each point is after spin_cloud_arrange(), in the order of adding; owned */
+    struct spin_bound *bound;
+    float limit;
 };
 
-/* Returns -1 if memory runs out. */
 int spin_cloud_init(struct spin_cloud *cloud, size_t points);
 void spin_cloud_fini(struct spin_cloud *cloud);
 
@@ -57,7 +56,7 @@ int spin_cloud_arrange(struct spin_cloud *cloud, double support_angle_degrees);
 
 struct spin_variant {
     const char *name;
-    bool (*usable)(void); /* on this machine */
+    bool (*usable)(void);
 
     /* Makes the image that a point of the cloud sees: width * width counts, row by row. */
     void (*run)(const struct spin_cloud *cloud, size_t point, uint32_t width, uint32_t *counts);

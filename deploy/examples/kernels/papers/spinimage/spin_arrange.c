@@ -16,7 +16,7 @@
 
 #define HALF_TURN 3.14159265358979324
 
-enum { GRID_BITS = 20 }; /* per axis */
+enum { GRID_BITS = 20 };
 
 struct keyed {
     uint64_t key;
