@@ -95,7 +95,6 @@ static int add_check(const struct add_request *request, struct error *error)
     return 0;
 }
 
-/* Each `:::` begins a source. */
 static int add_sources(struct sources *sources, const struct add_request *request, struct error *error)
 {
     char *const *words = request->words.items;
@@ -145,7 +144,6 @@ static int print_given(const char *program, const struct feed *feed, const struc
     return commands_end_page(program);
 }
 
-/* An empty `error` on failure: all messages have been printed. */
 static int add(const char *program, const struct add_request *request, struct error *error)
 {
     struct error unread;

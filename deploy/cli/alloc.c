@@ -21,7 +21,7 @@ static const char program[] = "hdss alloc";
 enum batch { BATCH_SLURM, BATCH_PBS, BATCH_LSF };
 
 struct alloc_request {
-    const char *set; /* the set or its file; NULL: not given; borrowed */
+    const char *set;
     unsigned nodes;
     uint64_t seconds;
     int batch;

@@ -15,7 +15,6 @@
 
 #define BLANKS " \t\r\n"
 
-/* NULL if the variable is not set, or empty. */
 static const char *variable(const char *name)
 {
     const char *value = getenv(name);
@@ -169,7 +168,7 @@ static int64_t ask_slurm(void)
 
 int64_t allocation_seconds_left(void)
 {
-    const char *end = variable("SLURM_JOB_END_TIME"); /* since 1970 */
+    const char *end = variable("SLURM_JOB_END_TIME");
     uint64_t end_s;
     if (variable("SLURM_JOB_ID") == NULL)
         return -1;

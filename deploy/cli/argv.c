@@ -16,7 +16,6 @@ void argv_fini(struct argv *words)
     *words = (struct argv){0};
 }
 
-/* Takes over `word`. NULL means that memory has run out. */
 static void argv_take(struct argv *words, char *word)
 {
     if (word != NULL && !words->failed && words->count + 1 >= words->capacity) {

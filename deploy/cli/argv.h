@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 struct argv {
-    char **items; /* owned with the words; a NULL follows the last */
+    char **items; /* a NULL follows the last */
     unsigned count, capacity;
     bool failed; /* memory has run out, and nothing is added any more */
 };
@@ -17,12 +17,10 @@ void argv_add_format(struct argv *words, const char *format, ...) __attribute__(
 
 void argv_add_split(struct argv *words, const char *text);
 void argv_add_all(struct argv *words, const struct argv *others);
-/* Inserts a word at index `place`, which may be `count`. */
 void argv_insert(struct argv *words, unsigned place, const char *word);
 bool argv_contain(const struct argv *words, const char *word);
 
 /* Returns the words, quoted for a shell; the caller frees the text. NULL if memory runs out. */
 char *argv_text(const struct argv *words);
 
-/* Writes the words, quoted for a shell, and a newline. */
 void argv_print(const struct argv *words, FILE *file);

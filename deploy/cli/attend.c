@@ -41,11 +41,11 @@ struct attendance {
     struct control_client asks;
     struct terminal terminal;
     struct job_view now;
-    uint64_t shown[JOB_STREAMS]; /* bytes of the output that were printed */
-    int64_t printed_ms;          /* when the output was last polled */
+    uint64_t shown[JOB_STREAMS];
+    int64_t printed_ms;
     bool is_over;
-    unsigned asked; /* number of signals */
-    unsigned ends;  /* how often `side` has asked for the end of the job */
+    unsigned asked;
+    unsigned ends; /* how often `side` has asked for the end of the job */
 };
 
 int attend_signals(void)

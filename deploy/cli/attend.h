@@ -10,12 +10,12 @@
 #include <stdint.h>
 
 struct attended {
-    const char *program; /* for messages */
-    const char *set;     /* name of the set */
+    const char *program;
+    const char *set;
     uint64_t job;
     const struct job *as; /* job options, for the progress line */
-    bool leaves;          /* a signal leaves the job running */
-    bool silent;          /* prints no output of the job */
+    bool leaves;          /* a signal ends this process, not the job */
+    bool silent;
     int signals;
     /* Work of the caller, which prints the job's output instead of this; NULL: none. Its first request to end, or
      * the first signal, drains the job; the second one also ends what runs. */
@@ -26,7 +26,6 @@ struct attended {
  * the start. Returns a descriptor for them, which stays open, or -1. */
 int attend_signals(void);
 
-/* True if this process shows the progress. */
 bool attend_shows_progress(const struct job *as);
 
 /* Waits until the job is over, and returns its exit status. `last` (may be NULL) gets the last known state of the

@@ -100,7 +100,6 @@ static int check_powers(const struct launch_plan *launch_plan, struct error *err
     return result;
 }
 
-/* "1,000 tasks", "5 of 1,000 tasks, 2 of them done". */
 static void show_count(const struct job_setup *setup, uint64_t done, struct text *text)
 {
     char count[HUMAN_MAX], whole[HUMAN_MAX];

@@ -17,5 +17,5 @@ int check_describe(struct launch_plan *launch_plan, struct error *error);
 /* Fails if the kernel cannot describe its loop, or lacks inputs. */
 int check_inputs(struct launch_plan *launch_plan, struct error *error);
 
-/* Fails if options do not suit the loop, or powers the workers. */
+/* Fails if options do not suit the loop, or if powers do not suit the workers. */
 int check_loop(struct launch_plan *launch_plan, struct error *error);

@@ -6,7 +6,7 @@
 
 struct tally {
     uint64_t chunks, largest, smallest;
-    int width, worker_width; /* of the columns, for text only */
+    int width, worker_width;
 };
 
 struct chunk_writer {
@@ -16,7 +16,6 @@ struct chunk_writer {
     void (*end)(const struct tally *tally);
 };
 
-/* `text`, `json`, `csv`; NULL for other names. */
 const struct chunk_writer *chunk_writer_find(const char *name);
 
 /* Writes the rest of the series to standard output. If that fails, returns false and errno says why. */

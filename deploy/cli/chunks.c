@@ -50,7 +50,6 @@ static int print_series(const struct chunks_request *request, const char *spec)
     return status;
 }
 
-/* Wide enough for the name and for the largest number. */
 static int column_width(const struct chunks_request *request, const char *spec)
 {
     const int number = snprintf(NULL, 0, "%" PRIu64, request->setup.config.iterations), name = (int)strlen(spec);
@@ -131,7 +130,7 @@ static int check_specs(const struct chunks_request *request, struct error *error
     return 0;
 }
 
-/* The line with the file's name goes to standard output only if no table is printed there. */
+/* Says which file it has drawn: on standard error if a table goes to standard output. */
 static int draw_series(const struct chunks_request *request)
 {
     struct plot plot = {request->plot, &request->setup, request->specs, request->spec_count};

@@ -7,14 +7,14 @@
 #include "deploy/cli/series.h"
 
 struct chunks_request {
-    const char **specs; /* as given, borrowed from argv; the list is owned */
+    const char **specs; /* as given; borrowed from argv */
     unsigned spec_count;
-    const char *power, *order, *plot; /* as given; NULL: not given */
+    const char *power, *order, *plot;
     bool iterations_given, workers_given;
     struct series_setup setup;
-    double *powers;                    /* also setup.config.powers; owned */
-    unsigned *asked;                   /* also setup.asked; owned */
-    const struct chunk_writer *writer; /* NULL: --format is not given */
+    double *powers; /* like `asked`, pointed to by `setup`; owned */
+    unsigned *asked;
+    const struct chunk_writer *writer;
 };
 
 extern const struct options chunks_options;

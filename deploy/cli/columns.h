@@ -3,6 +3,6 @@
 #pragma once
 
 #define COLUMNS_MIN  40
-#define COLUMNS_NONE 4000 /* if standard output is no terminal */
+#define COLUMNS_NONE 4000 /* no terminal */
 
 unsigned columns_of_output(void);

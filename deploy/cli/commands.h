@@ -6,14 +6,14 @@
 
 enum operands {
     OPERANDS_NONE,
-    OPERANDS_KERNEL,     /* and its parameters */
-    OPERANDS_TECHNIQUE,  /* or `auto` */
-    OPERANDS_TECHNIQUES, /* with their parameters */
+    OPERANDS_KERNEL,
+    OPERANDS_TECHNIQUE, /* or `auto` */
+    OPERANDS_TECHNIQUES,
     OPERANDS_FILE,
     OPERANDS_RUNS, /* jobs that are not over */
     OPERANDS_SETS,
     OPERANDS_SESSIONS, /* sets, and jobs that are not over */
-    OPERANDS_COMMAND,  /* a command line with files */
+    OPERANDS_COMMAND,
 };
 
 struct grammar {
@@ -22,8 +22,8 @@ struct grammar {
 };
 
 struct command {
-    const char *name;  /* NULL ends the table */
-    const char *words; /* that follow the name */
+    const char *name; /* NULL ends the table */
+    const char *words;
     const char *summary;
     /* Gets its name as argv[0], prints its messages, and returns an enum exit_status. */
     int (*run)(int argc, char **argv);
@@ -32,7 +32,6 @@ struct command {
 
 extern const struct command commands[];
 
-/* NULL: there is none. */
 const struct command *command_find(const char *name);
 
 int command_add(int argc, char **argv);
@@ -78,7 +77,6 @@ void simulate_grammar(struct grammar *grammar);
 
 int command_outside(int argc, char **argv);
 
-/* For the completion of shells: see complete.c. */
 int command_complete(int argc, char **argv);
 
 /* `result`: OPTIONS_HELP or OPTIONS_VERSION. Returns the exit status. Errors begin with `program`. */

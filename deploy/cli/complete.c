@@ -24,15 +24,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the cursor is. */
 struct place {
     struct grammar grammar;
     const char *word;             /* the word, up to the cursor */
     const struct option_row *row; /* the option of which the word is the value; NULL: none */
     bool operands_only;           /* `--` is before the cursor */
-    const char *kernel;           /* first operand; NULL: none yet */
-    int operands;                 /* how many are before the cursor */
-    char *const *words;           /* words before the cursor, by which the parameters that are given are known */
+    const char *kernel;
+    int operands;
+    char *const *words; /* words before the cursor, by which the parameters that are given are known */
     int count;
 };
 
@@ -101,7 +100,6 @@ static void offer_plugins(const struct place *place, size_t kept)
         offer_names(place, kept, "files");
 }
 
-/* NAME or NAME:PARAM=VALUE,... */
 static void offer_techniques(const struct place *place, size_t kept, bool with_params)
 {
     const char *spec = place->word + kept, *params = strchr(spec, ':');
@@ -258,7 +256,6 @@ static void offer_operands(const struct place *place)
     }
 }
 
-/* Errors in the words before the cursor are ignored. */
 static void complete_find_place(struct place *place, int argc, char *const *argv)
 {
     struct options_reader reader;

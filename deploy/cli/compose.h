@@ -22,37 +22,37 @@ enum carrier_wish {
 };
 
 struct line_up {
-    unsigned masters, workers; /* workers 0: not given */
+    unsigned masters, workers;
     bool masters_given;
-    bool has_no_workers;    /* all of them come in pods */
-    unsigned threads;       /* per worker; 0: one per core */
-    bool single_threaded;   /* the kernel is built in, and has no threads of its own */
-    struct hosts hosts;     /* empty: this machine */
-    bool has_pods;          /* --pods: a launch for each host */
-    bool has_one_launch;    /* --one-launch: one launch for all hosts */
+    bool has_no_workers;  /* all of them come in pods */
+    unsigned threads;     /* per worker; 0: one per core */
+    bool single_threaded; /* the kernel is built in, and has no threads of its own */
+    struct hosts hosts;
+    bool has_pods;
+    bool has_one_launch;
     struct hosts pod_hosts; /* hosts of the pods; only the supermaster is then launched here */
     bool allocated;         /* the hosts are those of a batch job, but not of Slurm's */
     bool core_reserved;     /* each master has a core for itself */
-    struct argv slowdowns;  /* none, one for all, or one for each worker */
-    struct argv loads;      /* busy processes beside each worker, as above */
+    struct argv slowdowns;
+    struct argv loads; /* busy processes beside each worker, as above */
 };
 
 struct launch_start {
-    const char *mpirun; /* as given; NULL: not given; borrowed */
+    const char *mpirun; /* NULL: not given */
     enum carrier_wish carrier;
     bool carrier_given;
-    char fork[PATH_MAX]; /* of hdss-fork, if that is the launcher */
+    char fork[PATH_MAX];
     struct launcher launcher;
     struct argv mpi_args;
-    bool survives; /* ranks survive the loss of another one */
+    bool survives;
 };
 
 struct job_request {
     struct argv words;       /* command line of the supermaster, from its name on */
     struct argv dca;         /* --dca and its options, for each worker; empty: a supermaster leads */
-    const char *break_after; /* as given; NULL: not given; borrowed */
+    const char *break_after; /* NULL: not given */
     struct job_setup setup;  /* made from `words`, from which it borrows; check.h adds the loop */
-    bool described;          /* the loop is known */
+    bool described;
     bool checked;
     char *shown;                        /* what a dry run prints after the line; owned */
     const char *set;                    /* set that gets the job, instead of a launch; NULL: none; borrowed */
@@ -72,17 +72,17 @@ struct launch_plan {
     struct launch_start start;
     struct job_request request;
     struct launch_limits limits;
-    const char *program; /* for messages; borrowed */
+    const char *program;
     bool dry_run;
-    const char *launch_option; /* the first one that was given; NULL: none; borrowed */
+    const char *launch_option; /* the first one that was given; NULL: none */
     bool serves;               /* the supermaster serves a set, and there is no job */
     bool is_pod;               /* a pod is launched, and a master leads */
     bool elastic;
     bool has_pods_file;
-    bool listens;         /* pods may join, so workers need a master */
-    bool quiet;           /* print only errors */
-    bool verbose;         /* print the line */
-    struct run_page page; /* made after the run */
+    bool listens; /* pods may join, so workers need a master */
+    bool quiet;
+    bool verbose;
+    struct run_page page;
 };
 
 /* With a journal. */
@@ -98,7 +98,6 @@ void launch_plan_fini(struct launch_plan *launch_plan);
 /* Decides on the numbers of masters and workers, and adds the launch line to `line`. */
 int compose(struct launch_plan *launch_plan, struct argv *line, struct error *error);
 
-/* Distributes the ranks over several hosts. */
 int compose_deal(struct launch_plan *launch_plan, struct error *error);
 
 /* Fails if the launch has no workers and none can join. */

@@ -9,8 +9,8 @@
 
 struct control_answer {
     int status;   /* 0: none */
-    json_t *json; /* an object; NULL: the answer is text; owned */
-    char *text;   /* other answers, with NUL; owned */
+    json_t *json; /* NULL: the answer is text */
+    char *text;   /* if it is no JSON */
     size_t length;
 };
 

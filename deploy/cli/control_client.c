@@ -25,7 +25,6 @@ static int64_t now_ms(void)
     return (int64_t)(clock_ns(CLOCK_MONOTONIC) / 1000000);
 }
 
-/* Returns false if the time is over. */
 static bool wait_for(int fd, short what, int64_t until_ms)
 {
     for (;;) {

@@ -8,15 +8,15 @@
 enum ask_end {
     ASK_ANSWERED,
     ASK_REFUSED, /* the server has answered with an error, or is no control socket */
-    ASK_SILENT,  /* no answer in time */
-    ASK_GONE,    /* nothing listens, or the run or set has ended meanwhile */
+    ASK_SILENT,
+    ASK_GONE, /* nothing listens, or the run or set has ended meanwhile */
 };
 
 struct control_client {
     char path[CONTROL_PATH_MAX];
-    int fd;        /* -1: not connected */
+    int fd;
     bool was_used; /* a request was answered over it */
-    char *bytes;   /* of the answer; owned */
+    char *bytes;
     size_t length, room;
 };
 

@@ -24,7 +24,7 @@ static bool group_begins(uint64_t step, int bits)
 
 static void point(struct curve *curve, uint64_t step, uint64_t size)
 {
-    if (size != curve->drawn) /* 0 was never drawn, because sizes are not 0 */
+    if (size != curve->drawn)
         fprintf(curve->file, "%" PRIu64 ".5 %" PRIu64 "\n", step, size);
     curve->drawn = size;
 }

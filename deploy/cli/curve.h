@@ -34,6 +34,5 @@ struct curve {
 /* Chunk i, from 1, is drawn from i - 1/2 to i + 1/2 on the x axis. */
 void curve_begin(struct curve *curve, FILE *file);
 void curve_take(struct curve *curve, uint64_t size);
-/* Adds `count` chunks of equal size, in constant time. */
 void curve_take_equal(struct curve *curve, uint64_t size, uint64_t count);
 void curve_end(struct curve *curve);

@@ -24,7 +24,6 @@ struct dialect {
     /* Adds the options of a program whose ranks are on these hosts, "NAME:RANKS,...". NULL: there are none. */
     void (*add_program_options)(const struct launch_plan *launch_plan, const char *hosts, struct argv *line);
 
-    /* NULL: nothing. */
     void (*set_environment)(const struct launch_plan *launch_plan, variable_setter *set, void *context);
 
     /* Called in the process that becomes the launcher. Sets what the launcher and its ranks need, but pods started

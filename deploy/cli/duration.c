@@ -10,7 +10,6 @@
 
 enum { DIGITS_MAX = 10, LONGEST = INT32_MAX };
 
-/* 0: there is no such unit. */
 static double unit_seconds(const char *name, size_t length)
 {
     static const struct {

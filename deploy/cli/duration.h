@@ -11,8 +11,6 @@ int duration_parse(const char *text, uint64_t *seconds);
 /* In nanoseconds; accepts fractions, too: "1.5", "50ms", "0.5h". */
 int duration_parse_ns(const char *text, uint64_t *time_ns);
 
-/* Refuses 0. */
 int duration_parse_some(const char *text, uint64_t *seconds);
 
-/* For errors. */
 #define DURATION_ACCEPTED "seconds, 30m, 2h, 1h30m, 1d, M:S, H:M:S or D-H:M:S"

@@ -11,7 +11,6 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The last line of a task in the log. */
 struct earlier_task {
     uint64_t number;
     uint64_t line;
@@ -20,10 +19,10 @@ struct earlier_task {
 };
 
 struct earlier {
-    const char *log; /* NULL: none; borrowed */
+    const char *log; /* NULL: none */
     enum task_log kind;
-    bool again_failed;               /* run tasks again that have failed */
-    struct earlier_task *tasks_done; /* ordered by number; owned */
+    bool again_failed;
+    struct earlier_task *tasks_done; /* ordered by number */
     size_t count, capacity;
     struct tasks_source source;
     struct tasks tasks; /* with the row that is compared */

@@ -21,8 +21,7 @@
 #define ROWS_MAX  4096
 #define BYTES_MAX 65536
 /* A set closes a connection after a minute without requests. */
-#define STALE_MS 20000
-/* HTTP statuses of requests that are refused. */
+#define STALE_MS         20000
 #define STATUS_BAD       400
 #define STATUS_NOT_FOUND 404
 #define STATUS_CONFLICT  409

@@ -13,30 +13,27 @@
 #include <sys/types.h>
 
 struct feed {
-    const char *set; /* name; borrowed */
+    const char *set;
     uint64_t job;
     struct control_client client;
-    int64_t asked_ms;    /* when the last request was sent */
-    json_t *rows;        /* rows that are not sent yet; owned */
-    size_t count, bytes; /* number of `rows`, and bytes of their fields */
-    uint64_t added;      /* items that the set has accepted */
-    uint64_t items;      /* items of the job, by the last answer; likewise `is_complete` */
+    int64_t asked_ms;
+    json_t *rows; /* not sent yet */
+    size_t count, bytes;
+    uint64_t added; /* by the set */
+    uint64_t items; /* items of the job, by the last answer; likewise `is_complete` */
     bool is_complete;
     int status;      /* HTTP status if the set has refused a request; otherwise 0 */
-    bool is_unknown; /* some request was not answered */
+    bool is_unknown; /* a request was not answered */
 };
 
-/* `path`: socket of the set. */
 void feed_init(struct feed *feed, const char *path, const char *set, uint64_t job);
 void feed_fini(struct feed *feed);
 
 /* Adds all rows of the sources; `ends`: no others will follow. After a failure feed->added says how many were added. */
 int feed_rows(struct feed *feed, struct sources *sources, bool ends, struct error *error);
 
-/* Adds iterations, perhaps none; `ends`: no others will follow. */
 int feed_iterations(struct feed *feed, uint64_t iterations, bool ends, struct error *error);
 
-/* True if standard input is a file, pipe or socket. */
 bool feed_has_input(void);
 
 /* Adds all rows of the sources or, if they are NULL, the lines of standard input as they come; `ends`: no others
@@ -50,5 +47,4 @@ pid_t feed_begin(const char *program, const struct feed *feed, struct sources *s
 /* Ends that process if it still runs. Returns its exit status, which is that of feed_all(). */
 int feed_end(pid_t process);
 
-/* The exit status after feed_rows() or feed_iterations() has failed. */
 int feed_exit_status(const struct feed *feed);

@@ -12,7 +12,6 @@ uint64_t find_job_number(const char *word);
  * the one that is not over is meant, otherwise the latest. */
 int find_job(struct job_list *found, const char *set, const char *word, struct error *error);
 
-/* Adds all jobs of the set that are not over. */
 int find_all_jobs(struct job_list *found, const char *set, struct error *error);
 
 /* Adds the only job there is, of the set if one is given. */

@@ -52,7 +52,6 @@ static int set_seen(struct follow *follow, uint64_t task, struct error *error)
     return 0;
 }
 
-/* Removes entries that were printed. */
 static void queue_trim(struct follow_queue *queue)
 {
     const size_t behind = queue->next - queue->base;
@@ -167,7 +166,6 @@ static int take_entry(struct follow *follow, const struct results_entry *entry, 
     return 0;
 }
 
-/* Removes a progress line before other text is printed. */
 static void clear_line(struct follow *follow, const struct outlet *outlet)
 {
     static const char text[] = "\r\033[K";
@@ -307,7 +305,7 @@ static int print_stream(struct follow *follow, const struct task_bytes *bytes, s
     return print_bytes(follow, bytes->at[stream] + shown, bytes->length[stream] - shown, error);
 }
 
-/* The stream has more bytes than the parts have: maps and removes the file with its beginning. */
+/* The stream has more bytes than the parts have: its beginning is in a file, which is mapped and removed. */
 static int map_spilled(struct follow *follow, uint64_t number, unsigned stream, struct error *error)
 {
     char path[PATH_MAX];
@@ -413,7 +411,8 @@ static bool is_last_of_good(const struct block *block, uint32_t index)
     return is_good;
 }
 
-/* Returns 1: all of the task is in the outlets; 0: a reader is slow. */
+/* Goes on with the present task. Returns 1: all of it is in the outlets; 0: a reader is slow; so do the functions
+ * below. */
 static int print_task(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -438,7 +437,6 @@ static int print_task(struct follow *follow, struct error *error)
     return 1;
 }
 
-/* Returns what print_task() does. */
 static int print_fragment(struct follow *follow, struct error *error)
 {
     struct follow_task *task = &follow->task;
@@ -447,7 +445,6 @@ static int print_fragment(struct follow *follow, struct error *error)
     return result;
 }
 
-/* Returns what print_task() does. */
 static int print_queue(struct follow *follow, bool last, struct error *error)
 {
     int result = follow->task.is_open && follow->task.is_live ? print_fragment(follow, error) : 1;
@@ -462,7 +459,6 @@ static int print_queue(struct follow *follow, bool last, struct error *error)
     return result;
 }
 
-/* Returns what print_task() does. */
 static int print_try(struct follow *follow, struct live_try *try, struct error *error)
 {
     struct fragment fragment;
@@ -520,7 +516,6 @@ static int print_all(struct follow *follow, bool last, struct error *error)
     return 1;
 }
 
-/* Finds and prints new output, for at most LOOK_NS. */
 static int look(struct follow *follow, bool last, struct error *error)
 {
     const uint64_t end_ns = clock_ns(CLOCK_MONOTONIC) + LOOK_NS;
@@ -531,7 +526,7 @@ static int look(struct follow *follow, bool last, struct error *error)
     follow->is_blocked = false;
     while (more > 0 && (last || clock_ns(CLOCK_MONOTONIC) < end_ns)) {
         more = results_tail_next(follow->tail, last, &entry, error);
-        follow->cursor.is_set = false; /* another block was read */
+        follow->cursor.is_set = false;
         if (more > 0 && take_entry(follow, &entry, error) < 0)
             return -1;
         found |= more > 0;
@@ -601,7 +596,6 @@ static int read_log(struct follow *follow, FILE *file, struct error *error)
     return result;
 }
 
-/* Reads the log that this run continues. */
 static int look_back(struct follow *follow, struct error *error)
 {
     int fd = open(follow->options.joblog, O_RDONLY | O_CLOEXEC);

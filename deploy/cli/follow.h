@@ -28,25 +28,24 @@ struct follow_options {
     const char *live; /* folder with what running tasks write, which is printed at once; NULL: none */
     /* folder with output that is too long for the parts, as NUMBER.out and NUMBER.err; NULL: none */
     const char *spilled;
-    const char *joblog; /* NULL: none */
+    const char *joblog;
     bool joblog_appends;
     bool tells; /* print each task's command on `err` before its output */
     /* Text before each line of a task, followed by a TAB; NULL: none. Tasks are counted from 0. */
     const char *(*tag_of)(void *context, uint64_t task);
-    /* Path of a task's files, see task_files.h; NULL: none. */
     int (*files_of)(void *context, uint64_t task, char path[PATH_MAX], struct error *error);
     void *context;
 };
 
 struct follow_place {
     struct results_place entry;
-    uint32_t index; /* within the entry */
+    uint32_t index;
     bool is_there;
 };
 
 /* The places of tasks that are to be printed, in that order. */
 struct follow_queue {
-    struct follow_place *places; /* that of number `base` is the first; owned */
+    struct follow_place *places;
     size_t length, capacity;
     uint64_t base, next; /* next: number of the task to print next */
 };
@@ -54,21 +53,21 @@ struct follow_queue {
 /* The task that is being printed, or a fragment of a running one. */
 struct follow_task {
     bool is_open;
-    bool is_live; /* a fragment, of `length` bytes in live->bytes */
+    bool is_live; /* a fragment in live->bytes */
     uint32_t length;
     uint64_t shown[2]; /* bytes of its streams that were printed while it ran */
     struct {
         void *bytes; /* mapped; NULL: none */
         uint64_t length;
-    } spilled[2];        /* beginning of each stream, from a file; the parts have the rest */
-    bool spilled_is_put; /* of the present stream */
+    } spilled[2]; /* beginning of each stream, from a file; the parts have the rest */
+    bool spilled_is_put;
     struct follow_place place;
     uint64_t iteration;
     unsigned stream;
-    uint64_t at;      /* bytes of that stream, or of its file, that were printed */
-    bool is_left_out; /* do not print its errors */
-    uint64_t tag_at;  /* bytes of the tag that were printed */
-    uint64_t told;    /* bytes of the command that were printed */
+    uint64_t at; /* bytes of that stream, or of its file, that were printed */
+    bool is_left_out;
+    uint64_t tag_at;
+    uint64_t told;
 };
 
 /* Up to where the lengths in a block have been added up. */
@@ -80,9 +79,9 @@ struct follow_cursor {
 };
 
 struct follow {
-    struct follow_options options; /* its texts are borrowed */
-    struct results_tail *tail;     /* owned */
-    unsigned char *seen;           /* a bit for each task that was found; owned */
+    struct follow_options options;
+    struct results_tail *tail;
+    unsigned char *seen; /* a bit for each task that was found */
     uint64_t seen_bytes;
     struct follow_queue queue;
     struct follow_task task;
@@ -90,14 +89,14 @@ struct follow {
     struct live live;
     struct outlet out, err, log;
     enum task_log log_kind;
-    bool is_broken;   /* something could not be printed */
-    bool is_blocked;  /* a reader is slow */
+    bool is_broken;
+    bool is_blocked;
     bool has_more;    /* the last poll was ended by its time limit */
     bool has_cleared; /* the progress line was cleared, or there is none */
     int wait_ms;
-    struct sigaction before; /* what SIGPIPE did */
-    uint64_t done, failed;   /* tasks that were found, for the caller; `done` includes failed ones */
-    uint64_t not_started;    /* included in `failed` */
+    struct sigaction before;
+    uint64_t done, failed; /* tasks that were found, for the caller; `done` includes failed ones */
+    uint64_t not_started;
     uint64_t shown_not_started;
     struct reasons reasons;
 };

@@ -121,7 +121,7 @@ static int find_half_of_mfsc(const struct argv *words, json_t *answer, struct er
 
 static const struct question {
     const char *name;
-    unsigned least; /* of words */
+    unsigned least;
     answer_to *answer;
 } questions[] = {
     {"option", 3, check_option},       {"kernel", 2, check_kernel},
@@ -162,7 +162,6 @@ static int answer_line(int channel, const char *line)
     return send_object(channel, answer);
 }
 
-/* Options that a study sets itself. */
 static void add_refused(json_t *list, const struct options *options)
 {
     for (const struct option_section *section = options->sections; section->title != NULL; section++)

@@ -20,8 +20,8 @@ struct halt {
     enum halt_why why;
     uint64_t count; /* number of tasks; 0: `percent` counts */
     double percent;
-    enum halt_state state; /* last result */
-    uint64_t reached;      /* tasks that were counted then */
+    enum halt_state state;
+    uint64_t reached;
     uint64_t failed;
 };
 
@@ -33,7 +33,6 @@ int halt_parse(struct halt *halt, const char *text, struct error *error);
  * results are never lower. */
 enum halt_state halt_look(struct halt *halt, uint64_t done, uint64_t failed, uint64_t all);
 
-/* Exit status of a run that --halt has stopped. */
 enum exit_status halt_status(const struct halt *halt);
 
 const char *halt_text(const struct halt *halt, char text[HALT_TEXT_MAX]);

@@ -18,8 +18,7 @@
 #include <unistd.h>
 
 /* A folder that is not locked yet may be removed by another process: then it is made again. */
-#define TRIES 10
-/* Limit of open folders while a tree is removed. */
+#define TRIES             10
 #define REMOVED_AT_A_TIME 16
 
 enum hold { HELD, TAKEN, LOCKLESS };

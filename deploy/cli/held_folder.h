@@ -10,12 +10,11 @@
  * number would crash each other, so each gets a folder of its own here. */
 #define MEMORY_FOLDER "/dev/shm"
 
-/* With NUL. */
 #define HELD_FOLDER_MAX 1000
 
 struct held_folder {
-    int fd;                     /* has the lock; started programs inherit it; -1: none */
-    char path[HELD_FOLDER_MAX]; /* empty: none */
+    int fd; /* has the lock; started programs inherit it; -1: none */
+    char path[HELD_FOLDER_MAX];
 };
 
 /* Makes a folder in `base` whose name begins with `name`, and removes such folders if they are not locked. Returns
@@ -31,5 +30,4 @@ void held_folder_forget(const char *base, const char *prefix, const char *lock);
 
 void held_folder_clear(const struct held_folder *folder);
 
-/* Removes the folder, if there is one, and its contents. */
 void held_folder_remove(struct held_folder *folder);

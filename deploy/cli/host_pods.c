@@ -296,7 +296,6 @@ static void start_agent(struct host_pods *pods, struct host_pod *pod, int errors
     pod->input = -1;
 }
 
-/* All zero if there is no ticket. */
 static struct stat look_at_ticket(const struct host_pods *pods)
 {
     struct stat status;
@@ -366,7 +365,6 @@ static void deliver_all(struct host_pods *pods)
     pods->is_delivered = true;
 }
 
-/* Returns how many agents are still running. */
 static unsigned reap(struct host_pods *pods)
 {
     unsigned running = 0;

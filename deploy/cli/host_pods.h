@@ -18,22 +18,21 @@
 #define HOST_PODS_ANYWHERE "[::]"
 
 struct host_pod {
-    const struct host *host; /* in the plan */
-    unsigned first_worker;   /* index among all workers, for list options */
-    pid_t agent;             /* 0: none, or it has ended */
-    int input;               /* its standard input, for the ticket; open to the end of the launch; -1: none */
+    const struct host *host;
+    unsigned first_worker;
+    pid_t agent; /* 0: none, or it has ended */
+    int input;   /* its standard input, for the ticket; open to the end of the launch; -1: none */
 };
 
 struct host_pods {
-    /* Pointers are borrowed, except `pods`. */
     const struct launch_plan *plan;
     const struct launch *how;
-    const struct launch_side *other; /* work of the caller; NULL: none */
+    const struct launch_side *other; /* NULL: none */
     struct launch_side side;
-    struct host_pod *pods; /* [plan->line_up.pod_hosts.count] */
-    char hdss[PATH_MAX];   /* this program, whose path is the same on each host */
-    struct stat earlier;   /* status of the ticket's file before the launch */
-    bool is_delivered;     /* all agents have the ticket */
+    struct host_pod *pods;
+    char hdss[PATH_MAX]; /* this program, whose path is the same on each host */
+    struct stat earlier; /* status of the ticket's file before the launch */
+    bool is_delivered;
     bool is_over;
     bool may_have_joined;  /* an agent is running, or has ended as one does whose pod has joined */
     bool waits_for_others; /* no agent is left, but others may join; a message has said so */
@@ -47,7 +46,6 @@ bool host_pods_are_default(struct launch_plan *launch_plan);
 /* Makes the plan's hosts its pods, and distributes the workers over them; only the supermaster is left to launch. */
 int host_pods_plan(struct launch_plan *launch_plan, struct error *error);
 
-/* Prepares the agents. Each launch with `side` starts them. */
 int host_pods_init(struct host_pods *pods, const struct launch_plan *launch_plan, struct launch *how,
                    struct error *error);
 

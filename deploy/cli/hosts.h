@@ -10,20 +10,20 @@
 
 #define HOSTS_MAX       4096
 #define HOST_NAME_BYTES 256
-#define SLOTS_MAX       65536 /* per host */
+#define SLOTS_MAX       65536
 
 struct host {
     char name[HOST_NAME_BYTES];
-    unsigned slots;    /* cores; 0: not given */
-    unsigned reserved; /* slots for ranks that do not compute */
+    unsigned slots; /* cores; 0: not given */
+    unsigned reserved;
     unsigned workers, masters;
     unsigned ranks;
 };
 
 struct hosts {
-    struct host *items; /* owned */
+    struct host *items;
     unsigned count;
-    size_t room; /* of `items` */
+    size_t room;
 };
 
 void hosts_fini(struct hosts *hosts);
@@ -42,7 +42,6 @@ typedef int hosts_parser(struct hosts *hosts, const char *text, struct error *er
 
 int hosts_read(struct hosts *hosts, const char *path, hosts_parser *parse, struct error *error);
 
-/* True if all hosts have a number of slots. */
 bool hosts_know_slots(const struct hosts *hosts);
 
 /* Slots that are not reserved; 0 if those of a host are not known. */

@@ -93,5 +93,5 @@ int job_results_end(struct job_printed *results, bool is_over, struct error *err
         return result < 0 ? -1 : 0;
     if (!parts_exist(results->output))
         return error_set(error, "%.300s: is not there any more", results->output);
-    return begin_parts(results, error) < 0 ? -1 : follow_end(&results->follow, error); /* the job was cancelled */
+    return begin_parts(results, error) < 0 ? -1 : follow_end(&results->follow, error);
 }

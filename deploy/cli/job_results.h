@@ -24,5 +24,4 @@ int job_results_begin(struct job_printed *results, const struct job_view *view, 
 /* Prints what is new in the parts, without waiting for a reader. */
 int job_results_look(struct job_printed *results, struct error *error);
 
-/* Prints all that is left. */
 int job_results_end(struct job_printed *results, bool is_over, struct error *error);

@@ -29,7 +29,6 @@ static double number_or(json_t *json, const char *name, double otherwise)
     return json_is_number(value) ? json_number_value(value) : otherwise;
 }
 
-/* Negative if it is missing. */
 static double number_of(json_t *json, const char *name)
 {
     return number_or(json, name, -1);
@@ -124,7 +123,6 @@ struct job_view *job_list_add(struct job_list *list, const char *session, uint64
     return view;
 }
 
-/* NUMBER of "run-NUMBER". */
 static const char *number_in(const char *session)
 {
     return is_run(session) ? session + 4 : session;
@@ -205,14 +203,14 @@ static const enum column dispensable[] = {FOLDER, WORKERS, RATE, LEFT, KERNEL, N
 
 struct row {
     char cell[COLUMNS][CELL_MAX];
-    const char *folder; /* borrowed */
+    const char *folder;
 };
 
 /* Copies at most KERNEL_MAX characters of UTF-8. A longer text is cut off and ends in "..". */
 static void copy_cell(char cell[CELL_MAX], const char *from)
 {
     unsigned columns = 0;
-    size_t length = 0, kept = 0; /* kept: with room for the dots */
+    size_t length = 0, kept = 0;
     for (; from[length] != '\0'; length++) {
         columns += ((unsigned char)from[length] & 0xc0) != 0x80;
         if (columns > KERNEL_MAX)
@@ -308,7 +306,6 @@ static void set_widths(unsigned widths[COLUMNS], const struct row *rows, size_t 
         widths[ID] = width;
 }
 
-/* `row` NULL: the headings. */
 static void add_row(struct text *text, const unsigned widths[COLUMNS], const struct row *row)
 {
     int last = COLUMNS - 1;
@@ -398,7 +395,7 @@ static void add_command(struct text *text, json_t *words)
     text_add(text, "\n");
 }
 
-/* Earliest and latest expected end. */
+/* When the job is expected to end: at the earliest, and at the latest. */
 static void add_band(const struct job_view *view, struct text *text)
 {
     char soonest[HUMAN_MAX], latest[HUMAN_MAX];
@@ -411,7 +408,6 @@ static void add_band(const struct job_view *view, struct text *text)
         text_add(text, " (%s at the soonest)", soonest);
 }
 
-/* Progress of the job. */
 static void add_figures(const struct job_view *view, struct text *text)
 {
     char figure[HUMAN_MAX], number[HUMAN_MAX];
@@ -427,7 +423,7 @@ static void add_figures(const struct job_view *view, struct text *text)
         text_add(text, "\n");
     }
     if (view->workers <= 0)
-        return; /* not known for a finished job of a set */
+        return; /* not known for a job of a set that is over */
     text_add(text, "  %-10s %s of %s busy", "workers", whole(figure, view->busy), whole(number, view->workers));
     if (view->lost > 0)
         text_add(text, ", %s lost", whole(figure, view->lost));

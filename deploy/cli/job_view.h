@@ -15,20 +15,20 @@
 struct job_view {
     char session[CONTROL_NAME_MAX]; /* "run-1234", or the name of the set */
     char id[CONTROL_NAME_MAX + 24]; /* "run-1234", or "NAME/3" in a set */
-    char path[CONTROL_PATH_MAX];    /* of its socket */
+    char path[CONTROL_PATH_MAX];
     uint64_t job;
-    json_t *json; /* NULL: the run did not answer; owned */
+    json_t *json; /* NULL: the run did not answer */
     const char *kernel, *title, *state, *folder, *technique, *topology, *output, *reason,
-        *waits_for;   /* each is empty if it is missing */
-    const char *name; /* given by the user; empty: none */
+        *waits_for; /* each is empty if it is missing */
+    const char *name;
     double done, failed, rate, elapsed_s, workers, busy, lost;
-    double total, left_s;       /* negative: unknown; likewise soonest_s and latest_s */
-    double soonest_s, latest_s; /* range of the expected end */
-    int status;                 /* exit status; negative: not over */
+    double total, left_s; /* negative: unknown; likewise soonest_s and latest_s */
+    double soonest_s, latest_s;
+    int status; /* exit status; negative: not over */
 };
 
 struct job_list {
-    struct job_view *items; /* owned */
+    struct job_view *items;
     size_t count, room;
 };
 
@@ -37,7 +37,6 @@ int job_view_read(struct job_view *view, json_t *json, struct error *error);
 
 void job_list_fini(struct job_list *list);
 
-/* Returns NULL if memory runs out. */
 struct job_view *job_list_add(struct job_list *list, const char *session, uint64_t job);
 
 /* Finds a run by "run-17", by "17", or by the beginning of either if only one run has it. Returns NULL, and sets the

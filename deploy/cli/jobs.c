@@ -35,7 +35,7 @@ struct jobs_request {
     bool finishes;
     enum streams streams;
     const char *set;
-    const char *ids[IDS_MAX]; /* borrowed from argv */
+    const char *ids[IDS_MAX];
     unsigned count;
 };
 
@@ -155,7 +155,6 @@ static int jobs_parse(const char *program, const struct options *options, bool t
     return result > 0 ? show_page(program, options, result) : jobs_fail(program, error.text, EXIT_STATUS_USAGE);
 }
 
-/* Prints the text. Returns the exit status. */
 static int jobs_put(const char *program, struct text *text)
 {
     char *made = text_take(text);
@@ -211,7 +210,6 @@ static void jobs_add_json(json_t *json, struct text *text)
     json_decref(json);
 }
 
-/* A line for each set, also for one without jobs. */
 static void print_sets(json_t *sets, struct text *text)
 {
     size_t i;
@@ -310,7 +308,6 @@ int command_show(int argc, char **argv)
     return status >= 0 ? status : jobs_each(program, &request, show_job, &request);
 }
 
-/* Prints how the job has ended. Returns its exit status. */
 static int tell_end(const char *program, const struct job_view *view)
 {
     struct text text;

@@ -55,7 +55,6 @@ static struct options line_options(unsigned *simulation_section)
     return grammar.options;
 }
 
-/* Fails if the option may not be in a list. */
 static int take_option(struct submission_request *request, const struct options *all, unsigned simulation_section,
                        const struct options_word *word, struct error *error)
 {

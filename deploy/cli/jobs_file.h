@@ -15,18 +15,18 @@
 #include <stdint.h>
 
 struct listed_job {
-    unsigned line; /* from 1 */
+    unsigned line;
     uint64_t at_ns, cancel_at_ns;
-    char *name; /* NULL: none; owned */
+    char *name;
     int priority;
     unsigned weight;
-    struct argv after; /* names of jobs */
-    uint32_t *before;  /* [after.count] the numbers of these jobs, from 1 */
-    struct argv words; /* options of the job, its kernel and parameters */
+    struct argv after;
+    uint32_t *before; /* [after.count] numbers of the jobs, from 1 */
+    struct argv words;
 };
 
 struct jobs_file {
-    struct listed_job *jobs; /* [count] in the order of submission; owned */
+    struct listed_job *jobs; /* in the order of submission */
     size_t count, room;
 };
 

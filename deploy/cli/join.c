@@ -22,11 +22,11 @@
 static const char program[] = "hdss join";
 
 struct join_request {
-    struct launch_plan plan; /* gets the launch options */
-    const char *set;         /* the set, its file or its port; NULL: not given; borrowed */
-    uint64_t patience_s;     /* how long to wait for a set that does not answer; 0: not given */
-    char *ticket;            /* [PATH_MAX] file or port of the set; borrowed */
-    bool was_there;          /* it had joined this set and has lost it */
+    struct launch_plan plan;
+    const char *set;     /* the set, its file or its port; NULL: not given; borrowed */
+    uint64_t patience_s; /* how long to wait for a set that does not answer; 0: not given */
+    char *ticket;
+    bool was_there; /* it had joined this set and has lost it */
 };
 
 static int take_patience(void *target, const char *value, struct error *error)
@@ -129,7 +129,6 @@ static unsigned wait_for_input(void *context, struct pollfd *polled)
     return tether->ends && !tether->is_cut ? 1 : 0;
 }
 
-/* When a set ends it removes its ticket. */
 static bool has_ended(const struct join_request *request)
 {
     return request->was_there && request->ticket[0] == '/' && access(request->ticket, F_OK) < 0;

@@ -37,7 +37,6 @@ static int kernels_command_widest(int width, const char *text)
     return length > width ? length : width;
 }
 
-/* Prints the heading and, from column `indent` on, the text. */
 static void print_beside(const char *heading, const char *text, int indent)
 {
     if ((int)strlen(heading) + 2 > indent) {
@@ -208,7 +207,7 @@ static int kernels_command_describe_named(const char *name, unsigned count, cons
 }
 
 struct request {
-    const char **words; /* borrowed from argv; the list is owned */
+    const char **words;
     unsigned count;
 };
 

@@ -45,19 +45,19 @@ struct child {
     struct started_launcher launcher;
     int errors; /* launcher.errors; -1: closed */
     bool ended;
-    int64_t now_ms;      /* time of the current event */
-    bool drain_waits;    /* SIGUSR1 is sent as soon as it can be handled */
-    int64_t ready_by_ms; /* when SIGUSR1 is sent in any case */
+    int64_t now_ms;
+    bool drain_waits;
+    int64_t ready_by_ms;
     int64_t begin_by_ms; /* when to end a run that has not begun but was asked to stop; 0: it was not asked */
-    bool drain_is_said;  /* a line about the drain was printed */
+    bool drain_is_said;
     struct stderr_filter stderr_filter;
-    struct whole_lines lines;    /* after the filter */
+    struct whole_lines lines;
     int64_t errors_ms;           /* when the ranks last wrote something */
     struct launcher_watch watch; /* only if how->reports */
     bool is_mute;                /* the ranks were killed on purpose, so what they write is dropped */
     pid_t earlier[CHILDREN_MAX]; /* children of the program that has become this process */
     unsigned earlier_count;
-    int64_t late_ms; /* time limit; 0: none */
+    int64_t late_ms;
 };
 
 static void write_error(void *context, const char *bytes, size_t count)
@@ -74,7 +74,6 @@ static void join_lines(void *context, const char *bytes, size_t count)
     whole_lines_take(&((struct child *)context)->lines, bytes, count);
 }
 
-/* Removes a progress line first. */
 static void launch_say(const char *text)
 {
     say_note("hdss", text);
@@ -261,7 +260,6 @@ static void end_soon(struct child *child)
     child->course.end_ms = child->now_ms + KILL_MS;
 }
 
-/* Kills ranks that are stopped and for which others wait. */
 static void end_stopped(struct child *child)
 {
     char text[120];

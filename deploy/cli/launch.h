@@ -35,9 +35,9 @@ enum launch_output {
 
 enum launch_wish {
     LAUNCH_GOES_ON,
-    LAUNCH_DRAINS, /* the ranks must drain */
-    LAUNCH_ENDS,   /* the launcher must end its ranks; later it is killed with them */
-    LAUNCH_KILLS,  /* launcher and ranks are killed at once: their results are not needed */
+    LAUNCH_DRAINS,
+    LAUNCH_ENDS,  /* the launcher must end its ranks; later it is killed with them */
+    LAUNCH_KILLS, /* launcher and ranks are killed at once: their results are not needed */
 };
 
 enum launch_stage {
@@ -46,7 +46,6 @@ enum launch_stage {
     LAUNCH_IS_OVER, /* the loop is over, and results are collected */
 };
 
-/* What the caller does while it waits for the launcher. */
 struct launch_side {
     /* Called after each event, and after wait_ms(). Must not wait. What it returns is done at once, without a
      * message. LAUNCH_ENDS and LAUNCH_KILLS must be returned until the launcher has ended. */
@@ -66,7 +65,7 @@ struct launch_side {
 struct launch_world;
 
 struct launch {
-    struct launch_world *world; /* NULL: this machine; borrowed */
+    struct launch_world *world; /* NULL: this machine */
     bool remote;   /* some ranks are on other machines, where it cannot be seen whether they catch a signal: they get a
                       fixed time to start */
     bool survives; /* other ranks survive a loss: launcher_watch.h watches the launcher, and the ranks report */
@@ -76,28 +75,28 @@ struct launch {
     bool flat;     /* --dca: no worker can be spared */
     unsigned ranks;
     unsigned rank_depth;            /* level of the ranks of this machine below the launcher: dialect.h */
-    FILE *log;                      /* gets the output of the ranks; NULL: see `output`; borrowed */
+    FILE *log;                      /* gets the output of the ranks; NULL: see `output` */
     FILE *summary_to;               /* gets the summary; NULL: it goes where other output goes; borrowed */
-    const struct launch_side *side; /* NULL: none; borrowed */
-    enum launch_output output;      /* if `log` is NULL */
-    const char *kept;               /* for a message: what is left after the second signal; NULL: unknown; borrowed */
-    const char *journal;            /* for a message: without this journal nothing is kept; NULL: unknown; borrowed */
-    bool at_once;                   /* the first signal ends the ranks */
-    bool is_passing;                /* what is stored is lost with the caller, so no run can go on from it */
+    const struct launch_side *side; /* NULL: none */
+    enum launch_output output;
+    const char *kept;    /* for a message: what is left after the second signal; NULL: unknown; borrowed */
+    const char *journal; /* for a message: without this journal nothing is kept; NULL: unknown; borrowed */
+    bool at_once;        /* the first signal ends the ranks */
+    bool is_passing;     /* what is stored is lost with the caller, so no run can go on from it */
     /* ranks of this machine are ended after they have said how the run went, before they have left MPI */
     bool ends_soon;
-    unsigned timeout_s;     /* after which the ranks are ended; 0: never */
-    int64_t begin_ms;       /* if the ranks report: how long they may take to begin after they were asked to stop */
-    bool is_resumable;      /* another run can go on from what is stored */
+    unsigned timeout_s;
+    int64_t begin_ms; /* if the ranks report: how long they may take to begin after they were asked to stop */
+    bool is_resumable;
     void (*enter)(void);    /* called in the process that becomes the launcher; NULL: nothing is */
     void (*clear)(pid_t);   /* removes what a launcher has left; NULL: it leaves nothing */
     int64_t drain_ms;       /* when the ranks must drain, by launch_clock_ms(); 0: never */
     bool (*is_asked)(void); /* true if a signal came before the launch; NULL: none did */
     bool asked;             /* set: the run was asked to stop, or drain_ms was reached */
-    bool late;              /* set: the time limit was reached */
-    bool begun;             /* set: all ranks were there, if they report */
-    bool started;           /* set: a rank was seen running on this machine */
-    bool summarized;        /* set: the summary was printed, or the run has said how it went */
+    bool late;
+    bool begun;      /* set: all ranks were there, if they report */
+    bool started;    /* set: a rank was seen running on this machine */
+    bool summarized; /* set: the summary was printed, or the run has said how it went */
     /* gets the tasks that were running when the supermaster was lost; NULL: not needed; borrowed */
     struct ranges *ran;
     char lost[100]; /* set: why no rank has said how the run went, for launch_say_lost(); otherwise empty */
@@ -113,5 +112,4 @@ int launch(char *const *argv, struct launch *how);
 /* If the run was lost, prints how->lost and `consequence` in one line, as the ranks' messages are printed. */
 void launch_say_lost(const struct launch *how, const char *consequence);
 
-/* Of a monotonic clock. */
 int64_t launch_clock_ms(void);

@@ -10,25 +10,24 @@
 #include <stdint.h>
 
 struct launch_course {
-    const struct launch *how;           /* borrowed */
+    const struct launch *how;
     const struct launcher_watch *watch; /* all zero if the ranks do not report; borrowed */
-    unsigned asked;                     /* number of times that the user has asked to stop */
-    bool is_told_drain;                 /* others have sent the ranks a signal */
-    bool not_begun;                     /* it was ended because it did not begin in time after it was asked to stop */
-    bool late;                          /* the time limit was reached */
-    bool has_said;                      /* the launcher or a rank has written to standard error */
-    bool outlived;                      /* the supermaster has reported after its launcher had ended */
-    int64_t end_ms;                     /* after a request to end: when the launcher is killed; 0: no request */
-    int status;                         /* of the launcher, as from waitpid() */
+    unsigned asked;
+    bool is_told_drain; /* others have sent the ranks a signal */
+    bool not_begun;     /* it was ended because it did not begin in time after it was asked to stop */
+    bool late;
+    bool has_said;  /* the launcher or a rank has written to standard error */
+    bool outlived;  /* the supermaster has reported after its launcher had ended */
+    int64_t end_ms; /* after a request to end: when the launcher is killed; 0: no request */
+    int status;     /* of the launcher, as from waitpid() */
 };
 
 struct launch_verdict {
-    int status;     /* enum exit_status */
-    char told[300]; /* to be printed at once; empty: nothing */
+    int status;
+    char told[300];
     char lost[100]; /* why no rank has reported; empty: one has, or `told` says why */
 };
 
-/* True if the ranks were asked to stop. */
 bool launch_was_asked(const struct launch_course *course);
 
 struct launch_verdict launch_judge(const struct launch_course *course);

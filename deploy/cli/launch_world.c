@@ -29,9 +29,9 @@ enum { REAPER_WAIT_MS = 5000, REAPER_LOOK_MS = 50 };
 
 struct real_world {
     struct launch_world world; /* first, so that pointers can be converted */
-    int signals;               /* a signalfd */
-    sigset_t before;           /* signal mask at the start */
-    pid_t launcher, reaper;    /* reaper: ends the launcher if this process is killed; -1: none */
+    int signals;
+    sigset_t before;
+    pid_t launcher, reaper; /* reaper: ends the launcher if this process is killed; -1: none */
 };
 
 /* A process and those below it; if there are too many some are left out. */

@@ -15,13 +15,13 @@ struct launch;
 
 struct started_launcher {
     pid_t pid, parent; /* `parent` is this process */
-    int signals;       /* readable if next_signal() has one */
-    int errors;        /* standard error of the launcher and its ranks */
-    int errors_end;    /* the other end of that, which is closed at the start */
+    int signals;
+    int errors;     /* standard error of the launcher and its ranks */
+    int errors_end; /* the other end of that, which is closed at the start */
 };
 
 struct launch_world {
-    int64_t (*now_ms)(struct launch_world *world); /* monotonic */
+    int64_t (*now_ms)(struct launch_world *world);
     int (*poll)(struct launch_world *world, struct pollfd *polled, unsigned count, int wait_ms);
     ssize_t (*read)(struct launch_world *world, int descriptor, void *bytes, size_t size); /* does not wait */
     void (*close)(struct launch_world *world, int descriptor);
@@ -36,14 +36,15 @@ struct launch_world {
     int (*start)(struct launch_world *world, char *const *argv, const struct launch *how,
                  struct started_launcher *started);
     int (*next_signal)(struct launch_world *world); /* the oldest one to this process; 0: none */
-    void (*stop_self)(struct launch_world *world);  /* until SIGCONT */
+    void (*stop_self)(struct launch_world *world);
     void (*release_signals)(struct launch_world *world);
 
-    unsigned (*cores)(struct launch_world *world); /* that this process may use */
+    unsigned (*cores)(struct launch_world *world);
     int (*kill)(struct launch_world *world, pid_t pid, int signal_number);
-    bool (*reap)(struct launch_world *world, pid_t pid, int *status); /* true if that child has ended */
-    char (*state)(struct launch_world *world, pid_t pid);             /* as process_state() */
-    pid_t (*parent)(struct launch_world *world, pid_t pid);           /* as process_parent() */
+    bool (*reap)(struct launch_world *world, pid_t pid, int *status);
+    /* this and parent() as process_state() and process_parent() */
+    char (*state)(struct launch_world *world, pid_t pid);
+    pid_t (*parent)(struct launch_world *world, pid_t pid);
     /* Returns false if a visit has, or if the children cannot be seen. */
     bool (*visit_children)(struct launch_world *world, pid_t parent, process_visitor *visit, void *context);
     /* The signals that the process catches, a bit each. Returns false if there is no such process. */

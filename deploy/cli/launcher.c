@@ -20,7 +20,6 @@ static const struct family {
     [MPI_FAMILY_SLURM] = {"slurm", " "},
 };
 
-/* Those that have such a text. */
 enum { FAMILIES = MPI_FAMILY_NONE };
 
 /* Tried in this order if --mpirun is not given. Debian has a name for the launcher of each library. */

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 
 struct launcher {
-    const char *program;    /* as the user would type it; borrowed, or a constant */
+    const char *program;    /* as the user would type it */
     enum mpi_family family; /* unknown if the program does not tell, such as a script */
     unsigned major, minor, patch;
 };
@@ -24,7 +24,6 @@ void launcher_parse_version(const char *text, struct launcher *launcher);
  * default one. Fails if there is none, or if `given` has no carrier. */
 int launcher_choose(const char *given, struct launcher *launcher, struct error *error);
 
-/* The launcher for runs without MPI. */
 #define LAUNCHER_FORK "hdss-fork"
 
 /* `path` gets the path of LAUNCHER_FORK, which is chosen. */
@@ -37,6 +36,5 @@ int launcher_check_place(const struct launcher *launcher, struct error *error);
  * carrier. */
 enum mpi_family launcher_words(const struct launcher *launcher);
 
-/* For "Open MPI 4.1.4". */
 #define LAUNCHER_NAME_MAX 64
 void launcher_name(const struct launcher *launcher, char name[LAUNCHER_NAME_MAX]);

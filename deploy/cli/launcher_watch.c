@@ -22,8 +22,7 @@
 #define DEGRADED_MS 300
 /* How long a launcher may take to end the ranks of a failed run. Open MPI 4 sends SIGCONT, SIGTERM and SIGKILL
  * within 1.5 s; another signal meanwhile would crash it, and output of the ranks would be lost. */
-#define ABORT_MS 3000
-/* How often to see whether the supermaster is stopped. */
+#define ABORT_MS        3000
 #define STOPPED_LOOK_MS 1000
 /* How often to count the ranks, which reads files of /proc for each. */
 #define COUNT_MS 50

@@ -17,16 +17,16 @@
 #include <sys/types.h>
 
 struct launcher_watch {
-    struct launch_world *world; /* borrowed */
-    int ends[2];                /* of the pipe; -1: none; the two below likewise */
+    struct launch_world *world;
+    int ends[2]; /* of the pipe; -1: none; the two below likewise */
     int summary[2];
     int progress[2];
-    FILE *taken; /* collects the summary */
+    FILE *taken;
     char *text;
     size_t text_length;
     char line[64];
     unsigned length;
-    bool begun; /* all ranks existed */
+    bool begun;
     pid_t lead;
     bool draining; /* the ranks have reported that a signal told them to drain */
     bool asked;    /* they were told to drain; in a barrier of MPI they do not report */
@@ -35,21 +35,21 @@ struct launcher_watch {
     bool ended;    /* the leading rank has reported how the run ended */
     bool degraded;
     bool cleared; /* ranks that hung after the end were killed */
-    int status;   /* of the leading rank */
-    int others;   /* of the first other rank that has failed; 0: none has */
+    int status;
+    int others; /* of the first other rank that has failed; 0: none has */
     unsigned ranks;
-    unsigned depth;    /* of the ranks below the launcher: dialect.h */
+    unsigned depth;
     struct ranges ran; /* tasks that were running when the supermaster was lost, or shortly before; owned */
     bool flat;         /* --dca: each worker waits for all others */
     bool remote;       /* some ranks are on other machines, but not the supermaster */
-    unsigned cores;    /* of this machine */
-    unsigned running;  /* ranks that run on this machine */
-    bool started;      /* at least one rank has run, on this machine or, if all are elsewhere, there */
+    unsigned cores;
+    unsigned running;
+    bool started; /* at least one rank has run, on this machine or, if all are elsewhere, there */
     /* number of looks in a row that saw a rank or the launcher stopped while others waited for it */
     unsigned stopped_looks;
-    int64_t stopped_look_ms; /* when the latest of these was */
-    int64_t counted_ms;      /* when the ranks were last counted */
-    int64_t changed_ms;      /* when `running` last changed, or the ranks last reported something */
+    int64_t stopped_look_ms;
+    int64_t counted_ms;
+    int64_t changed_ms; /* when `running` last changed, or the ranks last reported something */
 };
 
 /* Tells the ranks, by their environment, the names of the pipes and whether they survive losses. Returns -1 if
@@ -67,7 +67,6 @@ size_t launcher_watch_take_progress(struct launcher_watch *watch, char *bytes, s
  * cannot be written. */
 int launcher_watch_print_summary(struct launcher_watch *watch, FILE *to, const char *colour);
 
-/* True if the launcher must be ended. */
 bool launcher_watch_is_over(struct launcher_watch *watch, pid_t launcher, int64_t now_ms);
 
 /* True if for STOPPED_LOOKS seconds a process was stopped (SIGSTOP) for which others on this machine waited: the

@@ -102,7 +102,6 @@ static int list_files(struct live *live, struct error *error)
     return result;
 }
 
-/* True for a file that is complete and was read. */
 static bool is_used_up(const struct live *live, const struct live_file *file)
 {
     bool has_successor = false;

@@ -19,20 +19,20 @@ struct live_file {
 
 struct live_try {
     uint64_t task, began_ms;
-    unsigned rank, number; /* its file */
-    uint64_t at;           /* offset of its next fragment */
-    uint64_t shown[2];     /* bytes of its streams that precede that */
+    unsigned rank, number;
+    uint64_t at; /* offset of its next fragment */
+    uint64_t shown[2];
 };
 
 struct live {
-    const char *folder; /* NULL: nothing is read; borrowed */
+    const char *folder; /* NULL: nothing is read */
     struct live_file *files;
     size_t file_count, file_capacity;
-    struct live_try *tries; /* in the order in which they were found */
+    struct live_try *tries;
     size_t try_count, try_capacity;
     int file; /* the one opened last; -1: none */
     unsigned file_rank, file_number;
-    char *bytes; /* of the last fragment; owned */
+    char *bytes;
     size_t room;
 };
 

@@ -23,10 +23,10 @@
 #define INDENT        "               "
 
 struct log_request {
-    const char *file; /* NULL: not given; borrowed */
+    const char *file;
     char output[JOB_PATH_MAX];
     bool failed;
-    uint64_t slowest, task; /* 0: not given */
+    uint64_t slowest, task;
 };
 
 static const struct option_row log_rows[] = {

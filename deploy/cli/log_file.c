@@ -177,7 +177,6 @@ static const unsigned char *find_stream(const struct block *block, uint32_t inde
     return at;
 }
 
-/* Keeps the end of a task's errors for log_file_errors(). */
 static bool keep_errors(struct log_file *log, const unsigned char *errors, uint32_t length, uint64_t *at)
 {
     const size_t kept = length < LOG_ERRORS_KEPT ? length : LOG_ERRORS_KEPT;

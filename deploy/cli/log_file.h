@@ -12,11 +12,10 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What is kept of the errors of each task. */
 #define LOG_ERRORS_KEPT 4096
 
 struct log_record {
-    uint64_t number, at; /* at: offset of its line in the file */
+    uint64_t number, at;
     double started_s, runtime_s;
     bool has_failed, tried_again;
     uint32_t worker, node;
@@ -36,7 +35,7 @@ struct log_file {
     enum log_streams streams;
     char output[PATH_MAX], errors[PATH_MAX]; /* the two files, or the name of the output that has parts */
     FILE *out, *err;
-    char *line; /* the last one that was read; owned */
+    char *line;
     size_t room;
 };
 
@@ -45,7 +44,6 @@ struct log_file {
 int log_file_open(struct log_file *log, const char *name, const char *output, struct error *error);
 void log_file_close(struct log_file *log);
 
-/* NULL: there is no such task. */
 const struct log_record *log_file_find(const struct log_file *log, uint64_t number);
 
 /* Parses the line of a record. The texts of `row` are valid until the next call. */

@@ -17,7 +17,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* To be freed. */
 static char *mistakes_join(int argc, char *const *argv)
 {
     struct text text;
@@ -260,7 +259,6 @@ static const struct hdss_param *find_parameter(const struct hdss_kernel *kernel,
     return NULL;
 }
 
-/* NULL: there is none. */
 static const struct hdss_kernel *find_kernel(int argc, char *const *argv)
 {
     const struct hdss_kernel *kernel = NULL;
@@ -299,7 +297,6 @@ static int explain_option(const struct options *options, const char *word, const
     return -1;
 }
 
-/* In the message about a word that follows the kernel. */
 #define AFTER_KERNEL "' after kernel "
 
 /* The text between the first two quotes of the error. Returns false if there is none. */
@@ -317,7 +314,6 @@ static bool error_begins(const struct error *error, const char *text)
     return strncmp(error->text, text, strlen(text)) == 0;
 }
 
-/* 0: the word is not there. */
 static int find_word(int argc, char *const *argv, const char *word)
 {
     for (int i = 1; i < argc; i++)

@@ -11,7 +11,7 @@
 #define DIGITS_MAX 9 /* of a number that fits an unsigned */
 
 struct expansion {
-    const char *word; /* the word that is expanded */
+    const char *word;
     size_t length;
     char name[HOST_NAME_BYTES];
     size_t name_length;
@@ -27,7 +27,6 @@ static int node_list_refuse(const struct expansion *expansion)
                      (int)(expansion->length < 100 ? expansion->length : 100), expansion->word);
 }
 
-/* Advances `*text` past the number. */
 static bool node_list_take_number(const char **text, unsigned *number, unsigned *digits)
 {
     size_t length = strspn(*text, DIGITS);
@@ -107,7 +106,6 @@ static int expand(struct expansion *expansion, const char *rest)
     return result;
 }
 
-/* Up to the next comma that is not in brackets. */
 static size_t word_length(const char *list)
 {
     size_t length = 0;

@@ -43,7 +43,6 @@ static int find_ticket(const struct launch_plan *launch_plan, char ticket[JOB_PA
     return 0;
 }
 
-/* The value of --listen if it is not given. */
 static const char *listen_value(const struct launch_plan *launch_plan)
 {
     return launch_plan->line_up.has_pods ? HOST_PODS_ANYWHERE ":0" : "local";
@@ -56,7 +55,6 @@ static void add_option(struct launch_plan *launch_plan, const char *name, const 
     argv_insert(&launch_plan->request.words, 1, name);
 }
 
-/* `ticket` NULL: pods join by the user's file. */
 static void add_options(struct launch_plan *launch_plan, const char *ticket)
 {
     if (ticket != NULL)

@@ -12,7 +12,6 @@ int open_run_add_words(struct launch_plan *launch_plan, struct error *error);
 /* The same for a job whose words were parsed already. */
 int open_run_add_late(struct launch_plan *launch_plan, struct error *error);
 
-/* Checks the plan, after its job was parsed. */
 int open_run_check(const struct launch_plan *launch_plan, struct error *error);
 
 /* Removes the run's own folder, with what a supermaster that was killed has left there. */

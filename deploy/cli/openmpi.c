@@ -35,8 +35,7 @@
 
 /* So much memory must be free for the files of a session. */
 #define MEMORY_FOLDER_LEAST (UINT64_C(1) << 30)
-/* Names the folder of version 4's sessions. */
-#define SESSION_BASE "OMPI_MCA_orte_tmpdir_base"
+#define SESSION_BASE        "OMPI_MCA_orte_tmpdir_base"
 /* How often to try to keep a folder that others may remove. */
 #define KEEP_TRIES 100
 
@@ -416,8 +415,7 @@ static void openmpi_keep(const struct launch_plan *launch_plan)
  * remains. */
 static void openmpi_enter(void)
 {
-    static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", /* of version 4 */
-                                            "OMPI_MCA_btl_sm_backing_directory",    /* of version 5 */
+    static const char *const variables[] = {"OMPI_MCA_btl_vader_backing_directory", "OMPI_MCA_btl_sm_backing_directory",
                                             "OMPI_MCA_osc_sm_backing_directory", "OMPI_MCA_osc_rdma_backing_directory"};
     for (size_t i = 0; shared.path[0] != '\0' && i < sizeof variables / sizeof *variables; i++)
         setenv(variables[i], shared.path, 0);

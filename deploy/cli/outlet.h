@@ -10,14 +10,14 @@
 #include <stdint.h>
 
 struct outlet {
-    int fd;           /* -1: output is dropped */
-    const char *name; /* for errors; borrowed */
-    bool is_file;     /* no reader has to be waited for */
+    int fd;
+    const char *name;
+    bool is_file; /* no reader has to be waited for */
     bool is_terminal;
     bool is_in_line; /* the last byte that was written ends no line */
-    char *buffer;    /* owned */
+    char *buffer;
     size_t length, sent;
-    uint64_t written; /* bytes in all */
+    uint64_t written;
 };
 
 int outlet_init(struct outlet *outlet, int fd, const char *name, struct error *error);

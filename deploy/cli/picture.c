@@ -26,7 +26,7 @@ const char *picture_format(const char *path)
 }
 
 struct child {
-    FILE *data; /* borrowed */
+    FILE *data;
     FILE *picture, *messages;
 };
 

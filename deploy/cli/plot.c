@@ -23,7 +23,6 @@ bool plot_accepts(const char *path)
     return picture_format(path) != NULL;
 }
 
-/* Returns false if there are too many chunks. */
 static bool take_chunks(struct curve *curve, struct series *series)
 {
     struct chunk chunk;
@@ -70,7 +69,6 @@ static enum plot_result write_series(const struct plot *plot, const char *spec, 
     return PLOT_TOO_LONG;
 }
 
-/* The title, and the settings that are not the default. */
 static void write_head(const struct series_setup *setup, FILE *data)
 {
     const struct sched_config *config = &setup->config;

@@ -12,13 +12,12 @@
 #define PLOT_SERIES_MAX 64
 
 struct plot {
-    const char *path; /* its extension says the format */
+    const char *path;
     const struct series_setup *setup;
     const char *const *specs;
     unsigned count;
 };
 
-/* True if the extension is that of a format. */
 bool plot_accepts(const char *path);
 
 /* If all chunks of a series must be cut one by one, there may be so many: this takes about a second. */
@@ -26,7 +25,7 @@ bool plot_accepts(const char *path);
 
 enum plot_result {
     PLOT_DRAWN,
-    PLOT_TOO_LONG, /* a series has too many chunks */
+    PLOT_TOO_LONG,
     PLOT_FAILED,
 };
 

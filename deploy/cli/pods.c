@@ -25,7 +25,7 @@
 static const char program[] = "hdss pods";
 
 struct pods_request {
-    const char *set; /* NULL: not given; borrowed */
+    const char *set;
     bool is_json;
 };
 
@@ -60,7 +60,6 @@ bool pods_read_name(const char *word, char set[SET_NAME_MAX], unsigned *rank)
     return true;
 }
 
-/* Returns an exit status. */
 static int ask_set(const struct set_place *set, const char *method, const char *target, struct control_answer *answer,
                    struct error *error)
 {
@@ -95,7 +94,6 @@ static int refuse_to_look_elsewhere(struct error *error)
                               "`hdss join FILE`, or, where munge runs, by HOST:PORT");
 }
 
-/* Asks a set of this machine for its ticket. */
 static int ask_for_ticket(const char *given, char path[PATH_MAX], struct error *error)
 {
     struct set_place set;

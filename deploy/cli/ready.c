@@ -128,7 +128,7 @@ unsigned ranks_below(struct launch_world *world, pid_t launcher, unsigned depth)
 struct signalling {
     struct launch_world *world;
     int signal_number;
-    bool to_stopped; /* only to processes that are stopped */
+    bool to_stopped;
 };
 
 static bool visit_signalling(pid_t child, void *context)

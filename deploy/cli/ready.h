@@ -25,10 +25,8 @@ unsigned ranks_stopped(struct launch_world *world, pid_t launcher, unsigned dept
 
 void ranks_end_stopped(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Continues the ranks that are stopped. */
 void ranks_rouse(struct launch_world *world, pid_t launcher, unsigned depth);
 
-/* Signals all processes below the launcher: ranks and their children. */
 void below_signal(struct launch_world *world, pid_t launcher, int signal_number);
 
 void ranks_signal(struct launch_world *world, pid_t launcher, unsigned depth, int signal_number);

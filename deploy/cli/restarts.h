@@ -18,25 +18,23 @@
 #include <sys/types.h>
 #include <time.h>
 
-/* Limit of --restarts. */
 #define RESTARTS_MAX 1000
 
-/* What is seen of a journal at some moment. */
 struct journal_seen {
     bool readable; /* there is a valid one; otherwise the other members are 0 */
     dev_t device;
     ino_t inode;
     struct timespec changed;
-    uint64_t done;   /* iterations that are done */
-    uint64_t deaths; /* deaths that iterations have caused */
+    uint64_t done;
+    uint64_t deaths;
 };
 
 struct restarts {
     const char *journal; /* empty: there is none; borrowed */
     const char *without; /* what follows from a loss if there is no journal; a constant */
     bool is_set;
-    unsigned limit;             /* largest number of restarts */
-    unsigned count;             /* restarts so far */
+    unsigned limit;
+    unsigned count;
     struct journal_seen before; /* of an earlier run, before the first start */
     struct journal_seen latest; /* at the last start */
     struct ranges ran;          /* tasks that were running when the supermaster was lost, for launch.h; owned */

@@ -20,7 +20,6 @@ struct rows {
 };
 
 void rows_fini(struct rows *rows);
-/* Keeps the memory. */
 void rows_clear(struct rows *rows);
 
 /* Adds a field to the unfinished row, which rows_end() finishes. Returns false if memory runs out. */

@@ -282,7 +282,6 @@ void run_grammar(struct grammar *grammar)
     *grammar = (struct grammar){all_options(), OPERANDS_KERNEL};
 }
 
-/* Checks the options of --dca against one another. */
 static int run_command_check_dca(const struct launch_plan *launch_plan, struct error *error)
 {
     struct worker_options options;
@@ -349,7 +348,6 @@ static void note_launch_option(struct launch_plan *launch_plan, const char *name
         launch_plan->launch_option = name;
 }
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int take_arguments(struct launch_plan *launch_plan, const struct options *all, int argc, char **argv,
                           struct error *error)
 {
@@ -505,7 +503,7 @@ static void add_resume(const struct launch_plan *launch_plan, struct argv *line)
 #define DCA_LOSS                                                                                                       \
     ": workers alone (--dca) do not survive the loss of one, and keep no journal; without --dca it costs only time"
 
-/* Consequence of a loss without a journal, for a message. */
+/* What follows from a loss if there is no journal, for a message. */
 static const char *without_journal(const struct launch_plan *launch_plan)
 {
     if (launch_plan->is_pod)
@@ -515,7 +513,6 @@ static const char *without_journal(const struct launch_plan *launch_plan)
     return launch_plan->request.dca.count > 0 ? DCA_LOSS : "";
 }
 
-/* Launches the line once, with its pods. */
 static int launch_with_pods(const struct launch_plan *launch_plan, const struct argv *line, struct launch *how)
 {
     const int status = launch(line->items, how);
@@ -572,14 +569,12 @@ static int run_logged(const struct launch_plan *launch_plan, struct argv *line, 
     return status;
 }
 
-/* Restarts require a journal. */
 static void set_restarts(struct launch_plan *launch_plan)
 {
     if (!launch_plan->serves && launch_plan->request.dca.count == 0 && launch_plan->request.journal[0] == '\0')
         job_journal_path(&launch_plan->request.setup.job, launch_plan->request.journal);
 }
 
-/* NULL: the line is not printed. */
 static FILE *line_is_shown_to(const struct launch_plan *launch_plan, const struct launch *how)
 {
     if (launch_plan->dry_run)
@@ -637,7 +632,6 @@ static int run_kept(struct launch_plan *launch_plan, const struct dialect *diale
     return status;
 }
 
-/* Composes, prints and runs the line. */
 static int run_composed(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct argv line = {0};
@@ -693,7 +687,6 @@ static int64_t time_margin(const struct launch_plan *launch_plan, int64_t left_s
     return left_s < 10 * MARGIN_S ? left_s / 10 : MARGIN_S;
 }
 
-/* Sets when the run drains, restarts included. */
 static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
 {
     int64_t left_s = launch_plan->limits.limit_s == 0 ? allocation_seconds_left() : launch_plan->limits.limit_s;
@@ -703,7 +696,6 @@ static void set_drain(const struct launch_plan *launch_plan, struct launch *how)
     how->drain_ms = launch_clock_ms() + 1000 * (span_s > 0 ? span_s : 0);
 }
 
-/* Runs the plan with a pod on each host. */
 static int run_with_pods(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
     struct host_pods pods;
@@ -724,11 +716,10 @@ static void choose_pods(struct launch_plan *launch_plan)
         return;
     struct error unused;
     launch_plan->line_up.has_pods = true;
-    if (open_run_add_late(launch_plan, &unused) < 0) /* no folder for the ticket file */
+    if (open_run_add_late(launch_plan, &unused) < 0) /* there is no folder for the ticket */
         launch_plan->line_up.has_pods = false;
 }
 
-/* Mode of --dca; empty: none. */
 static const char *dca_mode(const struct launch_plan *launch_plan)
 {
     const struct argv *words = &launch_plan->request.dca;
@@ -738,7 +729,6 @@ static const char *dca_mode(const struct launch_plan *launch_plan)
     return "";
 }
 
-/* An option that requires MPI; NULL: none is given. */
 static const char *needs_mpi(const struct launch_plan *launch_plan)
 {
     if (launch_plan->start.mpirun != NULL)
@@ -748,7 +738,7 @@ static const char *needs_mpi(const struct launch_plan *launch_plan)
     return strncmp(dca_mode(launch_plan), "two-sided", strlen("two-sided")) == 0 ? "--dca two-sided" : NULL;
 }
 
-/* Takes the carrier from the environment unless it is given. */
+/* HDSS_CARRIER counts only if --carrier is not given. */
 static int take_carrier_of_environment(struct launch_start *start, struct error *error)
 {
     static const char *const names[] = {[CARRIER_AUTO] = "auto", [CARRIER_LOCAL] = "local", [CARRIER_MPI] = "mpi"};
@@ -776,7 +766,8 @@ static bool suits_memory(const struct launch_plan *launch_plan)
 {
     enum mpi_family any;
     const bool is_rma = strncmp(dca_mode(launch_plan), "rma", strlen("rma")) == 0 &&
-                        family_take_default(&any); /* MPI's, unless there is none or another one is given */
+                        /* MPI's window, unless there is no MPI or the user has said otherwise */
+                        family_take_default(&any);
     const unsigned ranks = guess_ranks(launch_plan);
     const bool is_limited = lanes_limit(ranks) != NULL && lanes_limit(2) == NULL && family_take_default(&any);
     return needs_mpi(launch_plan) == NULL && !is_rma && launch_plan_is_here(launch_plan) &&
@@ -798,7 +789,7 @@ static int choose_launcher(struct launch_plan *launch_plan, struct error *error)
 
 int run_launch_plan(struct launch_plan *launch_plan, struct launch *how, struct error *error)
 {
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks of MPI would read it */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* ranks with MPI would read it */
     if (find_hosts(launch_plan, error) < 0 || choose_launcher(launch_plan, error) < 0 ||
         launcher_check_place(&launch_plan->start.launcher, error) < 0)
         return EXIT_STATUS_USAGE;

@@ -29,10 +29,8 @@ const struct option_row *run_find_option(const char *name);
  * an enum exit_status; `error` is empty if the run has printed it. */
 int run_words(const char *program, int argc, char **argv, bool restarts, struct launch *how, struct error *error);
 
-/* Options about hosts and the launch, for a struct launch_plan. */
 extern const struct option_row launch_place_rows[];
 
-/* Further options of `hdss run`, for a struct launch_plan. */
 extern const struct option_row launch_run_rows[];
 
 /* Returns what run_words() does. */

@@ -10,10 +10,10 @@
 #include <stdint.h>
 
 struct run_log {
-    bool is_kept;     /* there is a log */
-    bool is_begun;    /* the first line was written */
-    int64_t begun_ms; /* by launch_clock_ms() */
-    int64_t due_ms;   /* if the first line was not written, a run that takes so long has the last one all the same */
+    bool is_kept;
+    bool is_begun;
+    int64_t begun_ms;
+    int64_t due_ms; /* if the first line was not written, a run that takes so long has the last one all the same */
 };
 
 /* Writes the first line in a batch job, or if the user wants a log. Elsewhere short runs have none. */

@@ -83,7 +83,6 @@ static int add_base64(struct text *text, const char *name, struct error *error)
     return has_failed ? error_set(error, "--html: %.300s: cannot be read", name) : 0;
 }
 
-/* `trace` and `report` are files; NULL: there is none. */
 static int fill_page(struct text *text, const char *trace, const char *report, struct error *error)
 {
     for (const struct page_part *part = page_parts;; part++) {

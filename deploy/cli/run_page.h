@@ -10,8 +10,8 @@
 #include <stdbool.h>
 
 struct run_page {
-    char html[JOB_PATH_MAX];      /* empty: there is no page */
-    const char *trace, *report;   /* the user's files; NULL: there is none; borrowed */
+    char html[JOB_PATH_MAX];
+    const char *trace, *report;   /* the user's files; NULL: none */
     char *own_trace, *own_report; /* files for the page alone; owned */
 };
 
@@ -23,12 +23,11 @@ int run_page_prepare(struct run_page *page, struct argv *job, bool has_trace, st
 
 int run_page_make(const struct run_page *page, struct error *error);
 
-/* Removes the files that were for the page alone. */
 void run_page_fini(struct run_page *page);
 
 /* Texts of the page, which embed.py makes of report/page/. After each, except the last, comes what `then` names. */
 struct page_part {
-    const char *text, *then; /* NULL in the last one */
+    const char *text, *then;
 };
 
 extern const struct page_part page_parts[];

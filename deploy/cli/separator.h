@@ -9,7 +9,7 @@
 #include <stddef.h>
 
 struct separator {
-    char *text; /* the text or the regular expression; owned */
+    char *text;
     size_t length;
     bool is_pattern;
     regex_t pattern;

@@ -18,7 +18,7 @@ struct series_setup {
 };
 
 struct chunk {
-    unsigned worker; /* from 1 */
+    unsigned worker;
     uint64_t first, count;
 };
 

@@ -105,7 +105,6 @@ static void wait_for_end(const char *path, int last)
     }
 }
 
-/* Returns an exit status. The error may be empty. */
 static int end_set(const char *program, const struct end_request *request, const char *body, const char *said,
                    struct error *error)
 {

@@ -9,10 +9,8 @@
 #include <limits.h>
 #include <stdbool.h>
 
-/* With NUL. The name of the set's socket is longer. */
 #define SET_NAME_MAX 41
 
-/* Names the default set. */
 #define SET_VARIABLE "HDSS_SET"
 
 struct set_place {

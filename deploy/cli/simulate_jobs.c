@@ -44,8 +44,8 @@ struct set_simulation {
     struct argv common; /* options of the command line, which are for all jobs */
     /* The arrays are owned; the first three are [file.count]. */
     struct virtual_job *jobs;
-    struct ready_job **ready; /* NULL: the job is not running */
-    double *alone_s;          /* time of the job alone in a set */
+    struct ready_job **ready;
+    double *alone_s;
     struct virtual_loss *losses;
     unsigned loss_count;
     struct virtual_set_result result;
@@ -281,7 +281,6 @@ static const char *name_of(const struct set_simulation *set, size_t number)
     return set->file.jobs[number].name != NULL ? set->file.jobs[number].name : "";
 }
 
-/* A negative number is printed as `none`. */
 static void print_number(const char *before, double number, int digits, int width, const char *none)
 {
     if (number < 0)
@@ -396,7 +395,6 @@ static int print_all(const struct set_simulation *set, struct error *error)
     return sum.by_state[QUEUE_FAILED] > 0 || set->result.outcome != SET_IS_OVER ? EXIT_STATUS_FAILED : EXIT_STATUS_DONE;
 }
 
-/* Refuses options that cannot be simulated with several jobs. */
 static int check_asked(const struct simulation *asked, struct error *error)
 {
     if (asked->dca)

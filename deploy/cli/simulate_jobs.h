@@ -8,5 +8,4 @@
 /* Simulates the set and prints the results. The command line must be parsed. Returns an exit status, or -1. */
 int simulate_jobs(const struct simulation *asked, int argc, char **argv, struct error *error);
 
-/* Fails if simulate_jobs() would refuse this. */
 int simulate_jobs_check(const struct simulation *asked, int argc, char **argv, struct error *error);

@@ -15,17 +15,17 @@
 #include <unistd.h>
 
 struct source {
-    const char *path;      /* NULL: the source is words of the command line */
-    char *const *words;    /* borrowed */
-    unsigned count, taken; /* number of words, and of those that were read */
-    bool linked;           /* in the same group as the source before it */
+    const char *path; /* NULL: the source is words of the command line */
+    char *const *words;
+    unsigned count, taken;
+    bool linked; /* in the same group as the source before it */
     bool is_open, has_ended;
     bool is_taken; /* `record` was returned, and may be replaced */
     struct values values;
     struct text record; /* CSV: the value as far as it was read, which may have newlines in quotes */
-    uint64_t lines;     /* CSV: lines that were read */
-    uint64_t begun;     /* CSV: line in which the record begins */
-    bool is_quoted;     /* CSV: within quotes */
+    uint64_t lines;
+    uint64_t begun;
+    bool is_quoted;
     struct rows fields; /* fields of the present value, as an unfinished row */
     bool has_value;
     struct rows kept; /* all its values, with sources_options.link */
@@ -35,7 +35,7 @@ struct source {
 struct group {
     unsigned first, count;
     struct rows rows; /* all its values; of the first group none, because it is read on demand */
-    size_t at;        /* next row */
+    size_t at;
 };
 
 struct sources {
@@ -47,13 +47,13 @@ struct sources {
     struct rows names;   /* one unfinished row */
     struct piece *named; /* its fields; owned */
     struct rows first;   /* present row of the first group, unfinished */
-    unsigned gathered;   /* number of its values */
-    bool has_first;      /* the present row of the first group is complete */
-    size_t linked_at;    /* next row, with sources_options.link */
-    struct rows all;     /* all rows, with `slots` or `shuffles` */
-    size_t *order;       /* of `all`; owned */
-    size_t all_at;       /* next index in `order` */
-    size_t all_per_row;  /* entries of `order` that make a row */
+    unsigned gathered;
+    bool has_first;   /* the present row of the first group is complete */
+    size_t linked_at; /* next row, with sources_options.link */
+    struct rows all;  /* all rows, with `slots` or `shuffles` */
+    size_t *order;
+    size_t all_at;
+    size_t all_per_row; /* entries of `order` that make a row */
     bool has_all;
     struct piece *row; /* last returned row; owned */
     size_t row_capacity;
@@ -237,7 +237,6 @@ static int split_record(char separator, const char *text, const char *end, struc
     return sources_no_memory(error);
 }
 
-/* Splits a value into fields of the unfinished row. */
 static int sources_split(const struct sources *sources, const char *text, size_t length, struct rows *rows,
                          struct error *error)
 {
@@ -258,7 +257,6 @@ static int sources_split(const struct sources *sources, const char *text, size_t
     return rows_add(rows, field.text, field.length) ? 0 : sources_no_memory(error);
 }
 
-/* Returns an enum values_result or -1. */
 static int source_next(const struct sources *sources, struct source *source, bool waits, struct error *error)
 {
     const char *text;
@@ -365,7 +363,6 @@ static int sources_read_names(struct sources *sources, struct error *error)
     return sources->named != NULL ? 0 : sources_no_memory(error);
 }
 
-/* Reads all groups but the first. */
 static int sources_keep(struct sources *sources, struct error *error)
 {
     for (size_t i = 0; sources->options.link && i < sources->count; i++) {
@@ -522,7 +519,6 @@ static void shuffle(size_t *order, size_t count)
     }
 }
 
-/* Reads all rows, and decides on their order. */
 static int read_all(struct sources *sources, struct error *error)
 {
     struct arguments row;

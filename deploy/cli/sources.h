@@ -17,11 +17,11 @@
 enum sources_trim { TRIM_DEFAULT, TRIM_NONE, TRIM_LEFT, TRIM_RIGHT, TRIM_BOTH };
 
 struct sources_options {
-    char delimiter;         /* ends each value of a file */
-    const char *separator;  /* between fields: see separator.h; NULL: none */
-    const char *end;        /* the value that ends a source; NULL: none */
-    bool header;            /* the first value of each source names its columns */
-    bool skips_empty;       /* leave out values that are empty */
+    char delimiter;
+    const char *separator; /* between fields: see separator.h; NULL: none */
+    const char *end;       /* the value that ends a source; NULL: none */
+    bool header;           /* the first value of each source names its columns */
+    bool skips_empty;
     bool link;              /* all sources are one group, in which shorter ones repeat */
     enum sources_trim trim; /* default: both sides if there is a separator, otherwise none */
     unsigned per_row;       /* how many values of the only source make a row; 0: one */

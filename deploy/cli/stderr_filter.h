@@ -12,10 +12,10 @@
 struct stderr_filter {
     char held[256];
     size_t held_length;
-    char last;         /* last character that has passed: no message begins after an escape */
-    const char *end;   /* how the message ends that is skipped; NULL: none is skipped */
-    size_t end_length; /* bytes of that end that were matched */
-    size_t skipped;    /* bytes that were skipped */
+    char last;       /* last character that has passed: no message begins after an escape */
+    const char *end; /* how the message ends that is skipped; NULL: none is skipped */
+    size_t end_length;
+    size_t skipped;
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };

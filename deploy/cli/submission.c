@@ -24,8 +24,7 @@
 
 #define ANSWER_MS   30000
 #define BAD_REQUEST 400
-/* Limit of the set for a request. */
-#define BODY_MAX (1u << 20)
+#define BODY_MAX    (1u << 20)
 
 /* If progress and summary are shown here, or not wanted, adds options that suppress them in the job. The user's
  * options follow, so that they win. */
@@ -134,7 +133,6 @@ static int print_json(const char *program, json_t *json)
     return commands_end_page(program);
 }
 
-/* 0: the answer has no number. */
 static uint64_t number_of_job(const struct control_answer *answer)
 {
     const json_int_t id = json_integer_value(json_object_get(answer->json, "id"));
@@ -177,7 +175,6 @@ static int be_there(const char *program, const struct submission_request *reques
     return status;
 }
 
-/* Explains why the job was refused, as `hdss run` does. */
 static int refused(const struct control_answer *answer, enum ask_end end, const struct set_place *set,
                    const struct options *options, int argc, char *const *argv, struct error *error)
 {

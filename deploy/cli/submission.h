@@ -14,15 +14,15 @@
 #define SUBMISSION_AFTER_MAX 64
 
 struct submission_request {
-    const char *set;                         /* NULL: the default set; borrowed */
-    const char *name;                        /* of the job; NULL: none; borrowed */
-    int64_t priority;                        /* higher first */
-    unsigned weight;                         /* share among jobs of the same priority */
+    const char *set;  /* NULL: the default set */
+    const char *name; /* NULL: none */
+    int64_t priority;
+    unsigned weight;
     const char *after[SUBMISSION_AFTER_MAX]; /* IDs of jobs that must be done before; borrowed */
     size_t after_count;
     bool waits, leaves, quiet, is_json, is_open;
-    struct sources *sources; /* rows of the job, which are open; NULL: none; borrowed */
-    bool stays_open;         /* others may add rows */
+    struct sources *sources; /* its rows, which are open; NULL: none */
+    bool stays_open;
     /* With `waits`: prints the job's output, and ends with this process; NULL: nothing does. */
     const struct launch_side *side;
 };

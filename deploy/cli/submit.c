@@ -27,8 +27,8 @@
 struct submit {
     struct submission_request request;
     struct exec_request tasks; /* for the words of `hdss exec` */
-    uint64_t array_last;       /* the last task of --array; 0: not given */
-    char array[60];            /* the tasks to be run, as an option */
+    uint64_t array_last;
+    char array[60]; /* the tasks to be run, as an option */
 };
 
 _Static_assert(offsetof(struct submit, request) == 0, "options of the submission take it for its request");
@@ -223,7 +223,6 @@ static struct options known_options(void)
     return known;
 }
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 static int take_arguments(struct submit *submit, struct argv *job, const struct options *all, int argc, char **argv,
                           struct error *error)
 {

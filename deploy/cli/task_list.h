@@ -14,9 +14,9 @@
 
 struct task_list {
     FILE *file;
-    const char *path; /* borrowed */
+    const char *path;
     uint64_t rows;
-    bool is_named;   /* the first line was written */
+    bool is_named;
     unsigned fields; /* of the unfinished row */
 };
 
@@ -28,7 +28,6 @@ void task_list_name(struct task_list *list, const struct piece *names, unsigned 
 /* Adds a row as a whole, or field by field. */
 void task_list_add(struct task_list *list, uint64_t number, const struct piece *fields, unsigned count);
 
-/* `number` is from 1. */
 void task_list_begin_row(struct task_list *list, uint64_t number);
 void task_list_add_field(struct task_list *list, const struct piece *field);
 void task_list_end_row(struct task_list *list);

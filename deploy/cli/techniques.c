@@ -21,7 +21,6 @@ static const struct options options = {
     .sections = {{"Help", options_common}},
 };
 
-/* Where descriptions begin. */
 enum { INDENT = 10 };
 
 /* "fac2 (fss)". */
@@ -130,7 +129,6 @@ static int techniques_command_wrong_use(const char *text)
     return EXIT_STATUS_USAGE;
 }
 
-/* `auto` is no technique, but a value of --technique. */
 static void describe_auto(void)
 {
     puts(RUN_TECHNIQUE_AUTO ": the technique that promises to finish first\n"

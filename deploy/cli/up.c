@@ -29,10 +29,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define ANSWER_MS 2000
-/* How often to ask the set. */
-#define LOOK_MS 10
-/* Limit of --jobs-at-once. */
+#define ANSWER_MS   2000
+#define LOOK_MS     10
 #define AT_ONCE_MAX 64
 /* How much of the log is shown if the set does not come up. */
 #define SHOWN_MAX 65536
@@ -42,15 +40,15 @@
 static const char program[] = "hdss up";
 
 struct up_request {
-    struct launch_plan plan; /* gets the options of the launch */
-    const char *name;        /* NULL: not given; borrowed */
-    const char *state;       /* state folder; NULL: not given; borrowed */
+    struct launch_plan plan;
+    const char *name;
+    const char *state;
     const char *http;
     const char *listen;
     const char *metrics_file;
-    uint64_t idle_s; /* 0: no limit */
+    uint64_t idle_s;
     const char *chunk_time;
-    unsigned at_once; /* 0: not given */
+    unsigned at_once;
     bool group_even, group_given, restarts_given;
     bool foreground, until_eof, resumes, forgets, is_json;
 };
@@ -258,7 +256,6 @@ static void add_words(struct up_request *request, const char *name, const char *
         argv_add(words, "--forget");
 }
 
-/* A set in the foreground. */
 struct attended_set {
     const struct up_request *request;
     const char *name;
@@ -338,7 +335,6 @@ static int launch_set(struct up_request *request, const char *name, FILE *log, s
     return run_launch_plan(&request->plan, &how, error);
 }
 
-/* In the process that remains with the launcher. */
 static _Noreturn void stay(struct up_request *request, const char *name, int log)
 {
     struct error error = {0};
@@ -357,7 +353,6 @@ static _Noreturn void stay(struct up_request *request, const char *name, int log
     _exit(status);
 }
 
-/* Prints what the set has logged from `from` on. */
 static void show_log(int log, off_t from)
 {
     static char bytes[SHOWN_MAX];

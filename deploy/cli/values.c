@@ -73,7 +73,6 @@ static bool has_something(const struct values *values)
     return poll(&polled, 1, 0) != 0;
 }
 
-/* Returns VALUES_ONE if there are new bytes. */
 static int values_read(struct values *values, bool waits, struct error *error)
 {
     ssize_t count;

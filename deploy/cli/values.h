@@ -12,19 +12,18 @@
 #define VALUES_BYTES_MAX (2u << 20)
 
 struct values {
-    const char *path; /* "-": standard input; borrowed */
+    const char *path; /* "-": standard input */
     char delimiter;
     int file;
-    char *buffer; /* owned */
+    char *buffer;
     size_t capacity, begin, end;
     size_t looked;   /* bytes from `begin` on in which there is no delimiter */
     uint64_t number; /* of the last value, from 1 */
-    bool is_read;    /* the file was read to its end */
+    bool is_read;
 };
 
 enum values_result { VALUES_END = 0, VALUES_ONE = 1, VALUES_NOT_YET = 2 };
 
-/* On failure nothing is owned. */
 int values_open(struct values *values, const char *path, char delimiter, struct error *error);
 void values_close(struct values *values);
 

@@ -14,7 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A file that is full is replaced. */
 enum { CACHE_BYTES_MAX = 16384, LINE_BYTES = PATH_MAX + VERSION_TEXT_MAX + 64 };
 
 /* The file in the XDG cache folder, which is made if it is missing. Returns false if there is no place for it. */

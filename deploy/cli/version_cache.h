@@ -12,5 +12,4 @@ enum { VERSION_TEXT_MAX = 160 };
 /* Finds the text of the program with this absolute path. Returns false if it is not there. */
 bool version_cache_find(const char *path, char text[VERSION_TEXT_MAX]);
 
-/* Stores the beginning of what the program has printed. */
 void version_cache_keep(const char *path, const char *text);

@@ -40,7 +40,6 @@ static size_t name_length(const char *line, size_t length)
     return 0;
 }
 
-/* In one call. */
 static void whole_lines_write(struct whole_lines *lines)
 {
     const size_t name = lines->is_coloured ? name_length(lines->line, lines->line_length) : 0;

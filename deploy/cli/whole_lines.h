@@ -10,23 +10,22 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define WHOLE_LINES_CLEAR "\033[K" /* clears to the end of the line */
-#define WHOLE_LINES_MAX   65536u   /* longer lines are written in pieces */
+#define WHOLE_LINES_CLEAR "\033[K"
+#define WHOLE_LINES_MAX   65536u /* longer lines are written in pieces */
 
 struct whole_lines {
     char *line; /* [line_length] beginning of a line; owned */
     size_t line_length;
-    char place[1024];    /* [place_length] beginning of a progress line, with its carriage return */
-    size_t place_length; /* 0: none */
-    bool is_in_place;    /* the terminal shows a progress line */
-    char shown[1024];    /* [shown_length] the last progress line, if it was not cleared */
+    char place[1024]; /* [place_length] beginning of a progress line, with its carriage return */
+    size_t place_length;
+    bool is_in_place;
+    char shown[1024]; /* [shown_length] the last progress line, if it was not cleared */
     size_t shown_length;
     bool is_coloured;
     void (*write)(void *context, const char *bytes, size_t count);
     void *context;
 };
 
-/* Returns -1 if memory runs out. */
 int whole_lines_init(struct whole_lines *lines, bool is_coloured,
                      void (*write)(void *context, const char *bytes, size_t count), void *context);
 void whole_lines_fini(struct whole_lines *lines);
@@ -35,7 +34,6 @@ void whole_lines_take(struct whole_lines *lines, const char *bytes, size_t count
 /* True if part of a line is held back. */
 bool whole_lines_hold(const struct whole_lines *lines);
 
-/* Writes the last progress line again, after other text. */
 void whole_lines_redraw(struct whole_lines *lines);
 
 /* Writes what is held back. `ends`: clears the progress line, too. */

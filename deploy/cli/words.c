@@ -147,7 +147,6 @@ static bool is_taken(char *const *words, int begin, int at)
     return false;
 }
 
-/* True for an operator that precedes a command. */
 static bool precedes_command(const char *word)
 {
     static const char *const between[] = {"|", "||", "|&", "&", "&&", ";", "(", "!"};

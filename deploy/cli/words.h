@@ -8,7 +8,7 @@ struct words_options {
     const char *place; /* what stands for {} in the words; NULL: {} */
     bool quotes;       /* keep each word, even a single one */
     bool operators;    /* a word such as '|' is an operator of a shell, for which the line then is */
-    bool joined;       /* join the words with blanks, for a shell */
+    bool joined;
 };
 
 /* If there is only one word it is a whole line; otherwise words stay words, except for operators. The caller frees

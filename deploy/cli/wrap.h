@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { WRAP_WIDTH = 80 }; /* columns */
+enum { WRAP_WIDTH = 80 };
 
 /* Writes `length` bytes of `text` and ends the line. `indent` columns of the first line were written already; the
  * lines that follow begin with as many blanks. */
