@@ -38,11 +38,11 @@
 
 struct context {
     unsigned count;
-    char **words; /* part of the command line, ended by NULL */
+    char **words;
 };
 
 struct launch_of_ranks {
-    struct lanes *lanes; /* owned */
+    struct lanes *lanes;
     int memory;
     int gate[2]; /* A pipe from which each rank reads the number of ranks before it begins; -1: the number is known. */
     unsigned ranks;
@@ -52,8 +52,8 @@ struct launch_of_ranks {
     unsigned char *returns;    /* [started] how often each was started again; owned */
     int status;                /* of the launch; -1: the first rank is running */
     int64_t kill_ms;           /* when the ranks that are left are killed; 0: never */
-    sigset_t before;           /* signal mask at the start */
-    sigset_t awake;            /* the same without SIGCHLD, which the parent may have blocked */
+    sigset_t before;
+    sigset_t awake; /* the same without SIGCHLD, which the parent may have blocked */
 };
 
 static volatile sig_atomic_t drains, ends, stops, goes_on;
