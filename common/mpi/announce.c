@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An announcement kept for workers that lose their master. */
+/* An announcement that the supermaster keeps for workers that lose their master. */
 struct kept_job {
     struct kept_job *next;
     uint32_t job;
@@ -57,7 +57,7 @@ static void send_announcement(struct link *link, unsigned to, uint32_t job, cons
 
 static void send_end(struct link *link, unsigned to)
 {
-    /* ranks of another launch wait for each other, whatever is lost here */
+    /* Ranks of another launch wait for each other even if this launch has lost ranks. */
     const bool is_degraded = link->runtime->degraded && runtime_has_rank(link->runtime, to);
     const struct message over = {.type = MESSAGE_SET_OVER, .set_over = {is_degraded}};
     send_part(link, to, link->announcements.end, &over);
@@ -76,7 +76,6 @@ void announcements_end_late(struct link *link, unsigned to, uint32_t job)
         send_part(link, to, job, &end);
 }
 
-/* True if the supermaster announces jobs to this worker directly. */
 static bool has_no_master(const struct runtime *runtime, unsigned worker)
 {
     return runtime->topology.masters == 0 || !peers_can_send(&runtime->peers, runtime_master_of(runtime, worker));
@@ -105,8 +104,8 @@ uint32_t link_returned_since(const struct link *link, unsigned rank)
     return link->returns.since != NULL && rank < link->runtime->ranks ? link->returns.since[rank] : 0;
 }
 
-/* Forwards an announcement, or without `bytes` the end, to the ranks of this launch, `is_for_all`: also to those that
- * have returned. */
+/* Forwards an announcement, or the end if `bytes` is NULL, to the ranks below in this launch. `is_for_all` includes
+ * workers that have returned. */
 static void tell_launch_below(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_all)
 {
     const struct runtime *runtime = link->runtime;
@@ -115,7 +114,6 @@ static void tell_launch_below(struct link *link, uint32_t job, const unsigned ch
             tell_below(link, to, job, bytes, size);
 }
 
-/* Forwards an announcement to the supermaster's pods. */
 static void tell_pods(struct link *link, uint32_t job, const unsigned char *bytes, size_t size)
 {
     for (size_t i = 0; link->runtime->role == ROLE_SUPERMASTER && i < link->far.count; i++)
@@ -165,7 +163,7 @@ void announce_all(struct link *link, unsigned to)
         send_announcement(link, to, kept->job, kept->bytes, kept->size);
 }
 
-/* True if the machine of the job has exited: a rank that joins now would not hear of the job's end. */
+/* True if this rank's machine of the job has exited. A rank that joins now would not hear of the job's end. */
 static bool has_exited(const struct link *link, uint32_t job)
 {
     const struct driver *driver = link->drivers;
@@ -225,7 +223,6 @@ void announcements_fini(struct announcements *announcements)
         free(announcements->assemblies[i].bytes);
 }
 
-/* Where announcements of this sender are assembled; NULL: it may not announce. */
 static struct assembly *find_assembly(struct link *link, unsigned from)
 {
     const struct runtime *runtime = link->runtime;
@@ -245,7 +242,6 @@ static bool assembly_begin(struct assembly *assembly, const struct message *mess
     return assembly->bytes != NULL;
 }
 
-/* Forwards a complete announcement and passes it to the program. */
 static void take_announcement(struct link *link, struct assembly *assembly)
 {
     struct announcements *announcements = &link->announcements;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Applies the actions of a machine, in order. Calls that may take long and do not use MPI release it meanwhile to the
- * heartbeat thread (heartbeat.c). */
+/* Applies the actions of a machine, in order. MPI is released to the heartbeat thread (heartbeat.c) during calls that
+ * may take long and do not use MPI. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -15,7 +15,6 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Queues an event for driver_deliver_stored(). `error` may be NULL. */
 static void note_end_of_store(struct driver *driver, const struct event *event, const struct error *error)
 {
     struct stores *stores = &driver->stores;
@@ -47,7 +46,7 @@ void driver_store(struct driver *driver, const struct part *part, const void *da
     heartbeat_release(&driver->link->runtime->heartbeat);
     int result = driver->effects->store(driver->effects->context, part, data, bytes, &error);
     heartbeat_retake(&driver->link->runtime->heartbeat);
-    driver->link->now_ns = driver->link->ops->now(); /* writing may have taken long */
+    driver->link->now_ns = driver->link->ops->now();
     driver_note_stored(driver, part, result, &error);
 }
 
@@ -94,7 +93,7 @@ bool driver_probe(struct driver *driver, struct speed *speed)
     return is_over;
 }
 
-/* Writes the journal, or syncs. False on failure; the first error of a step is reported to the machine later. */
+/* Writes or syncs the journal. Returns false on failure; the first error of a step is reported to the machine later. */
 static bool apply_durably(struct driver *driver, const struct action *action)
 {
     const struct effects *effects = driver->effects;
@@ -112,7 +111,7 @@ static bool apply_durably(struct driver *driver, const struct action *action)
     return result >= 0;
 }
 
-/* Receives a result, unless earlier data of the same rank were cancelled: they would be taken for those of this one. */
+/* Receives a result, unless earlier data of the same rank were cancelled: MPI would match those with this receive. */
 static void apply_collect(struct driver *driver, const struct action *action)
 {
     struct link *link = driver->link;
@@ -123,7 +122,6 @@ static void apply_collect(struct driver *driver, const struct action *action)
         link_give_up(link, "out of memory for results");
 }
 
-/* Takes boundary data that have arrived, or receives them directly into the kernel's buffer. */
 static void apply_boundary(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
@@ -143,7 +141,7 @@ static void apply_boundary(struct driver *driver, const struct action *action)
         link_give_up(driver->link, "out of memory for boundary data");
 }
 
-/* Checks whether the loop has grown; reported after the step. The kernel may have to read a remote file. */
+/* Checks whether the loop has grown, which may mean reading a remote file. The machine hears of it after the step. */
 static void apply_growth(struct driver *driver)
 {
     struct outcome *outcome = &driver->outcome;
@@ -168,14 +166,15 @@ static void apply_run(struct driver *driver, const struct action *action)
     executor_begin(effects->executor, action->run.first, action->run.count, action->run.mark, action->run.isolated);
 }
 
-/* Takes back iterations that have not begun, or all that are not done; none if the executor could not be opened. */
+/* Takes iterations back: those that have not begun, or all that are not done. There are none if the executor could not
+ * be opened. */
 static void apply_cut(struct driver *driver, const struct action *action)
 {
     struct executor *executor = driver->effects->executor;
     driver->outcome.cut = executor == NULL  ? (struct range){0}
                           : action->cut.now ? executor_end(executor)
                                             : executor_cut(executor, action->cut.waiting);
-    driver->outcome.has_cut = true; /* after the step */
+    driver->outcome.has_cut = true;
     if (executor != NULL)
         (action->cut.now ? arbiter_note_end : arbiter_note_cut)(driver);
 }
@@ -186,7 +185,7 @@ void driver_apply(void *self, const struct action *action)
     struct executor *executor = driver->effects->executor;
     switch (action->type) {
     case ACTION_SEND: driver_send(driver, action->send.to, &action->send.message); break;
-    case ACTION_PROBE: driver->outcome.wants_probe = true; break; /* after the step */
+    case ACTION_PROBE: driver->outcome.wants_probe = true; break;
     case ACTION_RUN: apply_run(driver, action); break;
     case ACTION_CUT: apply_cut(driver, action); break;
     case ACTION_GROW: apply_growth(driver); break;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
+/* Decides which of several jobs computes next on this rank, by stride scheduling (common/machine/stride.h).
  *
  * One job at a time owns the core; the others are put off, and their chunks wait. A job whose kernel runs in a helper
- * process owns the core while that process computes. When its time is over it is put off, and the next job gets the
- * core after the helper has finished its iteration (executor_put_off()). The chunk stays where it is, and no message is
- * sent.
+ * process owns the core while that process computes. When the job's time is over it is put off, and the next job gets
+ * the core after the helper has finished its iteration (executor_put_off()). The chunk stays where it is, and no
+ * message is sent.
  *
- * The next helper starts on the CPU of the previous one: otherwise the system may wake it on the CPU of another worker,
- * which then has two processes while another CPU is idle, until the system balances them.
+ * The next helper starts on the CPU of the previous one. Otherwise the system may wake it on the CPU of another worker,
+ * which then runs two processes while another CPU idles until the system balances them.
  *
- * A job that is put off and told to give up iterations may report the result without the core. So may, once per turn, a
- * job whose helper probes, and a job that ends. */
+ * A job that is put off may report a result without the core if it was told to give up iterations. So may, once per
+ * turn, a job whose helper probes, and a job that ends. */
 #include "common/machine/executor.h"
 #include "common/machine/stride.h"
 #include "common/mpi/driver.h"
@@ -28,7 +28,6 @@ static struct driver *owner_of(const struct link *link)
     return link->stride.owner != NULL ? driver_of_share(link->stride.owner) : NULL;
 }
 
-/* True if a helper computes for the job. */
 static bool is_held(const struct driver *driver)
 {
     return driver->share.has_chunk && driver->effects->executor->is_away;
@@ -40,7 +39,6 @@ static bool may_tell(const struct driver *driver)
     return driver->state == DRIVER_RUNS && (driver->may_tell || is_next);
 }
 
-/* A job without the core that may have something to report, or NULL. */
 static struct driver *find_teller(const struct link *link)
 {
     struct driver *driver = link->drivers;
@@ -49,7 +47,7 @@ static struct driver *find_teller(const struct link *link)
     return driver;
 }
 
-/* Charges the job for its compute time; that of a helper as reported, because it may have waited for the core. */
+/* Charges the job for its compute time. A helper reports its own time, because it may have waited for the core. */
 static void charge(struct driver *driver, uint64_t now_ns)
 {
     const uint64_t spent_ns = driver->effects->executor->spent_ns - driver->spent_ns;
@@ -58,7 +56,6 @@ static void charge(struct driver *driver, uint64_t now_ns)
     driver->link->ran_on = driver->effects->executor->ran_on;
 }
 
-/* Takes the core from its owner if that has nothing to compute or its time is over. False if it continues. */
 static bool take_core(struct link *link, struct driver *owner, uint64_t now_ns)
 {
     struct executor *executor = owner->effects->executor;
@@ -87,7 +84,6 @@ static void give_core(struct driver *driver, uint64_t now_ns)
     executor_go_on(executor);
 }
 
-/* The next job that may do something in this turn, or NULL. */
 static struct driver *give_chance(struct link *link)
 {
     struct stride *stride = &link->stride;
@@ -138,7 +134,7 @@ void arbiter_leave(struct link *link)
 void arbiter_note_chunk(struct driver *driver)
 {
     struct stride *stride = &driver->link->stride;
-    if (driver->link->drivers->next == NULL) { /* no other job to share with */
+    if (driver->link->drivers->next == NULL) {
         driver->share.has_chunk = true;
         return;
     }
@@ -182,7 +178,7 @@ struct driver *arbiter_next(struct driver *driver, bool computed)
 {
     struct link *link = driver->link;
     struct executor *executor = driver->effects->executor;
-    if (owner_of(link) != driver) { /* it could report, or it has ended */
+    if (owner_of(link) != driver) { /* The job was allowed to report without the core, or it has ended. */
         driver->may_tell = computed;
         return computed ? NULL : give_chance(link);
     }

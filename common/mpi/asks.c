@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Requests of a worker that takes part in several jobs of tasks.
  *
- * A task may last for hours and keeps the core. A chunk of another job that arrived meanwhile would wait for it while
- * other workers are idle. So a job of tasks requests nothing while another one has a chunk here, and they request one
- * after the other: a request for chunks is held back, reports of finished chunks are not. */
+ * A task may keep the core for hours. A chunk of another job that arrived meanwhile would wait for it while other
+ * workers are idle. So a job of tasks requests nothing while another one has a chunk on this rank, and jobs request one
+ * after the other. Only requests for chunks are held back; reports of finished chunks are not. */
 #include "common/mpi/driver.h"
 
-/* How long a request is awaited before the next job sends one. A later answer is still accepted. */
+/* How long one job's request is awaited before the next job may send its own. A later answer is still accepted. */
 #define ANSWER_NS 1000000
 
 static bool has_chunk(const struct link *link)
@@ -22,7 +22,6 @@ static bool owes(const struct driver *driver)
     return driver->owed.request.asks > 0 && driver->state == DRIVER_RUNS;
 }
 
-/* True if another job of tasks has a chunk here, or is to ask for one. */
 static bool has_rival(const struct driver *driver)
 {
     const struct driver *other = driver->link->drivers;

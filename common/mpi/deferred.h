@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Control messages to be handled later, because there was no room to send (send.c) or their job is not there yet
- * (early.c). */
+/* A queue of control messages that are handled later, because there was no room to send (send.c) or their job has not
+ * arrived (early.c). */
 #pragma once
 
 #include <stdbool.h>
@@ -10,12 +10,11 @@
 struct deferred_message;
 
 struct deferred {
-    struct deferred_message **messages; /* [count] oldest first; owned with their contents */
+    struct deferred_message **messages; /* [count] oldest first; owned, with their contents */
     size_t count, room;
-    struct deferred_message *open; /* latest one taken; owned */
+    struct deferred_message *open;
 };
 
-/* Appends a message. */
 int deferred_put(struct deferred *deferred, unsigned from, const unsigned char *bytes, size_t size);
 
 unsigned deferred_from(const struct deferred *deferred, size_t i);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Shared by all detectors of ended ranks: whether a rank's end concerns this one, and how it is reported. The system
- * reports processes of this node (watch.c), heartbeats the others (heartbeat.c), and the MPI library any rank (ulfm.c).
- * All report to the table of peers (peers.c) through detect_end(); ops_mpi.c calls the detectors. */
+/* What all detectors of ended ranks share: whether a rank's end concerns this rank, and how it is reported. The system
+ * reports processes of this node (watch.c), heartbeats report the others (heartbeat.c), and the MPI library reports any
+ * rank (ulfm.c). All report to the table of peers (peers.c) through detect_end(); ops_mpi.c calls the detectors. */
 #include "common/mpi/detect.h"
 
 #include "common/mpi/peers.h"

@@ -6,8 +6,7 @@
 
 struct runtime;
 
-/* True if `rank` must be watched in the present state. */
 bool detect_concerns(const struct runtime *runtime, unsigned rank);
 
-/* A detector found that the peer has ended; if it announced that, it left in order. */
+/* Notes that a detector found the peer ended. The peer left in order if it had announced that; else it is lost. */
 void detect_end(struct runtime *runtime, unsigned rank);

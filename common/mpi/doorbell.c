@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Doorbells: a flag per rank in memory shared on the node says "I sleep"; a sender wakes a sleeping receiver with one
+/* Doorbells: a flag per rank in memory shared on the node says "I sleep". A sender wakes a sleeping receiver with one
  * byte to its datagram socket.
  *
- * No wake-up is lost: the sleeper sets its flag, checks for messages once more, and sleeps; the sender sends, then
+ * No wake-up is lost. The sleeper sets its flag, checks for messages once more, and sleeps. The sender sends, then
  * checks the flag. Both orders are sequentially consistent, so one of the two sees the other. A rank sets its flag only
  * after its socket exists, so ranks need not wait for each other's sockets. The sockets are in a folder of the node
- * (folder.c) and carry no data: a forged byte only makes a rank check for messages. Ranks that share lanes have the
+ * (folder.c) and carry no data: a forged byte only makes a rank check for messages. Ranks that share lanes have their
  * flags there. */
 #include "common/mpi/doorbell.h"
 
@@ -21,11 +21,10 @@
 #include <unistd.h>
 
 struct room {
-    char folder[FOLDER_MAX]; /* empty: failure */
+    char folder[FOLDER_MAX]; /* empty if the first rank failed to create it */
     unsigned char memory_is_inside;
 };
 
-/* Numbers the ranks of this node. -1: out of memory; otherwise returns the first of them. */
 static int map_node(struct doorbell *doorbell, const struct runtime *runtime)
 {
     const uint32_t node = runtime->hellos[runtime->rank].node;
@@ -56,7 +55,8 @@ static int map_bells(struct doorbell *doorbell, const struct runtime *runtime, b
     if (doorbell->is_in_lanes)
         return 0;
     if (atomic_fetch_add(&doorbell->shared->mapped, 1) + 1 == (uint32_t)doorbell->node_ranks)
-        folder_unmap_name(doorbell->folder, *inside); /* without a name, killed ranks leave nothing behind */
+        folder_unmap_name(doorbell->folder,
+                          *inside); /* The memory loses its name, so that killed ranks leave nothing behind. */
     return 0;
 }
 
@@ -67,7 +67,6 @@ static struct room describe_room(const struct doorbell *doorbell, bool memory_is
     return room;
 }
 
-/* The first rank creates the folder and the memory and tells the others. */
 static int open_room(struct doorbell *doorbell, struct runtime *runtime, struct error *error)
 {
     struct room room = {0};
@@ -195,7 +194,7 @@ void doorbell_renew(struct doorbell *doorbell, unsigned rank)
     atomic_store(&bell->span.word, 0);
 }
 
-/* Without a count while `first` changes, so that no range is read that never was. */
+/* The count is 0 while `first` changes, so that no reader combines the old count with the new first. */
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range)
 {
     struct bell *bell = &doorbell->bells[doorbell->own];

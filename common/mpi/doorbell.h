@@ -16,44 +16,44 @@ struct runtime;
 
 struct bell {
     _Atomic uint32_t sleeping;
-    _Atomic uint32_t left;     /* the rank has ended in order, possibly without waiting for the others */
-    _Atomic uint32_t reported; /* the rank's loss is or will be reported */
+    _Atomic uint32_t left;     /* the rank ended in order, perhaps without waiting for the others */
+    _Atomic uint32_t reported; /* the loss of the rank is or will be reported */
     _Atomic uint32_t fenced;   /* the rank was declared lost and must leave */
-    /* The latest tasks that the rank has begun, for whoever reports the loss of the supermaster; 0: none. */
+    /* The tasks that the rank began last, to be reported if the supermaster is lost; a count of 0 means none. */
     _Atomic uint64_t ran_first, ran_count;
-    char pad[32]; /* one cache line each */
+    char pad[32];
     struct span span;
 };
 
-/* Shared by the ranks of a node. */
 struct bells {
-    _Atomic uint32_t mapped; /* number of ranks that have mapped it */
-    _Atomic uint32_t deaf;   /* 1: the socket of a live rank was missing, so sleepers may not be woken */
+    _Atomic uint32_t mapped;
+    _Atomic uint32_t deaf; /* 1: the socket of a live rank was missing, so sleepers may not wake */
     char pad[56];
-    struct bell bell[]; /* [ranks of the node] */
+    struct bell bell[];
 };
 
 struct doorbell {
-    struct bells *shared; /* mapped; NULL: not yet */
-    struct bell *bells;   /* [ranks of the node], in `shared` */
-    bool is_in_lanes;     /* `shared` is memory of the lanes */
-    int *node_index;      /* [ranks] index on this node, -1 elsewhere; owned */
+    struct bells *shared;
+    struct bell *bells;
+    bool is_in_lanes; /* `shared` is part of the memory of the lanes */
+    int *node_index;  /* [ranks] index on this node, -1 elsewhere; owned */
     int own;
     int node_ranks;
     int socket;
-    char folder[FOLDER_MAX]; /* with the sockets */
+    char folder[FOLDER_MAX];
 };
 
-/* Collective on the node; waits only for the first rank. The error is empty if another rank reports it. */
+/* Collective on the node; a rank waits only for the first one. On failure the error is empty if another rank reports
+ * it. */
 int doorbell_init(struct doorbell *doorbell, struct runtime *runtime, struct error *error);
 void doorbell_fini(struct doorbell *doorbell);
 
-/* For the first rank of a launch without MPI: tells a rank that has returned, by its lane, what doorbell_init() told
- * all. The lane has room for the bytes. */
+/* For the first rank of a launch without MPI: doorbell_show_room() tells a rank that has returned, by its lane, what
+ * doorbell_init() told all others. The lane must have room for doorbell_room_bytes(). */
 size_t doorbell_room_bytes(void);
 void doorbell_show_room(const struct doorbell *doorbell, const struct runtime *runtime, unsigned rank);
 
-/* Wakes `rank` if it sleeps and is on this node. No system call if it is awake. */
+/* Wakes `rank` if it sleeps and is on this node. Makes no system call if the rank is awake. */
 void doorbell_ring(struct doorbell *doorbell, unsigned rank);
 
 /* True after a live rank of this node could not be woken because its socket was removed. */
@@ -61,25 +61,22 @@ bool doorbell_is_deaf(const struct doorbell *doorbell);
 void doorbell_set_sleeping(struct doorbell *doorbell, bool sleeping);
 bool doorbell_reaches(const struct doorbell *doorbell, unsigned rank);
 
-/* For a rank that leaves without waiting for the others, so that it does not count as lost. */
+/* Marks this rank as left in order, so that it does not count as lost though it does not wait for the others. */
 void doorbell_leave(struct doorbell *doorbell);
-/* For a rank that cannot continue: removes its socket, and the folder if it is the last. */
+/* For a rank that cannot continue: removes its socket, and the folder if that was the last. */
 void doorbell_abandon(struct doorbell *doorbell);
-/* True if a rank of this node has ended in order. */
 bool doorbell_has_left(const struct doorbell *doorbell, unsigned rank);
-/* Tells a rank of this node that it was declared lost and must leave. */
 void doorbell_fence(struct doorbell *doorbell, unsigned rank);
 static inline bool doorbell_is_fenced(const struct doorbell *doorbell)
 {
     return atomic_load_explicit(&doorbell->bells[doorbell->own].fenced, memory_order_relaxed) != 0;
 }
-/* Forgets what is noted about a rank whose process has ended: another one takes its place. */
+/* Clears what is noted about a rank whose process has ended, because another process takes its place. */
 void doorbell_renew(struct doorbell *doorbell, unsigned rank);
-/* Notes which tasks this rank begins. */
 void doorbell_note_ran(struct doorbell *doorbell, const struct range *range);
-/* Calls `tell` with the latest tasks of each rank of this node that has begun some. */
+/* Calls `tell` with the latest tasks of each rank of this node that has begun any. */
 void doorbell_tell_ran(const struct doorbell *doorbell, void (*tell)(const struct range *range));
-/* The running chunk of a rank of this node; NULL: the rank is elsewhere. */
+/* Returns the span of the running chunk of a rank of this node, or NULL if the rank is elsewhere. */
 struct span *doorbell_span(const struct doorbell *doorbell, unsigned rank);
 /* True for exactly one rank of the node, which then reports the loss of `rank`. */
 bool doorbell_claim_report(struct doorbell *doorbell, unsigned rank);

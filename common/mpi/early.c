@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Messages of jobs that have not arrived, and of finished jobs. A job is announced down the tree, and another rank's
- * message about it may arrive first. It is queued, with all later messages of its sender: data messages of one sender
- * arrive in the order of their announcements. */
+/* Queues messages whose job has not arrived, and drops those of finished jobs.
+ *
+ * A job is announced down the tree, so another rank's message about it may arrive before the announcement. It is queued
+ * with all later messages of its sender, because the data messages of a sender arrive in the order in which it
+ * announced them. */
 #include "common/mpi/driver.h"
 
 #include "proto/message.h"
 
 #include <stdlib.h>
 
-/* True if one of the first `count` messages is from this sender. */
 static bool any_from(const struct deferred *early, unsigned from, size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -35,7 +36,7 @@ bool early_take(struct link *link, unsigned *from, const unsigned char **bytes, 
     return false;
 }
 
-/* Boundary data are discarded through the same path as others of their sender, to keep their order. */
+/* Receives boundary data that nobody needs, like all others of their sender, so that the order of its data is kept. */
 static int drop_boundary(struct link *link, unsigned from, const struct message *message)
 {
     struct inbound inbound = {.data = {.from = from, .bytes = message->payload_bytes},

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Ranks of other launches. A pod is a launch of its own, a master with its workers, which joined a set by a stream to
- * the supermaster; only these two use the stream. Its ranks get numbers after all previous ones, and numbers are not
- * reused. */
+/* Ranks of other launches. A pod is a launch of its own, a master with its workers, that joined a set by a stream. Only
+ * its master and the supermaster use the stream. The ranks of a pod get numbers after all existing ones; numbers are
+ * not reused. */
 #include "common/mpi/far.h"
 
 #include "common/machine/topology.h"
@@ -42,13 +42,13 @@ int far_init(struct link *link)
     far->launched_cores = runtime->cores;
     if (far->streams != NULL)
         streams_gather(far->streams);
-    if (runtime->first_rank == 0 || far->streams == NULL) /* a worker of a pod only knows its master */
+    if (runtime->first_rank == 0 || far->streams == NULL) /* A worker of a pod only knows its master. */
         return 0;
     peers_move(&runtime->peers, runtime->topology.supermaster, PEER_WATCH);
     return add_launch(far, 0, runtime->topology.supermaster, 1) != NULL ? 0 : -1;
 }
 
-/* The rank that identifies the launch's node; nodes are distinguished by name. */
+/* Returns the rank that identifies the launch's node. Launches with the same node name are on one node. */
 static unsigned find_node_rank(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -62,7 +62,6 @@ static unsigned find_node_rank(const struct link *link, const struct far_launch 
     return launch->first_rank;
 }
 
-/* Makes room for a pod everywhere and adds it to the topology. */
 static int make_place(struct link *link, const struct far_launch *launch)
 {
     struct runtime *runtime = link->runtime;
@@ -73,7 +72,7 @@ static int make_place(struct link *link, const struct far_launch *launch)
     return topology_append(&runtime->topology, launch->first_rank, launch->count, launch->node_rank);
 }
 
-/* The launch has left or is lost: link_look_at_peers() handles it. */
+/* Marks a launch as left or lost. link_look_at_peers() does the rest. */
 static void note_end(struct link *link, unsigned peer, bool in_order)
 {
     struct far_launch *launch = launch_of_peer(&link->far, peer);
@@ -83,7 +82,6 @@ static void note_end(struct link *link, unsigned peer, bool in_order)
     peers_move(&link->runtime->peers, launch->first_rank, in_order ? PEER_LEAVES : PEER_DIES);
 }
 
-/* Gives a pod its ranks and announces its jobs. If that fails it is lost. */
 static void welcome(struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -100,8 +98,8 @@ static unsigned larger(unsigned a, unsigned b)
     return a > b ? a : b;
 }
 
-/* Cores that a launch adds to those of the run: on a shared node, those that the others may not use. The cores of the
- * own launch's nodes are known individually only if there is one node. */
+/* Returns how many cores a launch adds to those of the run: on a shared node, those that the others may not use. If
+ * this launch has several nodes, the cores of each are not known. */
 static unsigned count_added_cores(const struct link *link, const struct far_launch *launch)
 {
     const struct runtime *runtime = link->runtime;
@@ -196,7 +194,6 @@ int link_append_pods(const struct link *link, struct topology *topology)
     return 0;
 }
 
-/* Takes data of results; drops the launch if they are invalid. */
 static void take_data(struct link *link, const struct stream_event *event)
 {
     struct far_launch *launch = launch_of_peer(&link->far, event->peer);
@@ -222,10 +219,10 @@ static bool take_event(struct link *link, const struct stream_event *event, unsi
     return true;
 }
 
-/* Period of socket checks, a system call each, on a busy rank. */
+/* How often a busy rank checks the sockets; each check is a system call. */
 #define LOOK_AT_SOCKETS_NS 10000u
 
-/* Takes the next event. Waiting also checks the sockets, but a serving rank rarely waits. */
+/* Takes the next event. Waiting also checks the sockets, but a rank that serves others rarely waits. */
 static bool take_next_event(struct far *far, const struct link *link, struct stream_event *event)
 {
     if (streams_poll(far->streams, event))
@@ -238,7 +235,7 @@ static bool take_next_event(struct far *far, const struct link *link, struct str
     return streams_poll(far->streams, event);
 }
 
-/* Pieces of results taken per check for a message, so that other ranks are not delayed. */
+/* How many pieces of results are taken per check for a message; more would delay other ranks. */
 #define DATA_PER_LOOK 16
 
 bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
@@ -256,7 +253,7 @@ bool far_poll(struct link *link, unsigned *from, const unsigned char **bytes, si
     return false;
 }
 
-/* How long to wait for the last messages to be sent, since the latest progress. */
+/* How long to wait without progress for the last messages to be sent. */
 #define LAST_MESSAGES_NS 2000000000u
 
 static size_t far_unsent(const struct far *far)

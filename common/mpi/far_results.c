@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* Results of pods that cannot or must not write them (--results here), on their way to the supermaster, which writes
- * them. A pod's master sends a STORE with the data, and later all other messages about these iterations, above all its
- * report. A stream keeps the order and delivers each once, even over broken connections. So results given to the stream
- * count as stored for the pod's machine: the supermaster writes them before it sees the report. If it cannot write
- * them, it ends the job and ignores later reports of pods.
+/* Results of pods that cannot or must not write them (--results here): the pod sends them to the supermaster, which
+ * writes them.
  *
- * Memory: the pod keeps unacknowledged data, up to a limit (streams_has_room()). Further results stay in the few
- * buffers for data messages, and then with the workers, from which nothing is taken until there is room. The
- * supermaster holds one data message per pod, and the streams' inbox, which has its own limit. */
+ * A pod's master sends a STORE with the data, and only then other messages about these iterations, above all its
+ * report. A stream keeps this order and delivers each message once, even if a connection breaks. So results count as
+ * stored for the pod's machine as soon as the stream has them: the supermaster writes them before it sees the report.
+ * If it cannot write them, it ends the job and ignores later reports of pods.
+ *
+ * Memory: the pod keeps data until they are acknowledged, up to a limit (streams_has_room()). Further results stay in
+ * the few buffers for data messages, and beyond those with the workers, whose results are not collected until there is
+ * room. The supermaster holds one data message per pod and the streams' inbox, which has a limit of its own. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"
@@ -21,7 +23,7 @@
 
 static unsigned set_peer(const struct far *far)
 {
-    return far->launches[0].peer; /* a pod knows one launch, the set */
+    return far->launches[0].peer; /* A pod knows one launch: the set. */
 }
 
 void far_look_for_room(struct link *link)
@@ -29,7 +31,7 @@ void far_look_for_room(struct link *link)
     link->far.is_full = link->runtime->first_rank > 0 && !streams_has_room(link->far.streams, set_peer(&link->far));
 }
 
-/* True if the stream accepts data. It is flushed only if that is needed to make room, so that pieces are large. */
+/* True if the stream accepts data. Flushes it only if that is needed to make room, so that pieces are large. */
 static bool has_room_for_data(struct far *far)
 {
     if (!streams_has_room(far->streams, set_peer(far)))
@@ -66,7 +68,6 @@ bool far_send_data(struct link *link, struct collect *collect, bool *is_over)
     return true;
 }
 
-/* Writes results unless their job is over. Returns NULL or an error. */
 static const char *write_results(struct link *link, uint32_t job, const struct part *part, const void *data,
                                  uint64_t bytes)
 {
@@ -93,7 +94,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     const struct part part = {.first = message->store.first, .count = message->store.count};
     if (link->runtime->role != ROLE_SUPERMASTER || launch == NULL)
         return "sent results that are not for this rank";
-    if (message->payload == PAYLOAD_INLINE) /* also in between the data of others */
+    if (message->payload == PAYLOAD_INLINE) /* This may come between the data of other results. */
         return write_results(link, message->job, &part, message->payload_data, message->payload_bytes);
     struct far_results *results = &launch->results;
     if (results->bytes > 0)
@@ -101,7 +102,7 @@ const char *far_take_store(struct link *link, unsigned from, const struct messag
     if (results->room < message->payload_bytes) {
         free(results->data);
         results->room = message->payload_bytes;
-        results->data = malloc(results->room); /* pages are allocated as data arrive */
+        results->data = malloc(results->room); /* The system allocates pages only as data arrive. */
     }
     if (results->data == NULL) {
         results->room = 0;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sends messages to other launches and closes connections, as needed by a machine's step. far.c receives. */
+/* Sends messages to other launches and closes connections; far.c receives. These are the functions that a machine's
+ * step needs. */
 #include "common/mpi/far.h"
 
 #include "common/mpi/driver.h"

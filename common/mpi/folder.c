@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* The folder of the doorbells' sockets, and the shared memory: one per node, accessible to its user only.
+/* The folder of the doorbells' sockets and the shared memory: one per node, accessible to its user only.
  *
- * It is created under XDG_RUNTIME_DIR if that belongs to this user, else under TMPDIR, else under /tmp: the first of
- * these in which a socket can be bound, because a file system may lack sockets and their names must be short. If none
- * is writable, as in a minimal container, it is created in the ranks' working directory. A leaving rank removes its
- * socket, and the last one the folder. Killed ranks leave both; these are cleared by the last rank that leaves early,
- * else by the launching command, or by this user's next run there.
+ * It is created under XDG_RUNTIME_DIR if that belongs to this user, else under TMPDIR, else under /tmp: in the first of
+ * them that allows a socket to be bound, because a file system may lack sockets and their names must be short. If none
+ * is writable, as in a minimal container, it is created in the working directory. A leaving rank removes its socket,
+ * and the last rank removes the folder. Killed ranks leave both; the last rank that leaves early removes them, else the
+ * launching command, else this user's next run on the node.
  *
- * A folder is cleared if no process is behind any of its sockets, which connect() on a datagram socket tells, across
- * namespaces. That works only on the same system, and the file system may be shared by nodes, so the folder's name
- * contains the system's boot number. A new folder has no socket yet and is left alone until it is old. With its first
- * socket it gets another mode, so that an empty one is known whose last rank was killed before it removed the folder.
- */
+ * A folder is removed if no process has any of its sockets open. connect() on a datagram socket tells that, across
+ * namespaces, but only on the same system. Nodes may share the file system, so the folder's name contains the system's
+ * boot number. A new folder has no socket yet and is left alone until it is old. It gets another mode with its first
+ * socket; so an empty folder with that mode is known to be left by killed ranks. */
 #include "common/mpi/folder.h"
 
 #include "common/os/boot.h"
@@ -30,13 +29,13 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Age in seconds from which a new folder without a socket may be removed. */
+/* Age in seconds after which a folder is removed that never had a socket. */
 #define EMPTY_MAX_S 600
 
 /* Mode of a folder that has or had a socket. */
 #define MODE_OF_USED (S_ISVTX | S_IRWXU)
 
-/* Named like a socket that no rank has, so that it is cleared with the sockets. */
+/* Named like a socket, so that it is removed with the sockets; no rank has this number. */
 #define MEMORY_NAME "4294967295"
 
 _Static_assert(FOLDER_MAX + sizeof "/4294967295" <= sizeof((struct sockaddr_un *)0)->sun_path, "the name of a socket");
@@ -70,12 +69,13 @@ bool folder_ring(const char *folder, int bell, unsigned index)
 {
     struct sockaddr_un address;
     socket_address(folder, index, &address);
-    /* a full queue means that the bell was rung already */
+    /* A full queue means that the bell was rung already. */
     return sendto(bell, "", 1, MSG_DONTWAIT | MSG_NOSIGNAL, (struct sockaddr *)&address, sizeof address) == 1 ||
            (errno != ENOENT && errno != ECONNREFUSED);
 }
 
-/* Path of the memory: in /dev/shm, because a disk would be written to; without that in the folder. */
+/* Writes the path of the memory: in /dev/shm, because files elsewhere may be written to a disk; or `inside` the
+ * folder. */
 static void memory_path(const char *folder, bool inside, char path[PATH_MAX])
 {
     if (inside)
@@ -135,7 +135,7 @@ static bool is_answered(int bell, const char *folder, const char *name)
            (errno != ECONNREFUSED && errno != ENOENT);
 }
 
-/* True for the name of a socket, a number. A folder with anything else is not removed. */
+/* True for the name of a socket, which is a number. A folder that holds anything else is not removed. */
 static bool is_bell_name(const char *name)
 {
     return name[0] != '\0' && strspn(name, "0123456789") == strlen(name);
@@ -146,7 +146,6 @@ static bool is_dot(const char *name)
     return strcmp(name, ".") == 0 || strcmp(name, "..") == 0;
 }
 
-/* True if no process is behind any socket of the open folder. `sockets`: their number. */
 static bool is_deserted(DIR *open, const char *folder, unsigned *sockets)
 {
     const struct dirent *entry;
@@ -173,7 +172,8 @@ static void remove_sockets(DIR *open)
             unlinkat(dirfd(open), entry->d_name, 0);
 }
 
-/* True if the folder belongs to this user and has a mode that HDSS sets. `is_used`: it has held a socket, or is old. */
+/* True if the folder belongs to this user and has a mode that HDSS sets. `is_used` is set if it has held a socket or is
+ * old. */
 static bool folder_is_ours(DIR *open, bool *is_used)
 {
     struct stat status;
@@ -216,7 +216,6 @@ static void clear_old(const char *base, const char *prefix)
         closedir(open);
 }
 
-/* "hdss-", boot number, "-". */
 static void name_prefix(char *prefix, size_t size)
 {
     char boot[BOOT_NAME_MAX];
@@ -236,14 +235,14 @@ static int make_under(const char *base, char folder[FOLDER_MAX], struct error *e
         return error_set(error, "cannot make a folder in %s: %s", base, strerror(errno));
     int bell = folder_bind(folder, 0, error);
     if (bell >= 0) {
-        (void)chmod(folder, MODE_OF_USED); /* otherwise it stays for a while if it is left empty */
+        (void)chmod(folder, MODE_OF_USED); /* If this fails, the folder is removed only when it is old. */
         return bell;
     }
     folder_leave(folder, 0);
     return -1;
 }
 
-/* XDG_RUNTIME_DIR if it belongs to this user; after su it may be the other user's. May be NULL. */
+/* Returns XDG_RUNTIME_DIR if it belongs to this user, else NULL. After su it may belong to the previous user. */
 static const char *own_runtime_folder(void)
 {
     const char *base = getenv("XDG_RUNTIME_DIR");
@@ -251,7 +250,6 @@ static const char *own_runtime_folder(void)
     return base != NULL && stat(base, &status) == 0 && status.st_uid == geteuid() ? base : NULL;
 }
 
-/* Places for the folder, best first. */
 struct bases {
     const char *path[3];
     unsigned count;
@@ -269,7 +267,7 @@ static void list_bases(struct bases *bases)
             is_any_writable |= access(all[i], W_OK) == 0;
         }
     if (!is_any_writable && realpath(".", bases->here) != NULL)
-        bases->path[bases->count - 1] = bases->here; /* instead of /tmp */
+        bases->path[bases->count - 1] = bases->here;
 }
 
 void folder_clear_all(void)
@@ -300,7 +298,8 @@ void folder_leave(const char *folder, unsigned index)
     struct sockaddr_un address;
     socket_address(folder, index, &address);
     unlink(address.sun_path);
-    /* fails while others are there; a rank killed before it mapped the memory has left its name */
+    /* This fails while sockets of other ranks are there. A rank killed before it mapped the memory leaves the memory's
+     * name. */
     if (rmdir(folder) == 0)
         folder_unmap_name(folder, false);
 }

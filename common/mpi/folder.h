@@ -7,30 +7,29 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Size of its name with NUL; the name of a socket in it must fit a sockaddr_un. */
+/* Size of the folder's name with its NUL. The name of a socket in it must fit a sockaddr_un. */
 #define FOLDER_MAX 96
 
-/* Creates the folder and binds socket number 0. Returns that socket. */
+/* Creates the folder and binds socket number 0, which it returns. The caller owns the socket. */
 int folder_make(char folder[FOLDER_MAX], struct error *error);
 
-/* Binds the socket of that number. */
 int folder_bind(const char *folder, unsigned index, struct error *error);
 
-/* Maps zeroed memory shared by the ranks of the node: creates it (`make`), choosing `*inside`, or opens it where
- * `*inside` says. Unmap with munmap(). NULL on failure. */
+/* Maps zeroed memory that the ranks of the node share. With `make` creates it and sets `*inside`, else opens it where
+ * `*inside` says. The caller unmaps it by munmap(). Returns NULL on failure. */
 void *folder_map(const char *folder, size_t bytes, bool make, bool *inside, struct error *error);
 
 /* Removes the memory's name, so that no other process finds it. */
 void folder_unmap_name(const char *folder, bool inside);
 
-/* Sends a byte from the socket `bell` to that of the number. False if no process has it. */
+/* Sends a byte from the socket `bell` to that of the rank. False if no process has that open. */
 bool folder_ring(const char *folder, int bell, unsigned index);
 
-/* Removes the socket of that number, and the folder if it was the last. */
+/* Removes the socket of this rank, and the folder if it was the last. */
 void folder_leave(const char *folder, unsigned index);
 
-/* Removes the folder with its sockets if no process is behind any of them. */
+/* Removes the folder with its sockets if no process has any of them open. */
 void folder_clear(const char *folder);
 
-/* Like folder_clear(), for each folder of this user in all places that folder_make() may use. */
+/* Calls folder_clear() for each folder of this user in all places that folder_make() may use. */
 void folder_clear_all(void);

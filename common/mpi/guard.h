@@ -8,18 +8,18 @@
 struct watch;
 
 struct guard {
-    const struct watch *watch; /* borrowed */
-    /* Called in the thread when a watched peer has ended without leaving in order; ends the process. */
+    const struct watch *watch;
+    /* Called in the thread when a watched peer has ended but not in order. Must end the process. */
     void (*lost)(void *context, unsigned rank);
     void *context;
-    int set;  /* epoll set: readable when a peer has ended, or the thread must end */
+    int set;  /* readable when a peer has ended or the thread must end */
     int stop; /* eventfd that ends the thread */
     bool is_on;
     pthread_t thread;
 };
 
-/* Starts the thread after the peers are watched. -1: out of files, memory or threads. */
+/* Starts the thread; the peers must already be watched. -1: out of files, memory or threads. */
 int guard_begin(struct guard *guard, const struct watch *watch, void (*lost)(void *context, unsigned rank),
                 void *context);
-/* Ends the thread, if it runs. Does not return if the thread is about to end the process. */
+/* Ends the thread if it runs. Does not return if the thread is about to end the process. */
 void guard_end(struct guard *guard);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: MIT */
-/* Heartbeats for ranks that the system of this node cannot watch: one per second; a rank that misses ten in a row is
+/* Heartbeats for ranks that the system of this node cannot watch: one per second. A rank that misses ten in a row is
  * declared lost.
  *
- * They are sent in both directions between ranks that depend on each other: supermaster and masters; a worker and the
- * rank that serves it, if on different nodes; a worker of a lost master and the supermaster. Any message counts. What
- * is counted are this rank's own checks, at most one per second, each after all arrived messages were handled: so a
- * rank that was itself stopped or starved blames no other.
+ * Ranks that depend on each other send them both ways: supermaster and masters; a worker and the rank that serves it,
+ * if on different nodes; a worker of a lost master and the supermaster. Any message counts as one. A rank counts its
+ * own checks, at most one per second, each after it has handled all arrived messages: so a rank that was itself stopped
+ * or starved blames no other.
  *
- * A network outage causes a silence longer than itself. TCP repeats a lost packet 0.2 s later and then doubles the
- * waiting time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after the first attempt. So the packet is repeated less than twice the
- * outage plus 0.2 s after it began, and the last heartbeat before may be 1.3 s old: only outages of up to four seconds
- * cause silences below ten, as the manual promises.
+ * A network outage causes a silence longer than itself. TCP repeats a lost packet after 0.2 s and doubles the waiting
+ * time: 0.6, 1.4, 3.0, 6.2 and 12.6 s after the first attempt. So the packet is repeated within twice the length of the
+ * outage plus 0.2 s, and the last heartbeat before may be 1.3 s old: outages of up to four seconds cause silences below
+ * ten, as the manual promises.
  *
  * A rank in a long iteration or waiting for a disk cannot send heartbeats, so a thread does. One thread at a time uses
  * MPI (MPI_THREAD_SERIALIZED): the rank's own thread holds `turn` except while it computes or waits for the disk; the
- * other only tries to get it. None of this is active if the system watches all peers, and MPI is then started with a
+ * other thread only tries to get it. If the system watches all peers there are no heartbeats, and MPI is started with a
  * lower thread level if that is known in time (start.c).
  *
  * A rank that leaves in order says so in its last heartbeat. A rank that was declared lost and still sends heartbeats
@@ -37,7 +37,7 @@
 #define TAG_HEARTBEAT 3
 
 #define HEARTBEAT_NS 1000000000u
-/* Time between two checks of the thread whether the rank itself does what is due. */
+/* How often the thread checks whether a heartbeat is due that the rank itself has not sent. */
 #define THREAD_LOOK_MS 300
 
 enum { HEARTBEAT, HEARTBEAT_LEAVING, BEAT_FENCED };
@@ -47,7 +47,7 @@ static bool is_far(const struct runtime *runtime, unsigned rank)
     return !doorbell_reaches(&runtime->doorbell, rank) || runtime->is_blind;
 }
 
-/* Sends a heartbeat only if the previous messages are finished: a dead peer has at most one outstanding. */
+/* Sends a heartbeat if the previous messages are finished, so that a dead peer has at most one outstanding. */
 static void send_heartbeat(struct heartbeat *heartbeat, unsigned to, unsigned char kind)
 {
     struct beat *beat = &heartbeat->beats[to];
@@ -111,7 +111,7 @@ static void *run_heartbeat_thread(void *context)
     struct pollfd stop = {.fd = heartbeat->stop, .events = POLLIN};
     while (poll(&stop, 1, THREAD_LOOK_MS) == 0) {
         if (pthread_mutex_trylock(&heartbeat->turn) != 0)
-            continue; /* the rank does it itself */
+            continue; /* The rank has its turn and sends heartbeats itself. */
         heartbeat_look(heartbeat, heartbeat->runtime->ops->now());
         pthread_mutex_unlock(&heartbeat->turn);
     }
@@ -124,7 +124,7 @@ static int start_thread(struct heartbeat *heartbeat)
     heartbeat->stop = eventfd(0, EFD_CLOEXEC);
     if (heartbeat->stop < 0)
         return -1;
-    sigfillset(&all); /* signals are handled by the rank's thread */
+    sigfillset(&all); /* The rank's own thread handles signals. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = pthread_create(&heartbeat->thread, NULL, run_heartbeat_thread, heartbeat);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -151,7 +151,8 @@ int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime)
         heartbeat->beats[i] = (struct beat){.is_far = is_far(runtime, i), .may_miss = MAY_MISS_AT_START};
     heartbeat->receive = carrier->recv_init(runtime->world, CARRIER_ANY, TAG_HEARTBEAT, &heartbeat->received, 1);
     carrier->start(heartbeat->receive);
-    if (carrier->level() < CARRIER_SERIALIZED) /* a supermaster or master: it never computes for long */
+    if (carrier->level() <
+        CARRIER_SERIALIZED) /* A supermaster or master needs no thread: it never computes for long. */
         return 0;
     pthread_mutex_init(&heartbeat->turn, NULL);
     pthread_mutex_lock(&heartbeat->turn);

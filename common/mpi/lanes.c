@@ -1,26 +1,27 @@
 /* SPDX-License-Identifier: MIT */
-/* A launch without MPI: one process of this machine forked the ranks (deploy/fork), which share unnamed memory. Each
- * rank has two lanes to each other rank: one for messages, one for data. Memory is used only when a lane is used, so
- * ranks that do not communicate cost only address space. A waiting rank is woken by its doorbell, as with MPI.
+/* A launch without MPI: one process forked the ranks on this machine (deploy/fork), and they share unnamed memory. Each
+ * rank has two lanes to each other rank: one for messages, one for data. A lane that is not used costs only address
+ * space. A waiting rank is woken by its doorbell, as with MPI.
  *
- * A lane is a ring buffer with one writer and one reader; a process killed at any instant leaves complete contents.
+ * A lane is a ring buffer with one writer and one reader. A process killed at any instant leaves complete contents.
  *
- * Data: the writer owns the count of bytes ever put in, the reader that of bytes taken out; a count is advanced after
+ * Data: the writer owns the count of bytes ever put in, the reader that of bytes taken out. A count is advanced after
  * the bytes are copied. Invariant: taken <= put <= taken + room.
  *
- * Messages: what a message costs is how often a cache line moves from one core to another, so a short one moves one
- * line. A message fills cells, each a line. Its size is the first word of its first cell, written last. The reader
- * looks at the cell after the last message that it took, whose cells it clears before it counts them as taken. The
+ * Messages: the cost of a message is how often a cache line moves between cores, so a short message moves one line. A
+ * message fills cells, each a line. Its size is the first word of its first cell and is written last. The reader looks
+ * at the cell after the last message that it took. It clears the cells of a message before it counts them as taken. The
  * writer reads that count only when the lane seems full.
  *
- * Each rank has a bit for each other rank: set while it looks at the lane of that rank. A sender puts a message into
+ * Each rank has a bit for each other rank: set while it looks at the lane from that rank. A sender puts a message into
  * the lane, then sets its bit at the receiver unless it is set. The receiver clears a bit only if it looks at many
- * lanes, and looks at the lane once more afterwards. A sender killed before it has set its bit leaves a message that
- * nobody looks at: see lanes_look_at().
+ * lanes, and then looks at the lane once more. A sender killed before it has set its bit leaves a message that the
+ * receiver does not look for: see lanes_look_at().
  *
- * If a rank has been lost, the first one may have the launcher start another process with its number (SLOT_FREE), which
+ * If a rank has been lost, the first rank may let the launcher start another process with its number (SLOT_FREE), which
  * begins all its counts anew. Only the lanes between these two are emptied, so the new process exchanges messages with
- * the first rank alone, and looks at no other lane. Bits stay: they say who looks at a lane, whatever is in it. */
+ * the first rank alone and looks at no other lane. Bits stay: they say which lanes are looked at, whatever these hold.
+ * */
 #include "common/mpi/lanes.h"
 
 #include "common/os/launched.h"
@@ -37,16 +38,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Sizes of a lane in bytes: powers of two, as small as the messages allow, so that lanes stay in the caches. */
+/* Bytes of a lane: powers of two, and as small as messages allow, so that lanes stay in the caches. */
 #define MESSAGES_ROOM ((size_t)32 << 10)
 #define DATA_ROOM     ((size_t)256 << 10)
-/* Memory shared by all ranks. */
-#define SHARED_ROOM ((size_t)4 << 20)
-/* The size of a message precedes it. */
-#define SIZE_BYTES sizeof(uint32_t)
-#define CELL_BYTES ((size_t)64)
-#define LANE_CELLS (MESSAGES_ROOM / CELL_BYTES)
-/* At most so many lanes are looked at while they have no messages. */
+#define SHARED_ROOM   ((size_t)4 << 20)
+#define SIZE_BYTES    sizeof(uint32_t)
+#define CELL_BYTES    ((size_t)64)
+#define LANE_CELLS    (MESSAGES_ROOM / CELL_BYTES)
+/* A rank goes on looking at this many lanes that have no messages. */
 #define QUIET_LANES_MAX 32
 
 struct lane {
@@ -56,15 +55,15 @@ struct lane {
 };
 
 struct messages_lane {
-    _Alignas(64) _Atomic uint64_t taken; /* cells */
+    _Alignas(64) _Atomic uint64_t taken;
     _Alignas(64) unsigned char bytes[MESSAGES_ROOM];
 };
 
-/* What this rank knows of the lanes to and from another rank: counts of cells. */
+/* This rank's counts of cells in the lanes to and from another rank. */
 struct ends {
     uint64_t put, known_taken;
     uint64_t taken;
-    bool is_broken; /* the other rank has written nonsense: nothing else is taken from it */
+    bool is_broken; /* the other rank has written an impossible size: nothing more is taken from it */
 };
 
 #define WORD_BITS 64
@@ -75,7 +74,7 @@ struct board {
     _Atomic uint32_t has_met;
     _Atomic uint32_t aborted; /* status + 1; 0: not aborted */
     _Atomic uint32_t passed[LANES_RANKS_MAX];
-    _Atomic uint32_t slot[LANES_RANKS_MAX]; /* enum lanes_slot */
+    _Atomic uint32_t slot[LANES_RANKS_MAX];
     struct {
         _Alignas(64) _Atomic uint64_t from[WORDS]; /* ranks whose lanes this one looks at */
     } told[LANES_RANKS_MAX];
@@ -83,15 +82,15 @@ struct board {
 
 struct lanes {
     unsigned rank, ranks;
-    unsigned words;         /* used words of `heard` */
-    struct board *board;    /* mapped */
-    struct ends *ends;      /* [ranks] owned; NULL at the launcher */
-    uint64_t others[WORDS]; /* all ranks but this one; for one that has returned, the first */
-    uint64_t heard[WORDS];  /* ranks whose lanes this one looks at */
-    size_t cells;           /* of the last message; 0: given back */
-    unsigned turn;          /* sender of the last message */
+    unsigned words;
+    struct board *board;
+    struct ends *ends;      /* [ranks] owned; NULL in the launcher */
+    uint64_t others[WORDS]; /* all ranks but this one; only the first rank if this one has returned */
+    uint64_t heard[WORDS];  /* copy of `told` */
+    size_t cells;           /* of the message taken last; 0: given back to its sender */
+    unsigned turn;          /* sender of the message taken last */
     size_t shared;          /* bytes given out by lanes_share() */
-    bool has_returned;      /* this process was started in the place of a lost one */
+    bool has_returned;
     unsigned char message[MESSAGE_MAX];
 };
 
@@ -156,7 +155,7 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
         free(lanes);
         return NULL;
     }
-    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* a core file would contain all messages */
+    madvise(lanes->board, memory_bytes(ranks), MADV_DONTDUMP); /* A core file would contain all messages. */
     return lanes;
 }
 
@@ -166,7 +165,8 @@ static struct lanes *map_lanes(int memory, unsigned rank, unsigned ranks)
 const char *lanes_limit(unsigned ranks)
 {
     struct rlimit limit;
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks)) /* the memory counts as a file */
+    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 &&
+        limit.rlim_cur < memory_bytes(ranks)) /* The system counts the memory as a file. */
         return "ulimit -f";
     if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < memory_bytes(ranks) + OTHER_ADDRESSES)
         return "ulimit -v";
@@ -219,7 +219,7 @@ static bool is_memory(int memory, unsigned ranks)
            (size_t)status.st_size == memory_bytes(ranks);
 }
 
-/* Of the lanes to a process that has returned, only that of the first rank is empty: it looks at no other. */
+/* A process that has returned looks only at the lane from the first rank: only that lane was emptied for it. */
 static void note_return(struct lanes *lanes)
 {
     lanes->has_returned = lanes_slot(lanes, lanes->rank) == SLOT_FILLED;
@@ -251,7 +251,7 @@ bool lanes_enter(struct lanes **lanes, struct error *error)
         error_set(error, "the variable " LAUNCHED_WITHOUT_MPI " does not name the memory of a launch: '%.60s'", text);
     else
         close(memory);
-    unsetenv(LAUNCHED_WITHOUT_MPI); /* processes started by this rank are not part of the launch */
+    unsetenv(LAUNCHED_WITHOUT_MPI); /* Processes that this rank starts are not part of the launch. */
     return true;
 }
 
@@ -286,7 +286,8 @@ bool lanes_have_met(const struct lanes *lanes)
 
 void lanes_abort(struct lanes *lanes, int status)
 {
-    if (!lanes->has_returned) /* others have gone on without such a rank before */
+    if (!lanes->has_returned) /* If a rank that has returned ends, the others continue, as they did before it came back.
+                               */
         atomic_store(&lanes->board->aborted, (uint32_t)status + 1);
     fflush(stderr);
     _exit(status);
@@ -331,7 +332,7 @@ void *lanes_share(struct lanes *lanes, size_t bytes)
     return shared;
 }
 
-/* The first word of a cell: the size of the message that begins there, 0 until it is complete. */
+/* The first word of a cell: the size of the message that begins there, or 0 until that is complete. */
 static _Atomic uint32_t *size_at(struct messages_lane *lane, uint64_t cell)
 {
     return (_Atomic uint32_t *)(void *)(lane->bytes + cell % LANE_CELLS * CELL_BYTES);
@@ -348,10 +349,9 @@ bool lanes_have_room(struct lanes *lanes, unsigned to, size_t size)
     const size_t needed = cells_of(size);
     if (ends->put - ends->known_taken + needed > LANE_CELLS)
         ends->known_taken = atomic_load_explicit(&messages_lane(lanes, lanes->rank, to)->taken, memory_order_acquire);
-    return ends->put - ends->known_taken <= LANE_CELLS - needed; /* false if the reader's count is inconsistent */
+    return ends->put - ends->known_taken <= LANE_CELLS - needed; /* False also if the reader's count is inconsistent. */
 }
 
-/* Makes a rank look at the lane from another one. */
 static void set_bit(struct lanes *lanes, unsigned reader, unsigned from)
 {
     _Atomic uint64_t *told = &lanes->board->told[reader].from[from / WORD_BITS];
@@ -368,11 +368,11 @@ void lanes_send(struct lanes *lanes, unsigned to, const unsigned char *bytes, si
     copy_in(lane->bytes, MESSAGES_ROOM, ends->put * CELL_BYTES + SIZE_BYTES, bytes, size);
     atomic_store_explicit(size_at(lane, ends->put), (uint32_t)size, memory_order_release);
     ends->put += cells_of(size);
-    atomic_thread_fence(memory_order_seq_cst); /* this rank sees the cleared bit, or the receiver the message */
+    atomic_thread_fence(
+        memory_order_seq_cst); /* Either this rank sees that the bit was cleared, or the receiver sees the message. */
     set_bit(lanes, to, lanes->rank);
 }
 
-/* Takes the next message of the lane; false if there is none. */
 static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
 {
     struct messages_lane *lane = messages_lane(lanes, from, lanes->rank);
@@ -388,7 +388,8 @@ static bool take_message(struct lanes *lanes, unsigned from, size_t *size)
     return true;
 }
 
-/* Gives the cells of the last message back to its sender. Not before this rank has answered it: that goes first. */
+/* Gives the cells of the last message back to its sender; called after this rank has answered, because the answer is
+ * more urgent. */
 static void give_cells_back(struct lanes *lanes)
 {
     struct messages_lane *lane = messages_lane(lanes, lanes->turn, lanes->rank);
@@ -398,7 +399,6 @@ static void give_cells_back(struct lanes *lanes)
     atomic_store_explicit(&lane->taken, ends->taken, memory_order_release);
 }
 
-/* Learns which lanes to look at. */
 static void hear(struct lanes *lanes)
 {
     for (unsigned i = 0; i < lanes->words; i++)
@@ -406,7 +406,7 @@ static void hear(struct lanes *lanes)
             atomic_load_explicit(&lanes->board->told[lanes->rank].from[i], memory_order_acquire) & lanes->others[i];
 }
 
-/* Looks at the lane no longer, unless a message came meanwhile. */
+/* Clears the bit of a lane, and sets it again if a message came meanwhile. */
 static void stop_looking_at(struct lanes *lanes, unsigned from)
 {
     atomic_fetch_and(&lanes->board->told[lanes->rank].from[from / WORD_BITS], ~(UINT64_C(1) << from % WORD_BITS));
@@ -414,7 +414,6 @@ static void stop_looking_at(struct lanes *lanes, unsigned from)
         set_bit(lanes, lanes->rank, from);
 }
 
-/* The first rank from `rank` on whose lane is looked at, or LANES_RANKS_MAX. */
 static unsigned next_heard(const struct lanes *lanes, unsigned rank)
 {
     if (rank >= lanes->ranks)
@@ -428,7 +427,6 @@ static unsigned next_heard(const struct lanes *lanes, unsigned rank)
     return LANES_RANKS_MAX;
 }
 
-/* Takes a message from a rank from `first` up to `end`, exclusive. `quiet` counts those that have sent none. */
 static bool take_from(struct lanes *lanes, unsigned first, unsigned end, unsigned *quiet, size_t *size)
 {
     for (unsigned from = next_heard(lanes, first); from < end; from = next_heard(lanes, from + 1)) {
@@ -442,7 +440,7 @@ static bool take_from(struct lanes *lanes, unsigned first, unsigned end, unsigne
 
 bool lanes_poll(struct lanes *lanes, unsigned *from, const unsigned char **bytes, size_t *size)
 {
-    const unsigned behind = lanes->turn + 1; /* from there on in a circle */
+    const unsigned behind = lanes->turn + 1; /* The search begins after the last sender and goes around. */
     unsigned quiet = 0;
     if (lanes->cells > 0)
         give_cells_back(lanes);
@@ -465,7 +463,7 @@ size_t lanes_data_room(const struct lanes *lanes, unsigned to)
     const struct lane *lane = data_lane(lanes, lanes->rank, to);
     const size_t used = (size_t)(atomic_load_explicit(&lane->put, memory_order_relaxed) -
                                  atomic_load_explicit(&lane->taken, memory_order_acquire));
-    return used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 if the reader's count is inconsistent */
+    return used < DATA_ROOM ? DATA_ROOM - used : 0; /* 0 also if the reader's count is inconsistent */
 }
 
 size_t lanes_put_data(struct lanes *lanes, unsigned to, const void *bytes, size_t size)
@@ -496,7 +494,7 @@ size_t lanes_take_data(struct lanes *lanes, unsigned from, void *bytes, size_t s
     return count;
 }
 
-/* At one end of the lane there is no process, and this one is at the other. */
+/* Empties a lane that has this process at one end and no process at the other. */
 static void empty_messages(struct messages_lane *lane)
 {
     for (uint64_t cell = 0; cell < LANE_CELLS; cell++)
@@ -514,7 +512,7 @@ void lanes_vacate(struct lanes *lanes, unsigned rank)
 {
     assert(rank != lanes->rank && lanes_slot(lanes, rank) == SLOT_TAKEN);
     if (lanes->turn == rank)
-        lanes->cells = 0; /* there is nothing to give back */
+        lanes->cells = 0;
     lanes->ends[rank] = (struct ends){0};
     empty_messages(messages_lane(lanes, rank, lanes->rank));
     empty_messages(messages_lane(lanes, lanes->rank, rank));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Ends that no message asks for: of peers whose process has ended, and of this rank if it was declared lost or has lost
- * the supermaster. */
+/* Ends that no message asks for: of peers whose process has ended, and of this rank if others declared it lost or the
+ * supermaster is lost. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -20,14 +20,14 @@ static _Noreturn void exit_fenced(struct runtime *runtime, const char *why)
     runtime_exit_alone(runtime);
 }
 
-/* Ends a rank that has lost the supermaster. One per node prints it and has the launcher end computing ranks. */
+/* Ends a rank whose supermaster is gone. If it was lost, one rank per node prints that and aborts the launch. */
 static _Noreturn void exit_orphaned(struct link *link, bool in_order)
 {
     struct runtime *runtime = link->runtime;
     const unsigned supermaster = runtime->topology.supermaster;
     runtime->ops->abandon(runtime);
     if (in_order)
-        runtime->ops->end_process(EXIT_STATUS_DONE); /* the supermaster has stopped waiting for this rank */
+        runtime->ops->end_process(EXIT_STATUS_DONE); /* The supermaster does not wait for this rank any more. */
     if (runtime->ops->claim_report(runtime)) {
         if (link->drivers != NULL && link->drivers->effects->tell_ran != NULL)
             doorbell_tell_ran(&runtime->doorbell, link->drivers->effects->tell_ran);
@@ -39,8 +39,8 @@ static _Noreturn void exit_orphaned(struct link *link, bool in_order)
     runtime->ops->end_process(EXIT_STATUS_FAILED);
 }
 
-/* Checks without a message after which a peer's messages count as complete, and the limits of all checks. The latter
- * matter if storing takes long while other ranks send results: this rank does nothing else meanwhile. */
+/* How many checks without a message mean that a peer's messages are complete, and limits for all checks. The limits
+ * matter if other ranks send results and storing them is slow: this rank does nothing else meanwhile. */
 #define LAST_LOOKS     32
 #define LAST_LOOKS_MAX 4096
 #define LAST_LOOKS_NS  1000000000u
@@ -56,7 +56,8 @@ static void take_last_messages(struct link *link, uint64_t until_ns)
     }
 }
 
-/* Handles peers whose process has ended. Their last messages may have told the machine of the loss already. */
+/* Handles peers whose process has ended, after taking their last messages, which may tell the machine of the loss
+ * too. */
 void link_look_at_peers(struct link *link)
 {
     struct runtime *runtime = link->runtime;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Opening and closing a link, and jobs that come and go; the topmost file of the link. */
+/* Opens and closes a link, adds and removes jobs; the topmost file of the link. */
 #include "common/mpi/link.h"
 #include "common/machine/executor.h"
 #include "common/machine/machine.h"
@@ -14,7 +14,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* True if this rank waits for the other one and no third rank can help: for its data, or because a machine needs it. */
+/* True if this rank waits for the other one and no third rank can replace it: for its data, or because a machine needs
+ * it. */
 static bool link_needs(const struct link *link, unsigned rank)
 {
     bool needs = net_awaits_data(&link->net, rank);
@@ -52,7 +53,7 @@ struct link *link_open(struct runtime *runtime)
     if (runtime->ops->prepare(runtime, &error) < 0) {
         if (error.text[0] != '\0')
             link_give_up(link, error.text);
-        for (;;) /* the rank of this node that prints the reason ends them all */
+        for (;;) /* The rank of this node that prints the reason ends them all. */
             pause();
     }
     if (link_init(link) < 0) {
@@ -88,7 +89,7 @@ void link_close(struct link *link)
     runtime->link = NULL;
     runtime->link_needs = NULL;
     far_close(link);
-    if (!runtime->degraded) /* otherwise MPI is left alone */
+    if (!runtime->degraded) /* After a loss MPI is not touched any more. */
         net_fini(&link->net);
     while (link->drivers != NULL) {
         struct driver *driver = link->drivers;
@@ -102,7 +103,8 @@ void link_close(struct link *link)
     announcements_fini(&link->announcements);
     free(link->returns.since);
     free(link);
-    heartbeat_release(&runtime->heartbeat); /* until runtime_wait(), because the output may still have to be finished */
+    heartbeat_release(
+        &runtime->heartbeat); /* Released until runtime_wait(), because finishing the output may take long. */
 }
 
 static void set_exchange(struct link *link)
@@ -175,7 +177,7 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     link->early_is_due = link->early.count > 0;
     set_exchange(link);
     if (part->exchanges && part->failure == NULL)
-        driver_open(driver); /* boundary data may arrive before the first chunk */
+        driver_open(driver); /* Boundary data may arrive before the first chunk. */
     if (part->effects->begun != NULL)
         part->effects->begun(part->effects->context);
     link->now_ns = link->ops->now();
@@ -185,7 +187,8 @@ struct driver *link_add(struct link *link, const struct part_of_job *part)
     return driver;
 }
 
-/* Time limit for the last sends: messages to a lost rank of another node, whose loss is not detected, never finish. */
+/* How long to wait for the last sends. A message to a lost rank of another node never finishes if the loss is not
+ * detected. */
 #define LAST_SENDS_NS 2000000000u
 
 static bool is_too_late(const struct link *link, uint64_t ended_ns)
@@ -193,21 +196,20 @@ static bool is_too_late(const struct link *link, uint64_t ended_ns)
     return link->runtime->degraded && link->now_ns > ended_ns + LAST_SENDS_NS;
 }
 
-/* True if messages of an ended user are being sent and may still arrive. */
 static bool has_last_sends(const struct link *link, const struct net_user *user, uint64_t ended_ns)
 {
     return user->pending > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True while announced data are still to be received. Data that are not needed count, too, because their sender cannot
+/* True while announced data are still to be received. Data that are not needed count too, because their sender cannot
  * end before. */
 static bool has_last_data(const struct link *link, uint64_t ended_ns)
 {
     return link->net.collects_active > 0 && !is_too_late(link, ended_ns);
 }
 
-/* True if messages of the job are being sent. In a set its memory is freed afterwards, so MPI must have returned what
- * it borrowed, or the other rank must be known to be lost, however long that takes. */
+/* True while messages of the job are being sent. In a set the job's memory is freed afterwards; so, however long it
+ * takes, MPI must first return what it borrowed, or the other rank must be known to be lost. */
 static bool has_last_messages(const struct driver *driver)
 {
     struct link *link = driver->link;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The link of a rank to the others: what exists once, for any number of jobs. It receives messages and passes them to
- * the driver of their job, lets one driver at a time compute, and waits for all. runtime_drive() is a link with one
- * driver. */
+/* The link of a rank to the others, for any number of jobs. It receives messages and passes them to the driver of their
+ * job, lets one driver at a time compute, and waits for all. runtime_drive() is a link with one driver. */
 #pragma once
 
 #include "common/mpi/runtime.h"
@@ -14,76 +13,76 @@ struct link;
 
 /* A rank's part of a job. Pointers are borrowed until link_remove(). */
 struct part_of_job {
-    uint32_t job;    /* greater than those of all earlier jobs */
-    unsigned weight; /* share of compute time relative to other jobs; at least 1 */
-    int priority;    /* of the jobs with a chunk here, those with the highest priority compute */
+    uint32_t job;    /* greater than that of all earlier jobs */
+    unsigned weight; /* share of compute time in relation to other jobs; at least 1 */
+    int priority;    /* of the jobs that have a chunk on this rank, those with the highest priority compute */
     const struct machine *machine;
     const struct effects *effects;
     bool exchanges;
     bool are_tasks;      /* of a worker: an iteration may last for hours, and others wait for the core meanwhile */
-    const char *failure; /* NULL, or an error passed to the machine instead of its start */
+    const char *failure; /* NULL, or an error that the machine gets instead of its start */
 };
 
-/* Opens the link of a rank after grouping. NULL on failure, which has been printed; the run then ends. */
+/* Opens the link of a rank after grouping. On failure prints why and returns NULL; the run then ends. */
 struct link *link_open(struct runtime *runtime);
 void link_close(struct link *link);
 
-/* A pod, for status queries and for joining. */
+/* A pod, as status queries and `joined` need it. */
 struct link_pod {
     unsigned first_rank, workers, cores;
-    unsigned node_rank; /* identifies its node, for topology_append() */
-    const char *name;   /* of its node; borrowed until the next turn */
+    unsigned node_rank;
+    const char *name; /* of its node; borrowed until the next turn */
     bool is_leaving;
 };
 
-/* The program that adds the jobs of a set. */
 struct job_source {
     void *context;
-    /* A job was announced, also to the ranks below. The bytes are valid during the call, which may add the job. */
+    /* A job was announced, and the announcement was forwarded. The bytes are valid during the call, which may add the
+     * job. */
     void (*announced)(void *context, uint32_t job, const unsigned char *bytes, size_t size);
-    /* For a supermaster that accepts pods; NULL: no pods. reserve() makes room in all jobs for a pod with this many
-     * workers (-1: out of memory). joined() adds it to the topologies of all jobs and calls driver_tell_joined();
+    /* For a supermaster that accepts pods, else NULL. reserve() makes room in all jobs for a pod with this many workers
+     * (-1: out of memory). joined() adds the pod to the topologies of all jobs and calls driver_tell_joined();
      * leaving() calls driver_tell_leaving(). */
     int (*reserve)(void *context, unsigned workers);
     void (*joined)(void *context, const struct link_pod *pod);
     void (*leaving)(void *context, unsigned first_rank, bool now);
-    /* A signal asked this rank to drain; called before the jobs are told; may be NULL. */
+    /* A signal asked this rank to drain. Called before the jobs are told; may be NULL. */
     void (*asked)(void *context);
 };
 
-/* Makes this the link of a set: jobs are announced and added while it is open, messages may precede their job, and the
- * end of a job does not end the ranks. The source is copied. */
+/* Makes this the link of a set: jobs are announced and added while it is open, messages may arrive before their job,
+ * and the end of a job does not end the ranks. Copies the source. */
 void link_expect_jobs(struct link *link, const struct job_source *source);
 
-/* How long a job may keep the core while others of its priority wait; default LINK_KEEPS_NS. */
+/* How long a job may keep the core while others of its priority wait. */
 #define LINK_KEEPS_NS 10000000u
 void link_keep_for(struct link *link, uint64_t ns);
 
-/* Supermaster of a set: announces a job to all ranks of the launch and, if `is_for_pods`, to present and future pods.
- * The number must exceed all earlier ones. Keeps a copy of the bytes, at most ANNOUNCEMENT_MAX, until link_remove() of
- * the job. -1: out of memory, nothing was announced. */
+/* For the supermaster of a set: announces a job to all ranks of the launch and, if `is_for_pods`, to present and future
+ * pods. The number must exceed all earlier ones. Keeps a copy of the bytes, at most ANNOUNCEMENT_MAX, until
+ * link_remove(). -1: out of memory, nothing was announced. */
 int link_announce(struct link *link, uint32_t job, const unsigned char *bytes, size_t size, bool is_for_pods);
 
-/* Supermaster of a set: tells all ranks that no further job comes; ignored the second time. */
 void link_end(struct link *link);
 
 /* True if no further job comes, none is left, and all messages have been sent. */
 bool link_is_over(const struct link *link);
 
-/* Supermaster of a set: makes the pod of this rank leave; `now`: at once. False if it is not there. */
+/* For the supermaster of a set: makes a pod leave, at once if `now`. False if the pod is not there. */
 bool link_send_away(struct link *link, unsigned rank, bool now);
 
-/* Describes the present pod at that place, from 0; false if there is none. */
+/* Describes the present pod number `place`, from 0. False if there is none. */
 bool link_tell_pod(const struct link *link, size_t place, struct link_pod *pod);
 
-/* Supermaster of a set: appends present pods that are not leaving to a topology. -1: out of memory. */
+/* For the supermaster of a set: appends the present pods to a topology, except those that are leaving. -1: out of
+ * memory. */
 struct topology;
 int link_append_pods(const struct link *link, struct topology *topology);
 
 /* False if this rank knows that all workers are lost. */
 bool link_has_worker(const struct link *link);
 
-/* Adds a job and starts its machine. NULL if memory runs out, which has been printed; the run then ends. */
+/* Adds a job and starts its machine. If memory runs out, prints that and returns NULL; the run then ends. */
 struct driver *link_add(struct link *link, const struct part_of_job *part);
 
 /* Does all pending work once, or waits. */
@@ -92,20 +91,20 @@ void link_turn(struct link *link);
 /* True until the machine has exited and its last messages are sent. */
 bool driver_goes_on(const struct driver *driver);
 
-/* Drains one job, as a signal drains all; `now`: without finishing running iterations. */
+/* Drains one job, as a signal drains all. `now`: without finishing running iterations. */
 void driver_drain(struct driver *driver, bool now);
 
-/* Tells the machine that a master with its workers was added to the topology. */
+/* Tells the machine that a pod was added to the topology. */
 void driver_tell_joined(struct driver *driver);
 
-/* Tells the machine that a joined master leaves with its workers; `now`: without finishing running iterations. */
+/* Tells the machine that the pod of this master leaves; `now`: without finishing running iterations. */
 void driver_tell_leaving(struct driver *driver, unsigned master, bool now);
 
 /* Tells the machine that the loop was extended or completed. */
 void driver_tell_more(struct driver *driver);
 
-/* Removes a job after driver_goes_on() is false. Returns the status of its machine. */
+/* Removes a job for which driver_goes_on() is false. Returns the status of its machine. */
 int link_remove(struct link *link, struct driver *driver);
 
-/* Time in nanoseconds that the job has computed beside others. */
+/* Returns the time in nanoseconds for which the job has computed while others waited or computed. */
 uint64_t driver_used_ns(const struct driver *driver);

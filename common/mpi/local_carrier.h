@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The carrier for workers without a supermaster in a launch without MPI: see local_carrier.c. Its message functions are
- * NULL, so --dca two-sided, which uses them, needs MPI. */
+/* A carrier without MPI: see local_carrier.c. Its message functions are NULL, so --dca two-sided, which uses them,
+ * needs MPI. */
 #pragma once
 
 #include "common/carrier/carrier.h"

@@ -9,11 +9,11 @@
 #include "common/mpi/runtime.h"
 #include "common/os/load.h"
 
-/* Consecutive messages that share one reading of the clock. */
+/* How many consecutive messages share one reading of the clock. */
 #define CLOCK_MESSAGES 16
 
-/* Reads the clock. That takes a tenth of a round trip, so it is done only when idle and after slow operations; a
- * message's time may be some hundred nanoseconds old. */
+/* Reading the clock takes a tenth of a round trip, so it is done only when idle and after slow operations; a message's
+ * time may be some hundred nanoseconds old. */
 static void link_refresh_clock(struct link *link)
 {
     if (!link->now_is_fresh)
@@ -49,7 +49,9 @@ static bool driver_compute(struct driver *driver)
     uint64_t before_ns = link->now_ns;
     link->now_ns = event.now_ns > 0 ? event.now_ns : link->ops->now();
     link->since_clock = 0;
-    if (meter != NULL && load_meter_look(meter, link->now_ns)) { /* before the machine requests more */
+    if (meter != NULL &&
+        load_meter_look(
+            meter, link->now_ns)) { /* The load is told first, because the machine may then request another chunk. */
         struct event load = {.type = EVENT_LOAD, .load = load_to_wire(meter->load)};
         driver_step(driver, &load);
     }
@@ -60,11 +62,12 @@ static bool driver_compute(struct driver *driver)
                 effects->chunk_ends(effects->context, &event.chunk);
         } else if (event.type == EVENT_PROBED)
             driver->is_beside = driver->share.ends;
-        /* Messages that arrived meanwhile precede the event, unless it says what the running chunk is. */
+        /* Messages that arrived during the computing come first, unless the event says what is left of the running
+         * chunk. */
         if (link->now_ns - before_ns > LONG_TURN_NS && event.type != EVENT_STOLEN && !link->runtime->exchanges)
             link_receive(link, MESSAGES_PER_TURN);
         driver_step(driver, &event);
-        driver_deliver_stored(driver); /* of a rank that serves itself */
+        driver_deliver_stored(driver);
     }
     return true;
 }
@@ -107,7 +110,7 @@ void driver_tell_leaving(struct driver *driver, unsigned master, bool now)
     driver_step(driver, &event);
 }
 
-/* A signal drains all jobs, or makes a pod leave its set. A second one does not wait for running iterations. */
+/* A signal drains all jobs, or makes a pod leave its set. After a second one, running iterations are not waited for. */
 static void drain(struct link *link)
 {
     if (link->runtime->first_rank > 0) {
@@ -134,13 +137,12 @@ static void driver_look_at_time(struct driver *driver)
     }
     if (driver->next_tick_ns <= link->now_ns) {
         heartbeat_release(&link->runtime->heartbeat);
-        driver->effects->tick(driver->effects->context, link->now_ns); /* output to a terminal may block */
+        driver->effects->tick(driver->effects->context, link->now_ns); /* A terminal may block the output. */
         heartbeat_retake(&link->runtime->heartbeat);
         driver->next_tick_ns = link->now_ns + driver->effects->tick_ns;
     }
 }
 
-/* True if a signal asked for a drain, which may concern the caller. */
 static bool link_look_at_time(struct link *link)
 {
     link->ops->look(&link->wait, link->now_ns);
@@ -157,7 +159,7 @@ static bool link_look_at_time(struct link *link)
     return drains;
 }
 
-/* Checks for messages while waiting. One that is found is handled at once, because MPI does not report it again. */
+/* Checks for messages while waiting. A message is handled at once, because MPI does not report it again. */
 static bool receive_while_waiting(void *context)
 {
     struct link *link = context;
@@ -195,9 +197,9 @@ static void ask_for_tasks(struct link *link)
 }
 
 /* Handles messages, sends, data, computing and time, once each. A computing rank handles one message per turn. Between
- * two short chunks it does not check for messages until it has nothing to compute: a check takes as long as a chunk,
- * and on shared cores MPI yields when there is no message. Nor does it check first after sleeping for its kernel. A
- * rank that serves others checks in each turn. */
+ * two short chunks it does not check for messages: a check takes as long as a chunk, and on shared cores MPI yields if
+ * there is no message. For the same reason it does not check after its kernel woke it. A rank that serves others checks
+ * in each turn. */
 void link_turn(struct link *link)
 {
     const unsigned most = link->computes && !link->serves ? 1 : MESSAGES_PER_TURN;

@@ -15,22 +15,22 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Contribution of each rank, in memory layout: all ranks are of one build. */
+/* What each rank sends, in memory layout: all ranks are of one build. */
 struct arrival {
     unsigned char hello[HELLO_BYTES];
     uint32_t rank;
-    uint32_t level; /* thread level of its MPI */
+    uint32_t level;
     struct place place;
 };
 
 struct seat {
     unsigned char hello[HELLO_BYTES];
-    uint32_t cores;    /* cores of its node that the node's ranks may use */
-    uint32_t is_blind; /* a pid does not mean the same process for all ranks of the node */
+    uint32_t cores;    /* cores that the ranks of its node may use */
+    uint32_t is_blind; /* the ranks of its node are in different pid namespaces */
 };
 
 struct seating {
-    uint32_t cores;              /* on all nodes */
+    uint32_t cores;
     uint32_t can_run_heartbeats; /* every worker may use MPI from two threads in turn */
     struct seat seats[];
 };
@@ -44,7 +44,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
                              struct arrival *own)
 {
     unsigned major = 0, minor = 0, patch = 0;
-    enum carrier_level level = CARRIER_MULTIPLE; /* without MPI */
+    enum carrier_level level = CARRIER_MULTIPLE;
     sscanf(introduction->version, "%u.%u.%u", &major, &minor, &patch);
     const struct hello hello = {
         .protocol = PROTOCOL_VERSION,
@@ -56,7 +56,7 @@ static void describe_arrival(const struct runtime *runtime, const struct introdu
         .dca = introduction->dca,
         .pod = introduction->pod,
         .listens = introduction->listens,
-        .node = runtime->rank, /* the first rank replaces it */
+        .node = runtime->rank, /* the first rank replaces it by the number of the node */
         .pid = (uint32_t)getpid(),
     };
     if (runtime->lanes == NULL)
@@ -76,7 +76,8 @@ static int by_host_and_rank(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Fills in the entries of one node, lowest rank first. An unreadable hello is kept, and every rank detects it. */
+/* Fills in the seats of one node's ranks, lowest rank first. A hello that cannot be decoded is passed on: every rank
+ * rejects it. */
 static void seat_node(const struct arrival *arrivals, unsigned count, struct seating *seating)
 {
     assert(count > 0);
@@ -117,7 +118,7 @@ static int by_first_rank(const void *a, const void *b)
     return x->first_rank < y->first_rank ? -1 : x->first_rank > y->first_rank;
 }
 
-/* Keeps the names of the nodes for status queries, or none if memory runs out. `arrivals` are sorted by host. */
+/* Keeps the names of the nodes for status queries; none if memory runs out. `arrivals` are sorted by host. */
 static void keep_names(struct runtime *runtime, const struct arrival *arrivals)
 {
     unsigned count = 0;
@@ -160,7 +161,7 @@ size_t runtime_meet_bytes(const struct runtime *runtime)
     return seating_bytes(runtime);
 }
 
-/* What seat_all() has told, with the present hellos. */
+/* Repeats for a worker that returns what seat_all() told the others, with the present hellos. */
 static void seat_again(const struct runtime *runtime, struct seating *seating)
 {
     *seating = (struct seating){.cores = runtime->cores, .can_run_heartbeats = runtime->can_run_heartbeats};

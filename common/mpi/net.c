@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages over MPI: a ring of persistent receives, a ring of non-blocking sends, and data messages received directly
- * into buffers. Nothing is allocated per message after the start. The ring of sends is large enough that a rank seldom
+ * into buffers. After the start nothing is allocated per message. The ring of sends is so large that a rank seldom
  * waits for room; it grows for messages that must not wait (send.c).
  *
- * A message is given to MPI only when the previous one to the same rank is gone, which usually is at once. If the
- * receiver has died it may never be, and Open MPI 4 must then not be given another one: its TCP transport adds an event
+ * A message is given to MPI only after the previous one to the same rank is gone, which usually is at once. If the
+ * receiver has died it may never be gone, and Open MPI 4 must then not get another one: its TCP transport adds an event
  * for the closed connection, and the next send inserts that event a second time, which makes its list circular. The
  * rank would loop forever in MPI_Test().
  *
@@ -18,11 +18,11 @@
  * receive. The amount is limited to what was in transit with lost ranks.
  *
  * With ULFM (ulfm.c) a receive from any rank is marked as pending when it is tested after a failure, and continues.
- * Open MPI 5.0.7 leaves the mark on a message that arrives before the next test, which then returns the error together
- * with completion: the message is intact and would not be reported again.
+ * Open MPI 5.0.7 leaves the mark on a message that arrives before the next test. That test then returns the error
+ * together with completion: the message is intact and would not be reported again.
  *
- * In a launch without MPI, lanes are used instead (lanes.h): a message is gone as soon as it fits, and is held until
- * then; data are transferred piece by piece, in the order of their announcements. */
+ * A launch without MPI uses lanes instead (lanes.h): a message is gone as soon as it is in the lane, and is held until
+ * it fits. Data are transferred piece by piece, in the order of their announcements. */
 #include "common/mpi/net.h"
 
 #include "common/mpi/lanes.h"
@@ -106,7 +106,8 @@ void net_fini(struct net *net)
         release_held(net);
     for (unsigned i = 0; net->lanes == NULL && i < net->receive_count; i++)
         carrier_end_receive(&net->receives[i]);
-    for (unsigned i = 0; i < net->inbound_count; i++) { /* only if the run has failed, because data may still arrive */
+    for (unsigned i = 0; i < net->inbound_count;
+         i++) { /* There are any only if the run has failed. They stay, because data may still arrive. */
         carrier_request *request = &net->inbound[(net->inbound_first + i) % net->inbound_capacity].data.request;
         if (*request != 0)
             carrier_end_receive(request);
@@ -119,7 +120,8 @@ void net_fini(struct net *net)
     }
     free(net->sends);
     for (unsigned i = 0; i < COLLECTS_MAX; i++)
-        if (!net->collects[i].active) /* only if the run has failed, because data may still arrive */
+        if (!net->collects[i]
+                 .active) /* Active ones exist only if the run has failed. They stay, because data may still arrive. */
             free(net->collects[i].buffer);
     free(net->receive_bytes);
     free(net->waiting);
@@ -180,8 +182,9 @@ static unsigned send_place(const struct net *net, unsigned count)
     return place < net->send_capacity ? place : place - net->send_capacity;
 }
 
-/* Makes room for one more item in a ring of `count` items of `size` bytes, beginning at *first, with *capacity places.
- * Returns the ring, possibly moved with its first item at 0; NULL if memory runs out, with nothing changed. */
+/* Makes room for one more item of `size` bytes in a ring of `count` items that begins at *first and has *capacity
+ * places. Returns the ring, which may have moved and then begins at 0. If memory runs out, returns NULL and changes
+ * nothing. */
 static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *capacity, size_t size)
 {
     if (count < *capacity)
@@ -189,7 +192,7 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     unsigned char *grown = malloc((2 * *capacity + 8) * size);
     if (grown == NULL)
         return NULL;
-    if (count > 0) { /* the ring is full: from the first item to the end, then the rest */
+    if (count > 0) { /* The ring is full: its items are those from `first` to the end, then the rest. */
         const size_t to_end = (count - *first) * size;
         memcpy(grown, (unsigned char *)ring + *first * size, to_end);
         memcpy(grown + to_end, ring, *first * size);
@@ -200,7 +203,6 @@ static void *grow_ring(void *ring, unsigned count, unsigned *first, unsigned *ca
     return grown;
 }
 
-/* Returns the slot after all sends, allocating it if necessary; NULL if memory runs out. */
 static struct send_slot *take_slot(struct net *net)
 {
     const unsigned before = net->send_capacity;
@@ -217,8 +219,8 @@ static struct send_slot *take_slot(struct net *net)
     return *slot;
 }
 
-/* Encodes the message: directly before an inline payload, which has room there (no copy), or else into the slot.
- * Boundary data have no room before them and are copied. */
+/* Encodes the message. Before an inline payload there is room for it, so the payload need not be copied; boundary data
+ * have no such room and are copied into the slot. */
 static unsigned char *encode(struct send_slot *slot, const struct message *message, uint32_t job, bool is_copied,
                              size_t *size)
 {
@@ -240,7 +242,6 @@ static unsigned char *encode(struct send_slot *slot, const struct message *messa
     return bytes;
 }
 
-/* True if the message is gone; starts its data then. */
 static bool send_is_gone(struct net *net, struct send_slot *slot)
 {
     if (slot->state == SEND_BEGUN && net->ops->is_sent(&slot->control)) {
@@ -251,7 +252,6 @@ static bool send_is_gone(struct net *net, struct send_slot *slot)
     return slot->state == SEND_GONE;
 }
 
-/* True if none of the first `count` sends to the rank, nor a heartbeat, is still in progress. */
 static bool way_is_free(struct net *net, unsigned to, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
@@ -267,7 +267,6 @@ bool net_is_clear(struct net *net, unsigned to)
     return way_is_free(net, to, net->send_count);
 }
 
-/* True if the message can be sent, after `count` others. */
 static bool can_begin(struct net *net, const struct send_slot *slot, unsigned count)
 {
     return way_is_free(net, slot->to, count) &&
@@ -338,7 +337,7 @@ static bool leave_request(carrier_request *request)
     return true;
 }
 
-/* Abandons a receive. True if MPI may still write to its memory; a completed request has none. */
+/* Abandons a receive. True if MPI may still write to its memory, which it does not after completion. */
 static bool cancel_request(carrier_request *request)
 {
     if (*request == 0)
@@ -353,7 +352,6 @@ static bool has_data_left(const struct send_slot *slot)
     return slot->state == SEND_GONE && slot->data_put < slot->data_bytes;
 }
 
-/* True if an earlier send has data left for the same rank. */
 static bool is_behind_data(const struct net *net, unsigned place)
 {
     const unsigned to = net->sends[send_place(net, place)]->to;
@@ -364,7 +362,6 @@ static bool is_behind_data(const struct net *net, unsigned place)
     return before < place;
 }
 
-/* Puts data into the lanes as far as there is room, in the order of the sends to each rank. */
 static void put_data(struct net *net)
 {
     for (unsigned i = 0; i < net->send_count; i++) {
@@ -388,7 +385,6 @@ static bool data_are_sent(struct net *net, struct send_slot *slot)
     return slot->data == 0 || net->ops->is_sent(&slot->data);
 }
 
-/* True if the message is directly before the payload, in the sender's memory. */
 static bool goes_with_payload(const struct send_slot *slot)
 {
     return slot->payload != NULL && slot->data_bytes == 0;
@@ -406,7 +402,6 @@ static void give_up_send(struct net *net, struct send_slot *slot)
     slot->data_bytes = slot->data_put;
 }
 
-/* True if the send is complete, or abandoned because its receiver has ended. */
 static bool send_is_over(struct net *net, struct send_slot *slot)
 {
     if (send_is_gone(net, slot) && data_are_sent(net, slot))
@@ -417,7 +412,7 @@ static bool send_is_over(struct net *net, struct send_slot *slot)
     return true;
 }
 
-/* Removes the oldest send. If MPI may still read its slot, that is kept and replaced when needed. */
+/* Removes the oldest send. If MPI may still read its slot, the slot is kept and replaced when needed. */
 static void drop_oldest_send(struct net *net)
 {
     struct send_slot **slot = &net->sends[net->send_first];
@@ -497,14 +492,13 @@ static bool has_come_over_mpi(struct net *net, struct data_receive *data)
 {
     bool arrived = !data->has_failed;
     enum carrier_result result = CARRIER_DONE;
-    if (data->request != 0) /* otherwise it was waited for, and the data are here */
+    if (data->request != 0) /* A request of 0 is complete: the data were waited for. */
         result = carrier->test(&data->request, &arrived, NULL);
     const bool are_here = net_has_arrived(net, result, arrived);
     data->has_failed |= arrived && !are_here;
     return are_here;
 }
 
-/* True if an earlier receive from the same rank is unfinished: the next data belong to that one. */
 static bool is_behind_another(const struct net *net, const struct data_receive *data)
 {
     for (unsigned i = 0; i < COLLECTS_MAX; i++) {
@@ -520,7 +514,6 @@ static bool is_behind_another(const struct net *net, const struct data_receive *
     return false;
 }
 
-/* Takes data from a lane. True once all have arrived. */
 static bool take_data_from_lane(struct net *net, struct data_receive *data)
 {
     if (data->have == data->bytes || is_behind_another(net, data))
@@ -633,8 +626,8 @@ bool net_awaits_data(const struct net *net, unsigned from)
     return awaits;
 }
 
-/* The last receive from `from` whose data are not here, or NULL. Receives must be cancelled from the last to the first:
- * the data of a cancelled one would otherwise arrive in the next. */
+/* Returns the last receive from `from` whose data are not here, or NULL. Receives must be cancelled from the last to
+ * the first; otherwise the data of a cancelled one would arrive in the next. */
 static struct collect *last_unfinished_collect(struct net *net, unsigned from)
 {
     struct collect *last = NULL;

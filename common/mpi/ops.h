@@ -19,59 +19,54 @@ struct wait;
 struct wait_work;
 
 struct runtime_ops {
-    /* Time. */
-    uint64_t (*now)(void);                               /* in ns, as in events */
-    void (*delay)(struct runtime *runtime, uint64_t ns); /* see runtime_delay() */
-    void (*nap)(struct runtime *runtime, uint64_t ns);   /* see runtime_nap() */
+    uint64_t (*now)(void);
+    void (*delay)(struct runtime *runtime, uint64_t ns); /* see runtime_delay() and runtime_nap() */
+    void (*nap)(struct runtime *runtime, uint64_t ns);
 
-    /* Peers: their ends are reported to peers.h. */
+    /* Detectors report the ends of peers to peers.h. */
     /* Creates the node's doorbells. On failure the error is empty if another rank reports it. */
     int (*prepare)(struct runtime *runtime, struct error *error);
-    /* Creates the table and starts watching all relevant peers. -1: out of memory, files or threads. */
+    /* Starts watching all peers that concern this rank. -1: out of memory, files or threads. */
     int (*watch_all)(struct runtime *runtime);
-    void (*watch)(struct runtime *runtime, unsigned rank);           /* starts watching one more rank */
+    void (*watch)(struct runtime *runtime, unsigned rank);
     void (*look_at_peers)(struct runtime *runtime, uint64_t now_ns); /* cheap if nothing is due */
     void (*fence)(struct runtime *runtime, unsigned rank);           /* makes a rank leave that was declared lost */
-    const char *(*fenced)(const struct runtime *runtime);            /* why this rank was declared lost, or NULL */
-    /* This rank leaves without the others. */
+    const char *(*fenced)(const struct runtime *runtime); /* returns why this rank was declared lost, or NULL */
     void (*abandon)(struct runtime *runtime);
     /* True for exactly one rank of the node, which then reports the loss of the supermaster. */
     bool (*claim_report)(struct runtime *runtime);
 
-    /* Messages, for net.c. */
-    unsigned sends; /* unfinished sends from which on a rank waits: see send.c */
+    unsigned sends; /* with this many unfinished sends a rank waits: see send.c */
     void (*start_receive)(struct net *net, unsigned receive);
-    /* Announces a message of this size; false: it would not arrive, and is not sent. */
+    /* Announces a message of this size. False if it would not arrive: it is then not sent. */
     bool (*announce)(struct net *net, unsigned to, size_t bytes);
-    /* True if a control message has arrived: net->receive_head is its receive. */
+    /* True if a control message has arrived; net->receive_head is its receive. */
     bool (*find_message)(struct net *net, struct carrier_status *status);
     /* True if a send is complete and its request freed. */
     bool (*is_sent)(carrier_request *request);
-    void (*ring)(struct runtime *runtime, unsigned rank); /* wakes the receiver */
+    void (*ring)(struct runtime *runtime, unsigned rank);
     /* Takes iterations of a worker of this node as span_steal() does. Returns 0 if it cannot be seen what the worker
      * computes, -1 if there is nothing to take. NULL: there is no shared memory. */
     int (*steal)(struct runtime *runtime, unsigned rank, unsigned waiting, struct stolen *stolen);
 
-    /* Waiting: see wait.h. */
-    int (*open_wait)(struct wait *wait, struct runtime *runtime); /* -1: out of memory */
+    /* Waiting: see wait.h. open_wait() and begin_work() return -1 if memory runs out. */
+    int (*open_wait)(struct wait *wait, struct runtime *runtime);
     void (*close_wait)(struct wait *wait);
-    /* Waiting also ends for the executor's descriptor (NULL: none). -1: out of memory. */
+    /* Makes the executor's descriptor end a wait (`executor` NULL: none). */
     int (*begin_work)(struct wait *wait, struct wait_work *work, const struct executor *executor);
     void (*end_work)(struct wait *wait, struct wait_work *work);
-    /* Exchange of boundary data was switched as in runtime->exchanges. */
+    /* Must be called after runtime->exchanges has changed. */
     void (*exchange)(struct wait *wait, struct runtime *runtime);
-    void (*look)(struct wait *wait, uint64_t now_ns); /* checks signals and timers */
-    /* See wait_idle(). */
+    void (*look)(struct wait *wait, uint64_t now_ns);
     bool (*idle)(struct wait *wait, struct runtime *runtime, uint64_t now_ns, uint64_t until_ns, bool pending,
                  bool (*poll)(void *context), void *context);
 
     /* Processes of this node, for watch.c and rouse.c, and the rank's own. */
-    int (*open_process)(int pid);   /* a descriptor that is readable once the process has ended; -1 with errno */
+    int (*open_process)(int pid); /* returns a descriptor that is readable after the process has ended; -1 with errno */
     char (*process_state)(int pid); /* see common/os/process.h */
     int (*signal_process)(int pid, int signal);
     void (*end_process)(int status) __attribute__((noreturn));
-    void (*exit_after)(unsigned seconds, int status); /* exits at the latest after this time; 0: cancel */
+    void (*exit_after)(unsigned seconds, int status); /* exits at the latest after this time; 0: never */
 };
 
-/* For real ranks over MPI. */
 extern const struct runtime_ops runtime_mpi_ops;

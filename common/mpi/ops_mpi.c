@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank on a real machine: see ops.h. Doorbells wake it, libevent provides signals, timers and ends of processes, MPI
- * provides messages, and all detectors are called from here (detect.c). */
+/* A rank on a real machine: see ops.h. Doorbells wake it, libevent provides signals, timers and ends of processes, and
+ * MPI provides messages. This file calls all detectors (detect.c). */
 #include "common/mpi/ops.h"
 
 #include "common/machine/executor.h"
@@ -32,8 +32,8 @@ uint64_t runtime_now(void)
     return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* Lateness of a sleep in nine of ten cases on a machine that is not overloaded, with minimal timer slack: 14 to 17 us
- * at the median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
+/* How late nine of ten sleeps end on a machine that is not overloaded, with minimal timer slack: 14 to 17 us at the
+ * median, 15 to 37 at the 90th percentile. With the default slack it is 65. */
 #define SLEEP_LATE_NS 20000u
 
 static void sleep_to_instant(struct runtime *runtime, uint64_t until_ns)
@@ -68,9 +68,10 @@ int runtime_prepare(struct runtime *runtime, struct error *error)
     return doorbell_init(&runtime->doorbell, runtime, error);
 }
 
-/* Checks within which a newly watched peer must send its first heartbeat. A worker of a lost master sends heartbeats to
- * the supermaster once it knows of the loss. If it was on another node than the master, it learns that from silence, so
- * much later than a supermaster that was told by the system, or declared the master lost itself. */
+/* Returns the number of checks within which a newly watched peer must send its first heartbeat. A worker of a lost
+ * master sends heartbeats to the supermaster after it has learnt of the loss. If it is on another node than the master,
+ * it learns that from silence, much later than a supermaster that the system has told, or that declared the master lost
+ * itself. */
 static unsigned looks_for_first_beat(const struct runtime *runtime, unsigned rank)
 {
     const bool is_orphan = runtime->role == ROLE_SUPERMASTER && runtime->hellos[rank].role == ROLE_WORKER;
@@ -85,7 +86,8 @@ static void real_watch(struct runtime *runtime, unsigned rank)
     if (!peers_move(&runtime->peers, rank, PEER_WATCH))
         return;
     watch_begin(&runtime->watch, rank);
-    heartbeat_expect(&runtime->heartbeat, rank, looks_for_first_beat(runtime, rank)); /* counted from now */
+    heartbeat_expect(&runtime->heartbeat, rank,
+                     looks_for_first_beat(runtime, rank)); /* The checks are counted from now. */
 }
 
 static void watch_all(struct runtime *runtime)
@@ -117,7 +119,8 @@ static void real_look_at_peers(struct runtime *runtime, uint64_t now_ns)
 
 static void real_fence(struct runtime *runtime, unsigned rank)
 {
-    if (doorbell_reaches(&runtime->doorbell, rank)) /* otherwise its heartbeats are answered accordingly */
+    if (doorbell_reaches(&runtime->doorbell,
+                         rank)) /* To a rank without a doorbell, the answer to its heartbeats says that it is fenced. */
         doorbell_fence(&runtime->doorbell, rank);
 }
 
@@ -189,7 +192,8 @@ static int real_steal(struct runtime *runtime, unsigned rank, unsigned waiting, 
     return span_steal(span, runtime->rank, waiting, stolen) ? 1 : -1;
 }
 
-/* True if messages may come from ranks without a doorbell: workers get them from masters, or with boundary data. */
+/* True if messages may come from ranks without a doorbell. A worker gets messages from its master, and from other
+ * workers only if they exchange boundary data. */
 static bool real_has_far_peers(const struct runtime *runtime)
 {
     for (unsigned i = runtime->first_rank; i < runtime->ranks; i++)
@@ -237,7 +241,7 @@ static bool real_idle(struct wait *wait, struct runtime *runtime, uint64_t now_n
     return wait_idle(wait, &runtime->doorbell, now_ns, until_ns, pending, poll, context);
 }
 
-/* Leaves the upper half of the descriptors that a process may have to others. */
+/* Refuses a descriptor in the upper half of those that the process may have, which is left to others. */
 static int real_open_process(int pid)
 {
 #ifdef SYS_pidfd_open

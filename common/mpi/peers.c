@@ -3,7 +3,7 @@
  *
  * Detectors report ends: the system (watch.c), missing or final heartbeats (heartbeat.c), the MPI library (ulfm.c), and
  * in a simulation the list of failures. The protocol reports others: an END dismisses workers, and a machine may
- * declare a peer lost that sends something invalid. Each reports an event here; what is sent, accepted and reported to
+ * declare a peer lost that sends something invalid. Each reports an event here. What is sent, accepted and reported to
  * the machine follows from the state alone, so an end reported by two detectors counts once. States never go back: a
  * peer that was declared lost stays lost, unless another process returns in its place.
  *
@@ -95,7 +95,6 @@ bool peers_move(struct peers *peers, unsigned rank, enum peer_event event)
     return to != from;
 }
 
-/* The first peer in one of two states; there must be one. */
 static unsigned find_peer(const struct peers *peers, enum peer_state one, enum peer_state other)
 {
     unsigned rank = 0;

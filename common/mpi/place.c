@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The place of a process: identifies its node without any messages. */
+/* Identifies the node of a process without any messages. */
 #include "common/mpi/place.h"
 
 #include "common/os/boot.h"
@@ -47,7 +47,6 @@ void place_look(struct place *place)
     sched_getaffinity(0, sizeof place->cores, &place->cores);
 }
 
-/* True if the process has a rank's environment variables. */
 static bool was_launched(const char *process)
 {
     char path[64], *word = NULL;
@@ -63,7 +62,7 @@ static bool was_launched(const char *process)
     return result;
 }
 
-/* True in a pid namespace of its own: its first process was launched as the rank, or /proc is of another one. */
+/* True in a pid namespace of its own: its first process was launched as the rank, or /proc shows another namespace. */
 static bool is_in_own_space(void)
 {
     char self[32] = "";

@@ -6,14 +6,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Size of a stored host name with NUL. */
 #define PLACE_NAME_MAX 48
 
 struct place {
-    uint64_t host;             /* equal for processes that can share memory: same system, host name and /dev/shm */
-    uint64_t space;            /* equal for processes with the same pid namespace */
-    cpu_set_t cores;           /* cores that the process may use */
-    char name[PLACE_NAME_MAX]; /* of the host, up to its first dot */
+    uint64_t host;  /* equal for processes that can share memory */
+    uint64_t space; /* equal for processes in the same pid namespace */
+    cpu_set_t cores;
+    char name[PLACE_NAME_MAX]; /* name of the host, up to its first dot */
 };
 
 void place_look(struct place *place);

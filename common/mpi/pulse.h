@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Heartbeats, for peers whose process cannot be watched here: see heartbeat.c. */
+/* Heartbeats, for peers whose process cannot be watched from here: see heartbeat.c. */
 #pragma once
 
 #include "common/mpi/ops.h"
@@ -11,63 +11,59 @@
 struct runtime;
 
 struct beat {
-    bool is_far;             /* heartbeats are exchanged while it is watched */
-    unsigned char sent;      /* kind of the latest one */
-    unsigned may_miss;       /* checks left before the peer counts as silent */
-    carrier_request request; /* of the latest one */
+    bool is_far; /* heartbeats are exchanged while the peer is watched */
+    unsigned char sent;
+    unsigned may_miss; /* checks left before the peer counts as silent */
+    carrier_request request;
 };
 
 struct heartbeat {
-    struct runtime *runtime; /* borrowed */
-    struct beat *beats;      /* [ranks]; owned; NULL: the system watches all */
-    bool is_fenced;          /* this rank was declared lost */
+    struct runtime *runtime;
+    struct beat *beats;
+    bool is_fenced;
     unsigned char received;
     carrier_request receive;
     uint64_t due_ns;
-    bool is_on; /* the thread runs */
+    bool is_on;
     pthread_t thread;
     pthread_mutex_t turn; /* held by the thread that uses MPI and the table of peers */
     int stop;
 };
 
-/* Checks without a message after which a peer counts as silent. */
+/* Number of checks without a message after which a peer counts as silent. */
 #define MAY_MISS 10
-/* Like MAY_MISS, before its first message: the peer connects to all its receivers first. */
+/* Before the first message: the peer connects to all its receivers first. */
 #define MAY_MISS_AT_START 30
-/* Like MAY_MISS, for a worker of a lost master, which has to miss the master's heartbeats first. */
+/* For a worker of a lost master, which must first miss the master's heartbeats. */
 #define MAY_MISS_AS_ORPHAN (MAY_MISS_AT_START + 4)
 
-/* Call after the initial peers are watched. -1: out of memory or threads. */
+/* Call after the initial peers are watched. `beats` is NULL if the system watches all. -1: out of memory or threads. */
 int heartbeat_init(struct heartbeat *heartbeat, struct runtime *runtime);
-/* Stops the thread: only the rank's own thread uses MPI afterwards. */
+/* Stops the thread. Only the rank's own thread uses MPI afterwards. */
 void heartbeat_stop(struct heartbeat *heartbeat);
 void heartbeat_fini(struct heartbeat *heartbeat);
 
-/* Receives and sends due heartbeats, and reports ranks that have left or are silent; cheap if nothing is due. */
+/* Receives and sends due heartbeats, and reports ranks that have left or are silent. Cheap if nothing is due. */
 void heartbeat_look(struct heartbeat *heartbeat, uint64_t now_ns);
 /* Sends final heartbeats, for a rank that leaves without waiting for the others. */
 void heartbeat_leave(struct heartbeat *heartbeat);
 
-/* Sets after how many checks the peer counts as silent. */
 static inline void heartbeat_expect(struct heartbeat *heartbeat, unsigned rank, unsigned looks)
 {
     if (heartbeat->beats != NULL)
         heartbeat->beats[rank].may_miss = looks;
 }
 
-/* True if a peer was found silent. */
 static inline bool heartbeat_is_silent(const struct heartbeat *heartbeat, unsigned rank)
 {
     return heartbeat->beats != NULL && heartbeat->beats[rank].is_far && heartbeat->beats[rank].may_miss == 0;
 }
 
-/* A message came from `rank`. */
 static inline void heartbeat_heard(struct heartbeat *heartbeat, unsigned rank)
 {
     heartbeat_expect(heartbeat, rank, MAY_MISS);
 }
 
-/* True if no heartbeat to `rank` is being sent. */
 static inline bool heartbeat_is_through(struct heartbeat *heartbeat, const struct runtime_ops *ops, unsigned rank)
 {
     return heartbeat->beats == NULL || ops->is_sent(&heartbeat->beats[rank].request);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank of a run, for the files of the runtime and of DCA. */
+/* The rank of a run, for the files of the runtime and of DCA. */
 #pragma once
 
 #include "common/carrier/carrier.h"
@@ -16,11 +16,10 @@
 
 #include <stdbool.h>
 
-/* What becomes of a rank that was lost. */
 enum comeback {
-    COMEBACK_NONE,    /* it stays lost */
+    COMEBACK_NONE,
     COMEBACK_AWAITED, /* ask again */
-    COMEBACK_DONE,    /* it has met this rank, and is to be watched */
+    COMEBACK_DONE,    /* it has met this rank and is to be watched */
 };
 
 struct node_name {
@@ -30,47 +29,47 @@ struct node_name {
 
 struct runtime {
     const struct runtime_ops *ops;
-    unsigned first_rank;  /* run-wide number of this launch's first rank: above 0 only in a pod */
-    unsigned rank, ranks; /* run-wide: this rank, and the end of the launch's ranks */
+    unsigned first_rank;  /* number of this launch's first rank among all launches: above 0 only in a pod */
+    unsigned rank, ranks; /* also counted among all launches; the launch has the ranks [first_rank, ranks) */
     enum role role;
     carrier_comm world, node; /* node: after runtime_node(); neither without MPI */
     struct lanes *lanes;      /* of a launch without MPI; owned; NULL: MPI */
     struct hello *hellos; /* [ranks]; owned; in a pod only those from first_rank on, and the supermaster's, are known */
-    struct node_name *nodes; /* [node_count] on rank 0, in the order of ranks; owned; may be NULL */
+    struct node_name *nodes; /* [node_count] on rank 0, sorted by rank; owned; may be NULL */
     unsigned node_count;
-    char *words; /* the job, `words_bytes` in all; owned */
+    char *words; /* the words of the job, each with a NUL, `words_bytes` in all; owned */
     size_t words_bytes;
-    char **word; /* [count + 1]; owned */
+    char **word; /* [count + 1] pointers to them; owned */
     struct topology topology;
     bool grouped, prepared;
-    bool exchanges; /* boundary data with other workers */
-    bool over;      /* all ranks have finished */
-    bool degraded;  /* a rank was lost: do not wait for all any more */
-    bool has_end;   /* END was sent or received: stopped ranks of this node are now continued, see rouse.c */
+    bool exchanges;
+    bool over;
+    bool degraded; /* a rank was lost: all are not waited for any more */
+    bool has_end;  /* END was sent or received: stopped ranks of this node are now continued, see rouse.c */
     uint64_t rouse_due_ns;
-    struct peers peers; /* after runtime_drive() has begun */
+    struct peers peers; /* valid after runtime_drive() has begun */
     struct doorbell doorbell;
     struct watch watch;
     struct guard guard;
     struct heartbeat heartbeat;
     struct ulfm ulfm;
-    struct streams *streams;              /* to other launches; borrowed; may be NULL */
-    const struct stream_welcome *welcome; /* of a pod's master, until ranks are renumbered; borrowed */
-    struct event_base *base;              /* owned; may be NULL */
-    struct net *net;                      /* the link's while machines are driven, else NULL; borrowed */
-    const struct link *link;              /* the link's while machines are driven, else NULL; borrowed */
-    bool (*link_needs)(const struct link *link, unsigned rank); /* of link.c while machines are driven, else NULL */
+    struct streams *streams;
+    const struct stream_welcome *welcome; /* of a pod's master, until ranks are renumbered */
+    struct event_base *base;
+    struct net *net;
+    const struct link *link;
+    bool (*link_needs)(const struct link *link,
+                       unsigned rank); /* NULL unless machines are driven, like `net` and `link` */
     /* Does the next step for a lost worker to return as another process. NULL: none returns. */
     enum comeback (*take_back)(struct runtime *runtime, unsigned rank);
     bool cores_are_free;
-    bool is_blind;           /* a pid does not mean the same process for all ranks of the node */
+    bool is_blind;           /* the ranks of the node are in different pid namespaces */
     bool can_run_heartbeats; /* each worker can send heartbeats while it computes */
     unsigned cores;
-    unsigned node_cores;   /* that the ranks of this node may use */
+    unsigned node_cores;
     bool sleeps_precisely; /* the timer slack is set */
 };
 
-/* MPI's number of a rank of this launch. */
 static inline int runtime_mpi_rank(const struct runtime *runtime, unsigned rank)
 {
     return (int)(rank - runtime->first_rank);
@@ -85,28 +84,24 @@ static inline bool runtime_has_rank(const struct runtime *runtime, unsigned rank
 /* Ends all ranks of this launch. May return with MPI. */
 void runtime_abort(const struct runtime *runtime, int status);
 
-/* Ends this process as failed; other ranks do not wait for it. */
+/* Ends this process as failed. Other ranks do not wait for it. */
 _Noreturn void runtime_exit_alone(struct runtime *runtime);
 
-/* The role of a rank of any launch. */
 enum role runtime_role_of(const struct runtime *runtime, unsigned rank);
 
-/* In ops_mpi.c: collective preparation. */
 int runtime_prepare(struct runtime *runtime, struct error *error);
 
-/* The ranks of this node as a communicator; the first call is collective. */
+/* Returns the communicator of this node's ranks. The first call is collective. */
 carrier_comm runtime_node(struct runtime *runtime);
 
-/* Returns when all ranks have called it (they sleep meanwhile), or a peer has ended: the run is then degraded. */
+/* Returns after all ranks have called it (they sleep meanwhile), or a peer has ended: the run is then degraded. */
 void runtime_wait_for_all(struct runtime *runtime);
-
-/* In alone.c: losses among workers without a supermaster (--dca). */
 
 /* True if all ranks are on this node and can watch each other's processes; after runtime_prepare(). */
 bool runtime_sees_all(const struct runtime *runtime);
 
-/* Starts a thread that detects losses, on rank 0 of any other rank, on other ranks of rank 0; `lost` then ends the
- * process. Requires runtime_sees_all(). -1: out of memory, files or threads. */
+/* Starts a thread that detects losses: on rank 0 of any other rank, on others of rank 0. `lost` must end the process.
+ * Requires runtime_sees_all(). -1: out of memory, files or threads. */
 int runtime_guard_alone(struct runtime *runtime, void (*lost)(void *context, unsigned rank), void *context);
 
 /* True for exactly one rank of the node, which then prints why the run ends. */

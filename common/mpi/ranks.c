@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers of this rank and of the serving ranks, and how a rank ends without the others. */
+/* Numbers of this rank and of the ranks that serve others, and how a rank ends without the others. */
 #include "common/mpi/runtime.h"
 #include "common/carrier/carrier.h"
 #include "common/machine/topology.h"

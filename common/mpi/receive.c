@@ -24,7 +24,7 @@ static void drop_sender(struct link *link, unsigned from, const char *reason)
 static void note_end(struct link *link, const struct end *end)
 {
     link->runtime->has_end |= !link->expects_jobs;
-    link->runtime->degraded |= end->degraded; /* even if this rank has not seen a loss itself */
+    link->runtime->degraded |= end->degraded;
 }
 
 static void refuse_if(struct link *link, unsigned from, const char *problem)
@@ -33,7 +33,7 @@ static void refuse_if(struct link *link, unsigned from, const char *problem)
         link_refuse(link, from, problem);
 }
 
-/* Handles a message; one that was queued is not queued again. */
+/* Handles a message. One that `has_waited` is not queued again. */
 static void handle_message(struct link *link, unsigned from, const unsigned char *bytes, size_t size, bool has_waited)
 {
     struct message message;
@@ -43,7 +43,8 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
         return;
     }
     if (message.type == MESSAGE_ADOPT && runtime_has_rank(link->runtime, from))
-        link->ops->watch(link->runtime, from); /* this worker's master is lost, possibly unknown here */
+        link->ops->watch(link->runtime,
+                         from); /* The master of this worker is lost, which this worker may not know yet. */
     if (link->expects_jobs && (message.type == MESSAGE_JOB || message.type == MESSAGE_SET_OVER)) {
         refuse_if(link, from, announcements_receive(link, from, &message));
         return;
@@ -74,12 +75,11 @@ static void handle_message(struct link *link, unsigned from, const unsigned char
     if (message.type == MESSAGE_END)
         note_end(link, &message.end);
     if (driver->cannot_store && message.type == MESSAGE_REPORT && !runtime_has_rank(link->runtime, from))
-        message.record_count = 0; /* the reported results may be missing */
+        message.record_count = 0; /* Results that the report mentions may be missing. */
     driver_step(driver, &event);
     driver_deliver_stored(driver);
 }
 
-/* The next message; MPI and the streams are checked first in turn. */
 static bool take_next(struct link *link, unsigned *from, const unsigned char **bytes, size_t *size)
 {
     struct far *far = &link->far;
@@ -100,7 +100,8 @@ bool link_receive(struct link *link, unsigned most)
     while (count < most) {
         const bool has_waited = link->early_is_due && early_take(link, &from, &bytes, &size);
         if (!has_waited && link->deferred.count > 0)
-            deferred_take(&link->deferred, 0, &from, &bytes, &size); /* arrived before those still in MPI */
+            deferred_take(&link->deferred, 0, &from, &bytes,
+                          &size); /* These arrived before those that MPI still holds. */
         else if (!has_waited && !take_next(link, &from, &bytes, &size))
             break;
         count++;

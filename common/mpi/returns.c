@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Lost workers of a set that return as another process: see take_back() in start.c.
  *
- * A job that was announced before continues without them: to its machine they stay lost. So do all loops whose workers
- * exchange boundary data, as with pods: only the supermaster knows of the return. */
+ * A job that was announced before continues without them: to its machine they stay lost. So does each loop whose
+ * workers exchange boundary data, as with pods: only the supermaster knows of the return. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/topology.h"
@@ -13,10 +13,9 @@
 
 #include <stdlib.h>
 
-/* Time between two looks at lost workers that may return. */
+/* How often to look for lost workers that return. */
 #define LOOK_NS 20000000u
 
-/* Makes the worker a peer again. */
 static void take_in(struct link *link, unsigned rank)
 {
     link->returns.since[rank] = link->announcements.newest + 1;
@@ -24,12 +23,11 @@ static void take_in(struct link *link, unsigned rank)
     link->ops->watch(link->runtime, rank);
 }
 
-/* True if the worker may still return. */
 static bool look_for_return(struct link *link, unsigned rank)
 {
     if (peers_state(&link->runtime->peers, rank) != PEER_LOST)
         return false;
-    if (net_knows(&link->net, rank)) /* what was sent to it is given up soon */
+    if (net_knows(&link->net, rank)) /* What was sent to the lost process is given up soon. */
         return true;
     const enum comeback comeback = link->runtime->take_back(link->runtime, rank);
     if (comeback == COMEBACK_DONE)

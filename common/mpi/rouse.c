@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* A rank that is stopped (SIGSTOP) when the run is over does not receive its END, and the others wait for it when they
- * leave in order. It is continued, so that the launcher sees every rank end in order.
+/* Continues ranks that are stopped (SIGSTOP) when the run is over. Such a rank does not receive its END, and the others
+ * wait for it when they leave.
  *
- * During the loop a stopped worker is left alone: others compute its work, and the core may be needed. From its END on
- * each rank checks the ranks after it on its node, up to the next one that runs and checks the others: one look at
+ * During the loop a stopped worker is left alone: others compute its work, and the core may be needed. From its END on,
+ * each rank checks the ranks after it on its node up to the next one that runs, which checks the others: one look at
  * /proc per rank. */
 #include "common/mpi/rouse.h"
 
@@ -22,12 +22,11 @@
 static void rouse(struct runtime *runtime, unsigned rank, int pid)
 {
     if (runtime->ops->signal_process(pid, SIGCONT) < 0 || !doorbell_claim_report(&runtime->doorbell, rank))
-        return; /* another rank prints it */
+        return; /* Another rank prints it. */
     say(stderr, "%s: rank %u: %s rank %u is stopped and the run is over: it goes on, to leave",
         role_name(runtime->role), runtime->rank, role_name(runtime->hellos[rank].role), rank);
 }
 
-/* True if the rank runs. */
 static bool look_after(struct runtime *runtime, unsigned rank)
 {
     if (!doorbell_reaches(&runtime->doorbell, rank) || doorbell_has_left(&runtime->doorbell, rank))

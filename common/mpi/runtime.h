@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs any of the three daemons' machines over MPI and libevent: start-up, messages, waiting, signals.
+/* Runs the machine of a daemon over MPI and libevent: start-up, messages, waiting, signals.
  *
  * MPI is polled; libevent provides signals, timers and the doorbell. An idle rank polls for a moment (yielding its core
  * if ranks outnumber cores), then sleeps in epoll until a peer on its node wakes it. */
@@ -10,65 +10,62 @@
 #include "common/util/ranges.h"
 #include "proto/message.h"
 
-/* The effects that a program provides for its machine. Unneeded calls may be NULL. */
+/* What a program does for its machine. Functions that are not needed may be NULL. */
 struct effects {
     void *context;
-    /* For a worker. */
-    struct executor *executor; /* borrowed; NULL for daemons that never compute */
-    /* Opens the executor before the first chunk or probe and sets `executor`; may be NULL. */
+    struct executor *executor; /* of a worker; NULL for daemons that never compute */
+    /* Opens the executor before the first chunk or probe and sets `executor`. */
     int (*open)(void *context, struct error *error);
-    /* Called around computing and probing, for kernels that use the folder or environment; may be NULL. */
+    /* Called around computing and probing, for kernels that use the job's folder or environment. */
     int (*enter)(void *context, struct error *error);
     void (*leave)(void *context);
-    /* A chunk begins, and is finished; may be NULL. */
+    /* Called before a chunk begins and after it is finished. */
     void (*chunk_begins)(void *context);
     void (*chunk_ends)(void *context, const struct chunk_event *chunk);
-    bool notes_ran; /* the chunks are noted for tell_ran() of any rank of this node */
-    /* The supermaster is lost: reports the latest chunk of a worker of this node. May be NULL. */
+    bool notes_ran; /* its chunks are noted, so that any rank of this node can call tell_ran() for them */
+    /* The supermaster is lost: reports the latest chunk of a worker of this node. */
     void (*tell_ran)(const struct range *range);
-    struct load_meter *meter; /* load to report to the machine; may be NULL */
-    /* For a rank that collects: writes to the output. */
+    struct load_meter *meter;
+    /* For a rank that collects results: writes them to the output. */
     int (*store)(void *context, const struct part *part, const void *data, uint64_t bytes, struct error *error);
-    /* Pod's master: results go to the supermaster's store() by the stream. */
+    /* of a pod's master: results go to the supermaster's store() by the stream */
     bool stores_far;
-    /* Supermaster: true if this part of this size can belong to the output. */
+    /* Of the supermaster: true if this part of this size can belong to the output. */
     bool (*fits)(void *context, const struct part *part, uint64_t bytes);
-    /* For a rank that keeps a journal: records ranges as done. */
+    /* Records ranges as done. The next three are for a rank that keeps a journal. */
     int (*journal)(void *context, const struct range *ranges, size_t count, uint64_t digest, struct error *error);
-    /* Likewise: records the deaths of iterations. */
+    /* Records deaths of iterations. */
     int (*deaths)(void *context, const struct poison *deaths, struct error *error);
-    /* Likewise, in a loop with dependencies: records boundary data, see ACTION_POINT. */
+    /* Records boundary data of a loop with dependencies: see ACTION_POINT. */
     int (*point)(void *context, const struct action *action, struct error *error);
     /* For a rank that leads a growing loop: reports its present length. */
     int (*grow)(void *context, struct growth *growth, struct error *error);
     /* With --durability node: syncs stored results to the disk. */
     int (*sync)(void *context, struct error *error);
-    /* All ranks are there, and losses are detected from now on; may be NULL. */
     void (*begun)(void *context);
-    /* A signal has asked this rank to drain; may be NULL. */
     void (*asked)(void *context);
-    /* Completes a worker's THREADS message; may be NULL. */
+    /* Completes a worker's THREADS message. */
     void (*tell)(void *context, struct threads *threads);
-    /* Called before other ranks are told of a loss, or to leave without waiting for each other: the program prints its
-     * messages now, because a launcher may end this rank with the first of them. May be NULL. */
+    /* Called before other ranks are told of a loss, or to leave without waiting for each other. The program must print
+     * its messages now, because a launcher may end this rank as soon as another one ends. */
     void (*parting)(void *context);
-    /* Called about every tick_ns, for a progress line; NULL or 0: never. */
+    /* Called about every tick_ns, for a progress line; 0: never. */
     void (*tick)(void *context, uint64_t now_ns);
     uint64_t tick_ns;
     /* --inject-delay: additional time for each chunk that the machine cuts, or assigns to a worker. */
     uint64_t calculation_ns, assignment_ns;
 };
 
-/* What each rank contributes to the start. */
 struct introduction {
     enum role role;
     const char *version; /* "major.minor.patch" */
-    int status;          /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP */
-    const char *text;    /* printed for all by the lowest rank with that status; may be NULL */
+    int status; /* 0, or why it cannot take part: an enum exit_status, or HELLO_STATUS_HELP. The lowest rank with that
+                   status prints `text`. */
+    const char *text;
     bool dca;
     bool pod;         /* of a master: its launch joins a set, by runtime_enter_set() */
     bool listens;     /* of a supermaster: pods may join */
-    bool has_threads; /* threads without MPI calls may compute */
+    bool has_threads; /* threads that make no MPI calls may compute */
 };
 
 struct runtime;
@@ -80,12 +77,13 @@ bool runtime_is_launched(void);
  * NULL) in the signal handler. No effect without a launcher. */
 void runtime_remember_signals(void (*tell)(void));
 
-/* Initialises MPI, exchanges hellos, checks the line-up. NULL: leave with `*status`; the reason is printed. */
+/* Initialises MPI, exchanges hellos and checks the line-up. NULL: the reason is printed, and the caller leaves with
+ * `*status`. */
 struct runtime *runtime_join(int *argc, char ***argv, const struct introduction *introduction, int *status);
 
 /* Sends the job from the supermaster to all. The supermaster passes its words, or a status other than 0 with which all
- * leave: this then returns NULL with `*status` on every rank. The others receive `*count` words, borrowed for the
- * runtime's life. */
+ * leave: this then returns NULL with `*status` on every rank. The others receive `*count` words, borrowed until
+ * runtime_leave(). */
 char *const *runtime_share_job(struct runtime *runtime, int argc, char *const *argv, int *status, unsigned *count);
 
 struct streams;
@@ -98,69 +96,68 @@ void runtime_enter_set(struct runtime *runtime, struct streams *streams, const s
 /* For a supermaster: pods may join by these streams, which are borrowed until link_close(). Call before link_open(). */
 void runtime_take_streams(struct runtime *runtime, struct streams *streams);
 
-/* Groups the ranks; `grouping`: a set of enum topology_grouping. Valid until runtime_leave(); NULL: out of memory. */
+/* Groups the ranks; `grouping` is a set of enum topology_grouping. The result is valid until runtime_leave(). NULL: out
+ * of memory. */
 const struct topology *runtime_group(struct runtime *runtime, unsigned grouping);
 
-/* The libevent base of this rank: events added by the program are served while a machine is driven, within a
+/* Returns the libevent base of this rank. Events that the program adds are served while a machine is driven, within a
  * millisecond even when busy. Call before runtime_drive(); borrowed until runtime_leave(). NULL: out of memory or
  * files. */
 struct event_base;
 struct event_base *runtime_base(struct runtime *runtime);
 
-/* The running chunk of this rank, where others of its node see it; until runtime_leave(). */
+/* Returns the running chunk of this rank, which others of its node see; valid until runtime_leave(). */
 struct span;
 struct span *runtime_span(struct runtime *runtime);
 
 unsigned runtime_rank(const struct runtime *runtime);
 unsigned runtime_ranks(const struct runtime *runtime);
 
-/* True if this launch is a pod, whose supermaster is reached by a stream. */
 bool runtime_is_pod(const struct runtime *runtime);
 
-/* Rank that serves worker `rank` (the supermaster in the central topology); after runtime_group(). */
+/* Returns the rank that serves worker `rank` (the supermaster in the central topology); after runtime_group(). */
 unsigned runtime_master_of(const struct runtime *runtime, unsigned rank);
 
 unsigned runtime_supermaster(const struct runtime *runtime);
 
-/* Host name of a rank's node, up to its first dot; NULL if unknown: rank 0 knows it. */
+/* Returns the host name of a rank's node, up to its first dot. Only rank 0 knows it, others get NULL. */
 const char *runtime_host_of(const struct runtime *runtime, unsigned rank);
 
-/* Cores that the ranks of all nodes may use together; 0 before runtime_drive(). */
+/* Returns the cores that the ranks of all nodes may use together; 0 before runtime_drive(). */
 unsigned runtime_cores(const struct runtime *runtime);
 
-/* What carries the messages: "memory", or an MPI library with its version. */
+/* Returns what carries the messages: "memory", or an MPI library with its version. */
 const char *runtime_carrier(void);
 
 /* Sets the cores and workers of this node if the workers have more threads (`threads->count` each) than there are
  * cores; otherwise 0. After runtime_prepare(), which runtime_drive() calls. */
 void runtime_note_sharing(const struct runtime *runtime, struct threads *threads);
 
-/* In nanoseconds, as in events. */
 uint64_t runtime_now(void);
 
 /* Waits `ns` for --inject-delay: busy if each rank has a core of its own, otherwise mostly asleep, so that the others
  * are as little affected as with a core per rank. After runtime_prepare(). */
 void runtime_delay(struct runtime *runtime, uint64_t ns);
 
-/* Sleeps for `ns`, and some 15 us longer, less than with the default timer slack. */
+/* Sleeps for `ns` and some 15 us longer, which is less than with the default timer slack. */
 void runtime_nap(struct runtime *runtime, uint64_t ns);
 
-/* When this process started, on the same clock. */
+/* Returns when this process started, on the clock of runtime_now(). */
 uint64_t runtime_process_start(void);
 
-/* Drives the machine on all ranks, after runtime_group(), until it exits; returns its status. `failure` (or NULL) is
- * delivered first, as EVENT_FATAL instead of EVENT_START. */
+/* Drives the machine until it exits, and returns its status; on all ranks, after runtime_group(). A `failure` that is
+ * not NULL is delivered as EVENT_FATAL instead of EVENT_START. */
 int runtime_drive(struct runtime *runtime, const struct machine *machine, const struct effects *effects,
                   const char *failure);
 
 /* Waits until all ranks have finished, unless one was lost. */
 void runtime_wait(struct runtime *runtime);
 
-/* True if a rank of the run was lost. */
 bool runtime_is_degraded(const struct runtime *runtime);
 
-/* The machine declared a rank lost whose process may still exist: do not wait for all any more. */
+/* Notes that the machine declared a rank lost whose process may still exist: all are not waited for any more. */
 void runtime_note_loss(struct runtime *runtime);
 
-/* Finalises MPI and frees everything; if a rank was lost, exits with `status`, as that would not return. */
+/* Finalises MPI and frees everything. If a rank was lost, finalising would not return, so the process exits with
+ * `status`. */
 void runtime_leave(struct runtime *runtime, int status);

@@ -2,10 +2,10 @@
 /* Sends messages of machines. Blocks only if too many sends are unfinished, at most until a peer is found to have
  * ended.
  *
- * A rank without room waits for its oldest send. Workers on different nodes do not watch each other, so if the receiver
- * is lost the send may never finish, and only an END from above ends the wait, provided the serving rank lives. If that
- * is the END of a job of a set, the other ranks stay and waiting stops. So a worker that exchanges boundary data
- * receives messages while it waits, looks for an END, and keeps them all in order for later. */
+ * A rank without room waits for its oldest send. Workers on different nodes do not watch each other, so a send to a
+ * lost worker may never finish, and only an END from above ends the wait, provided the serving rank lives. If that is
+ * the END of a job of a set, the other ranks stay and waiting stops. So a worker that exchanges boundary data receives
+ * messages while it waits, looks for an END, and keeps them all in order for later. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/executor.h"
@@ -20,7 +20,6 @@
 
 #include <assert.h>
 
-/* Releases boundary data that are no longer being sent. */
 static void release_halos(struct driver *driver)
 {
     struct releases *releases = &driver->releases;
@@ -83,9 +82,9 @@ void driver_delay(struct driver *driver)
 /* Checks for room between two checks for ended peers. */
 #define LOOKS_PER_END 256
 
-/* True if the end of a message's receiver would be noticed while this rank waits for the send. For remote receivers of
- * boundary data only the serving rank notices. If that has ended too, the supermaster would, but only once it serves
- * this rank; nor does any rank once the job is over. */
+/* True if the end of a message's receiver would be noticed while this rank waits for the send. If boundary data go to
+ * another node, only the serving rank notices. If that rank has ended too, the supermaster notices, but only after it
+ * serves this rank; and after the job is over no rank does. */
 static bool may_wait(const struct link *link)
 {
     const struct runtime *runtime = link->runtime;
@@ -126,7 +125,7 @@ void link_make_room(struct link *link)
         defer_next(link);
         if (looks % LOOKS_PER_END == 0) {
             const uint64_t now_ns = link->ops->now();
-            link->ops->look(&link->wait, now_ns); /* so that ends reported by the system are noticed */
+            link->ops->look(&link->wait, now_ns); /* This notices ends that the system reports. */
             link->ops->look_at_peers(link->runtime, now_ns);
         }
     }
@@ -165,7 +164,7 @@ bool driver_steal(struct driver *driver, unsigned to, unsigned waiting, bool is_
     return result > 0;
 }
 
-/* What a message that is not of the usual way of a chunk needs before it is sent. False if it is not to be sent. */
+/* Prepares a message that does not belong to the usual way of a chunk. False if it is not to be sent. */
 __attribute__((noinline, cold)) static bool prepare_send(struct driver *driver, unsigned to,
                                                          const struct message **message, struct message *told)
 {
@@ -201,13 +200,15 @@ void driver_send_now(struct driver *driver, unsigned to, const struct message *m
         return;
     link_make_room(link);
     if (!peers_can_send(&link->runtime->peers, to)) {
-        if (message->payload != PAYLOAD_NONE && effects->executor != NULL) /* masters forward what they borrow */
+        if (message->payload != PAYLOAD_NONE &&
+            effects->executor !=
+                NULL) /* Masters forward what they borrow; a worker's data are released by its executor. */
             executor_sent(effects->executor, message->payload_data);
         return;
     }
     if (!link_send(link, &driver->user, to, message) || !runtime_has_rank(link->runtime, to))
         return;
     link_progress_sends(link);
-    if (link->net.send_count > 0) /* otherwise the receiver was woken already */
+    if (link->net.send_count > 0) /* Otherwise the receiver was woken already. */
         link->ops->ring(link->runtime, to);
 }

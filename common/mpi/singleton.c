@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Recognises a rank started by the launcher of another MPI library: see singleton.h.
- *
- * Such a launcher sets variables that this library does not read, so MPI_Init makes each rank a world of its own; srun,
- * for example, starts ranks of any library. */
+/* Recognises a rank that the launcher of another MPI library started. Such a launcher sets variables that this library
+ * does not read, so MPI_Init makes each rank a world of its own; srun, for example, starts ranks of any library. */
 #include "common/mpi/singleton.h"
 
 #include "common/carrier/carrier.h"

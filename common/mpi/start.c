@@ -31,7 +31,7 @@
 
 uint64_t runtime_process_start(void)
 {
-    /* Field 22 of /proc/self/stat: start time in ticks since boot. */
+    /* Field 22 of /proc/self/stat is the start time in ticks since boot. */
     char line[1024] = "";
     FILE *file = fopen("/proc/self/stat", "r");
     if (file != NULL) {
@@ -79,15 +79,15 @@ static void print_why_all_leave(const struct runtime *runtime, const struct intr
     }
     for (unsigned i = 0; i < runtime->rank; i++)
         if (runtime->hellos[i].status == status)
-            return; /* a lower rank prints it */
+            return; /* A lower rank prints it. */
     if (introduction->status == status && introduction->text != NULL)
         print_text(status == HELLO_STATUS_HELP ? stdout : stderr, introduction->text);
 }
 
-/* The lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, heartbeat.c
- * has a thread that uses MPI in turn with the rank's own. Otherwise only the rank's own thread does, but MPI must know
- * of other computing threads (FUNNELED). Open MPI 4 locks a mutex per message from FUNNELED on, Open MPI 5 and MPICH
- * only with MULTIPLE. */
+/* Returns the lowest sufficient thread level. If ranks are on several nodes, or do not see each other's processes, the
+ * thread of heartbeat.c uses MPI in turn with the rank's own. Otherwise only the rank's own thread does, but MPI must
+ * know of other computing threads (FUNNELED). Open MPI 4 locks a mutex per message from FUNNELED on, Open MPI 5 and
+ * MPICH only with MULTIPLE. */
 static enum carrier_level least_level(const struct introduction *introduction)
 {
     if (!place_holds_all())
@@ -95,15 +95,14 @@ static enum carrier_level least_level(const struct introduction *introduction)
     return introduction->has_threads ? CARRIER_FUNNELED : CARRIER_SINGLE;
 }
 
-/* Finalises MPI. Open MPI 4.1 unloads its PMIx client while its own thread may still run callbacks of it, for example
- * when the launcher reports a rank's exit status; so shared objects are kept loaded. */
+/* Open MPI 4.1 unloads its PMIx client while its own thread may still run callbacks of it, for example when the
+ * launcher reports a rank's exit status. So shared objects are kept loaded. */
 static void finalize_mpi(void)
 {
     objects_keep();
     carrier->finish();
 }
 
-/* Initialises MPI. False, after printing an error, if there is no carrier or this rank is wrongly alone. */
 static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
     struct error error;
@@ -112,8 +111,7 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
             say(stderr, "hdss: %s", error.text);
         return false;
     }
-    /* The world communicator is not duplicated, which would take rounds over all ranks. heartbeat.c checks the
-     * level. */
+    /* Duplicating the world communicator would take rounds over all ranks. heartbeat.c checks the level. */
     runtime->world = carrier->begin(argc, argv, least_level(introduction));
     runtime->rank = (unsigned)carrier->rank(runtime->world);
     runtime->ranks = (unsigned)carrier->ranks(runtime->world);
@@ -123,7 +121,6 @@ static bool begin_mpi(struct runtime *runtime, int *argc, char ***argv, const st
     return false;
 }
 
-/* Joins the launch, with MPI or without. False on failure, which has been printed. */
 static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const struct introduction *introduction)
 {
     struct error error;
@@ -140,7 +137,6 @@ static bool begin_launch(struct runtime *runtime, int *argc, char ***argv, const
     return true;
 }
 
-/* Why this launch without MPI is impossible, or NULL. */
 static const char *why_not_without_mpi(const struct runtime *runtime)
 {
     const struct hello *first = &runtime->hellos[0];
@@ -158,7 +154,7 @@ static int check_launch_lineup(const struct runtime *runtime, struct error *erro
     struct error unread;
     error = error_or(error, &unread);
     const int status = topology_check(runtime->hellos, runtime->ranks, error);
-    const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* by the rank itself */
+    const bool is_said = status != EXIT_STATUS_DONE && error->text[0] == '\0'; /* The rank prints the reason itself. */
     const char *why_not = !is_said && runtime->lanes != NULL ? why_not_without_mpi(runtime) : NULL;
     if (why_not == NULL)
         return status;
@@ -170,11 +166,11 @@ struct runtime *runtime_join(int *argc, char ***argv, const struct introduction 
 {
     struct runtime *runtime = calloc(1, sizeof *runtime);
     struct error error;
-    signal(SIGPIPE, SIG_IGN); /* a closed terminal and a limit of file sizes are reported as errors */
+    signal(SIGPIPE, SIG_IGN); /* A closed terminal and a limit of file sizes are then reported as errors. */
     signal(SIGXFSZ, SIG_IGN);
     if (runtime == NULL) {
         say(stderr, "%s: out of memory", role_name(introduction->role));
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the other processes */
+        exit(EXIT_STATUS_FAILED); /* The launcher ends the other processes. */
     }
     if (!begin_launch(runtime, argc, argv, introduction)) {
         *status = EXIT_STATUS_USAGE;
@@ -211,7 +207,6 @@ static int pack_words(struct runtime *runtime, int argc, char *const *argv, unsi
     return 0;
 }
 
-/* Lists the words, the last of which ends with a NUL. */
 static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
 {
     *count = 0;
@@ -226,15 +221,14 @@ static int list_words(struct runtime *runtime, unsigned bytes, unsigned *count)
     return 0;
 }
 
-/* Head of the job. Words that do not fit follow in a message of their own. */
+/* Words of the job that do not fit follow in a message of their own. */
 struct job_head {
     uint32_t status, bytes;
-    uint32_t first_rank; /* run-wide number of the first rank */
+    uint32_t first_rank; /* number of the first rank among all launches */
     uint32_t is_near;    /* of a pod: the supermaster is on the sender's node */
     char words[2032];
 };
 
-/* Packs the words for the other ranks: this rank's own or, in a pod, those of the set. */
 static int give_words(struct runtime *runtime, int argc, char *const *argv, struct job_head *head)
 {
     const struct stream_welcome *welcome = runtime->welcome;
@@ -250,13 +244,12 @@ static int give_words(struct runtime *runtime, int argc, char *const *argv, stru
     return 0;
 }
 
-/* Renumbers the ranks of a pod. */
 static int renumber(struct runtime *runtime, unsigned first_rank)
 {
     struct hello *hellos = calloc((size_t)first_rank + runtime->ranks, sizeof *hellos);
     if (hellos == NULL)
         return -1;
-    hellos[0].role = ROLE_SUPERMASTER; /* at the other end of the stream */
+    hellos[0].role = ROLE_SUPERMASTER; /* The supermaster is at the other end of the stream. */
     memcpy(hellos + first_rank, runtime->hellos, runtime->ranks * sizeof *hellos);
     for (unsigned i = first_rank; i < first_rank + runtime->ranks; i++)
         hellos[i].node += first_rank;
@@ -270,29 +263,28 @@ static int renumber(struct runtime *runtime, unsigned first_rank)
     return 0;
 }
 
-/* The supermaster needs a core of the sender's node, too, so that ranks there do not poll if cores are too few. */
+/* The supermaster also needs a core of the sender's node; if there are too few, ranks there must not poll. */
 static void share_cores_with_supermaster(struct runtime *runtime, unsigned giver)
 {
     const unsigned node = runtime->hellos[giver].node;
-    unsigned here = 1; /* the supermaster */
+    unsigned here = 1;
     for (unsigned i = 0; i < runtime->ranks; i++)
         here += runtime->hellos[i].node == node;
     if (runtime->hellos[runtime->rank].node == node && here > runtime->node_cores)
         runtime->cores_are_free = false;
 }
 
-/* --- Workers that return. If a worker of a set is lost, the launcher of a launch without MPI may start its program
- * once more. The new process does what each rank does at the start: it exchanges bytes with the first rank, which is
- * here already. It takes part in the jobs that are announced later. */
+/* If a worker of a set is lost, the launcher of a launch without MPI may start its program once more. The new process
+ * does what each rank does at the start: it exchanges bytes with the first rank, which is already running. It takes
+ * part in jobs that are announced later. */
 
-/* What the first rank tells a rank at the start, except the job's words beyond its head. */
 static size_t start_bytes(const struct runtime *runtime)
 {
     return runtime_meet_bytes(runtime) + sizeof(struct job_head) + runtime->words_bytes + doorbell_room_bytes();
 }
 
-/* Frees the slot of a worker once its process has ended. The launcher takes this SIGCHLD as one that a child has
- * caused. Nothing waits for room later, so all that the new process is told must fit into its lane. */
+/* Frees the slot of a worker after its process has ended. The SIGCHLD makes the launcher look. The first rank does not
+ * wait for room later, so all that it tells the new process must fit into the lane. */
 static enum comeback offer_slot(struct runtime *runtime, unsigned rank)
 {
     if (!watch_has_ended(&runtime->watch, rank))
@@ -326,7 +318,7 @@ static enum comeback take_back(struct runtime *runtime, unsigned rank)
     if (met == 0)
         return COMEBACK_AWAITED;
     lanes_set_slot(runtime->lanes, rank, met > 0 ? SLOT_TAKEN : SLOT_CLOSED);
-    if (met < 0) { /* the launcher ends it */
+    if (met < 0) { /* The launcher ends the process. */
         kill(getppid(), SIGCHLD);
         return COMEBACK_NONE;
     }
@@ -336,7 +328,6 @@ static enum comeback take_back(struct runtime *runtime, unsigned rank)
     return COMEBACK_DONE;
 }
 
-/* The rank, in MPI's numbering, that sends the job to the others. */
 static unsigned find_giver(const struct runtime *runtime)
 {
     unsigned giver = 0;
@@ -444,7 +435,7 @@ bool runtime_is_degraded(const struct runtime *runtime)
     return runtime->degraded;
 }
 
-/* Time for last MPI progress: messages reported as sent may still be in this process. */
+/* How long MPI is given to make progress: messages reported as sent may still be in this process. */
 #define LAST_PROGRESS_NS 200000000u
 #define LAST_NAP_NS      1000000u
 
@@ -471,10 +462,10 @@ static _Noreturn void exit_without_others(struct runtime *runtime, int status)
     runtime->ops->end_process(status);
 }
 
-/* Time limit for MPI_Finalize(), which never returns if a rank is killed just then or the launcher does not answer. All
- * work is done by now. Ranks that share cores need longer: hundreds on a few cores a minute. */
+/* Time limit for MPI_Finalize(), which never returns if a rank is killed at that time or the launcher does not answer.
+ * All work is done by now. Ranks that share cores need longer: hundreds on a few cores a minute. */
 #define FINALIZE_S      10
-#define FINALIZE_FAR_S  60 /* over several nodes */
+#define FINALIZE_FAR_S  60 /* with several nodes */
 #define FINALIZE_RANK_S 0.4
 
 static unsigned finalize_max_s(const struct runtime *runtime)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Steps of machines: a machine takes an event, and its actions are applied. If a step drops a rank, the machines of all
- * jobs are told of the loss directly afterwards, by steps of their own; therefore driver_step() and link_lose_fenced()
- * call each other. */
+/* Passes events to machines and applies their actions. If a step drops a rank, the machines of all jobs are told of the
+ * loss directly afterwards, by steps of their own; therefore driver_step() and link_lose_fenced() call each other. */
 #include "common/mpi/driver.h"
 
 #include "common/machine/machine.h"
@@ -27,10 +26,9 @@ static void step_once(struct driver *driver, struct event *event)
 {
     event->now_ns = driver->link->now_ns;
     driver->machine->step(driver->machine->self, event, &driver->actions);
-    driver_delay(driver); /* for chunks that are not sent in this step */
+    driver_delay(driver); /* This is for chunks that are not sent in this step. */
 }
 
-/* Takes the next event that resulted from the last step; false if there is none. */
 static bool take_left(struct driver *driver, struct left_event *left)
 {
     struct outcome *outcome = &driver->outcome;
@@ -112,7 +110,6 @@ bool link_runs(const struct link *link)
     return !link->is_broken && (driver != NULL || (link->expects_jobs && link->announcements.end == 0));
 }
 
-/* Abandons data that were to be received from an ended rank. */
 static void cancel_data(struct link *link, unsigned rank)
 {
     struct event stored = {.type = EVENT_STORED, .lost = true};
@@ -162,8 +159,8 @@ static void leave_without_workers(struct link *link)
     link_ask_to_leave(link, true);
 }
 
-/* A lost worker may return in a set on one machine whose supermaster serves all. If all are lost, the set ends and is
- * started again instead. */
+/* In a set on one machine whose supermaster serves all, a lost worker may return. If all are lost, none is awaited: the
+ * set ends and is started again. */
 static void await_return(struct link *link, unsigned rank)
 {
     const struct runtime *runtime = link->runtime;
@@ -187,7 +184,6 @@ static void deliver_loss(struct link *link, unsigned rank)
     leave_without_workers(link);
 }
 
-/* Makes the workers of a lost master and the supermaster watch each other. */
 static void watch_orphans(struct runtime *runtime, unsigned master)
 {
     const struct topology *topology = &runtime->topology;

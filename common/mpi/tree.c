@@ -3,9 +3,9 @@
  *
  * The parent of a rank is the rank without its highest bit (counted from the tree's root), so messages use ranks - 1
  * pairs of ranks, always the same: between nodes MPI makes a connection for each pair, and its own collectives use
- * about log2(ranks) pairs per rank. With ranks distributed round robin over a power of two of nodes, parents are on the
- * same node. The subtree of v, with highest bit h, has the ranks v, v + 2h, v + 4h, ..: a rank knows how much its
- * children send.
+ * about log2(ranks) pairs per rank. If ranks are distributed round robin over a power of two of nodes, parents are on
+ * the same node. The subtree of v, with highest bit h, has the ranks v, v + 2h, v + 4h, ..: so a rank knows how much
+ * its children send.
  *
  * In a launch without MPI the tree is flat: all ranks exchange with the first, the root.
  *
@@ -27,15 +27,15 @@
 #define NAP_MIN_NS 20000u
 #define NAP_MAX_NS 20000000u
 #define PATIENCE   8
-/* Most children of a rank: one per bit of its number. */
+/* A rank has at most one child per bit of its number. */
 #define CHILDREN_MAX 32
 
 struct tree {
     struct runtime *runtime;
-    unsigned ranks;      /* of this launch */
+    unsigned ranks;
     unsigned root, own;  /* root: MPI's number; own: counted from the root */
-    unsigned span;       /* the ranks of the subtree are own, own + span, own + 2 span, .. */
-    tree_lost *has_lost; /* ends waiting when true; may be NULL */
+    unsigned span;       /* the subtree has the ranks own, own + span, own + 2 span, .. */
+    tree_lost *has_lost; /* waiting ends when this returns true; may be NULL */
 };
 
 static struct tree tree_of(struct runtime *runtime, unsigned root)
@@ -69,7 +69,7 @@ static void nap_since(struct runtime *runtime, uint64_t began_ns)
     runtime->ops->nap(runtime, nap_ns < NAP_MIN_NS ? NAP_MIN_NS : nap_ns > NAP_MAX_NS ? NAP_MAX_NS : nap_ns);
 }
 
-/* True when all requests are complete; false if a rank was lost before. MPI returns errors only in that case. */
+/* True when all requests are complete, false if a rank was lost before. MPI returns errors only in that case. */
 static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, carrier_request *requests)
 {
     const uint64_t began_ns = runtime->ops->now();
@@ -88,7 +88,6 @@ static bool wait_for(struct runtime *runtime, tree_lost *has_lost, int count, ca
     return true;
 }
 
-/* Receives the gathered data of each child's subtree, concatenated. */
 static bool take_from_children(const struct tree *tree, unsigned char *room, size_t bytes)
 {
     carrier_request requests[CHILDREN_MAX];

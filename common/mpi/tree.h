@@ -7,14 +7,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Gathers `bytes` from each rank in `all` on rank 0, in the tree's order. Collective. */
+/* Collective: rank 0 gets `bytes` from each rank in `all`, in the tree's order. */
 int tree_gather(struct runtime *runtime, const void *own, size_t bytes, void *all);
-/* Broadcasts `bytes` from the rank `root`. Collective. */
+/* Collective: all ranks get `bytes` from the rank `root`. */
 void tree_share(struct runtime *runtime, unsigned root, void *data, size_t bytes);
 /* The first rank of a node sends data to the others of the node, which receive them. */
 int tree_tell_node(struct runtime *runtime, const void *data, size_t bytes);
 void tree_hear_node(struct runtime *runtime, unsigned first, void *data, size_t bytes);
-/* True if a peer has ended. */
 typedef bool tree_lost(struct runtime *runtime);
-/* Returns when all have called it, or false after `has_lost` was true; it may be NULL. */
+/* Returns true after all ranks have called it, or false after `has_lost` (may be NULL) returned true. */
 bool tree_wait(struct runtime *runtime, tree_lost *has_lost);

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Detection of failed ranks by an MPI library with ULFM (Open MPI 5); no effect with other libraries.
  *
- * The library is asked once per second, and when an operation failed for that reason: watched peers that it names have
- * ended, as if another detector had reported them. All failures are acknowledged, because receives from any rank would
- * otherwise fail forever. Errors are returned instead of ending the rank; net.c handles them. The library does this
- * only under `mpirun --with-ft ulfm`, and reports nothing otherwise. */
+ * The library is asked once per second, and after an operation failed because of a lost rank. Watched peers that it
+ * names have ended, as if another detector had reported them. All failures are acknowledged, because receives from any
+ * rank would otherwise fail forever. MPI returns errors instead of ending the rank; net.c handles them. The library
+ * does this only under `mpirun --with-ft ulfm`, and reports nothing otherwise. */
 #include "common/mpi/ulfm.h"
 
 #include "common/mpi/detect.h"
 #include "common/mpi/rank.h"
 
 #define ASK_EVERY_NS 1000000000u
-/* Failed ranks fetched per call. */
-#define LOSSES_MAX 16
+#define LOSSES_MAX   16
 
 void ulfm_begin(carrier_comm comm)
 {

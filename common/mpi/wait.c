@@ -4,7 +4,8 @@
  * A rank first polls for a moment: SPIN_NS if every rank of the node can have a core, less and with sched_yield() if
  * they share cores, and not at all if a kernel waits for a process that needs the core. Then it sets its doorbell flag,
  * checks once more and sleeps in epoll. If a send needs this rank's progress, or peers are on other nodes, which have
- * no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; a patient worker longer the longer it has waited. */
+ * no doorbell, it naps in growing steps instead, up to NAP_MAX_NS; the naps of a patient worker grow with the time that
+ * it has waited. */
 #include "common/mpi/wait.h"
 
 #include <errno.h>
@@ -24,7 +25,7 @@
 #define SLEEP_MAX_NS        20000000u
 #define SLEEP_MAX_SHARED_NS 500000000u
 #define LOOK_NS             1000000u
-/* Checks for messages per reading of the clock, which takes as long as half a check. */
+/* Reading the clock takes as long as half a check for messages. */
 #define SPIN_LOOKS 8
 /* Bytes read from the doorbell per turn, so that a sender that rings endlessly does not stop the rank. */
 #define RINGS_PER_TURN 16
@@ -84,7 +85,7 @@ struct event_base *wait_new_base(void)
     struct event_config *config = event_config_new();
     if (config == NULL)
         return NULL;
-    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* otherwise a timer of 1 ms takes 4 */
+    event_config_set_flag(config, EVENT_BASE_FLAG_PRECISE_TIMER); /* Otherwise a timer of 1 ms takes 4. */
     event_config_set_flag(config, EVENT_BASE_FLAG_NOLOCK);
     struct event_base *base = event_base_new_with_config(config);
     event_config_free(config);
@@ -98,7 +99,7 @@ static void sleep_in_base(struct wait *wait, uint64_t now_ns, uint64_t until_ns)
     event_add(wait->timer, &span);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
         if (work->event !=
-            NULL) /* only here: the event stays until the kernel has looked, and would keep the loop busy */
+            NULL) /* The event is added only now: it stays until the kernel has looked, and would keep the loop busy. */
             event_add(work->event, NULL);
     event_base_loop(wait->base, EVLOOP_ONCE);
     for (const struct wait_work *work = wait->works; work != NULL; work = work->next)
@@ -184,7 +185,7 @@ void wait_fini(struct wait *wait)
     for (int i = 0; i < DRAIN_SIGNALS; i++) {
         if (wait->signals[i] != NULL)
             event_free(wait->signals[i]);
-        signal(drain_signals[i], SIG_IGN); /* a second signal must not kill a rank that has left */
+        signal(drain_signals[i], SIG_IGN); /* A second signal must not kill a rank that has left. */
     }
     if (wait->bell != NULL)
         event_free(wait->bell);
@@ -234,7 +235,7 @@ bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, ui
             sched_yield();
             return true;
         }
-        /* With something pending it does not poll but continues. */
+        /* If something is pending, the rank does not poll but continues. */
         for (int i = 0; i < SPIN_LOOKS && !pending && !poll(context); i++)
             ;
         return false;

@@ -13,49 +13,47 @@
 
 /* Work of another process that this rank waits for. */
 struct wait_work {
-    struct event *event;    /* its descriptor is readable; owned; NULL: no descriptor */
-    const bool *is_away;    /* true while another process, which needs the core, does the work; borrowed */
-    struct wait *wait;      /* NULL: not begun */
-    struct wait_work *next; /* borrowed */
+    struct event *event; /* its descriptor is readable; owned; NULL: no descriptor */
+    const bool *is_away; /* true while the other process works, which needs the core */
+    struct wait *wait;   /* NULL: not begun */
+    struct wait_work *next;
 };
 
 struct wait {
-    struct event_base *base; /* owned if has_own_base */
+    struct event_base *base;
     bool has_own_base;
     struct event *signals[DRAIN_SIGNALS];
     struct event *bell;
     struct event *timer;
-    struct event *ends;      /* a peer has ended; may be NULL */
-    struct wait_work *works; /* borrowed */
+    struct event *ends; /* a peer has ended; may be NULL */
+    struct wait_work *works;
     /* Sleeps until a time, or until a descriptor is readable. */
     void (*sleep)(struct wait *wait, uint64_t now_ns, uint64_t until_ns);
-    bool work_is_ready;     /* the descriptor of one of `works` ended the sleep */
-    bool cores_are_free;    /* each rank of this node can have a core of its own */
-    bool far_peers;         /* messages may come from ranks without a doorbell */
-    bool shares_memory;     /* messages come through memory, each with a ring */
-    bool patient;           /* no other rank waits for this one meanwhile */
-    bool drain;             /* requested by a signal; cleared by the loop */
-    uint64_t idle_since_ns; /* NEVER while busy */
-    uint64_t nap_ns;        /* next nap, with something pending or remote peers */
-    uint64_t looked_at_ns;  /* latest check of libevent */
+    bool work_is_ready;  /* the descriptor of one of `works` ended the sleep */
+    bool cores_are_free; /* each rank of this node can have a core of its own */
+    bool far_peers;
+    bool shares_memory; /* messages come through memory, and each sender rings */
+    bool patient;       /* no other rank waits for this one */
+    bool drain;         /* requested by a signal; cleared by the loop */
+    uint64_t idle_since_ns;
+    uint64_t nap_ns;
+    uint64_t looked_at_ns;
 };
 
 /* Remembers drain signals until wait_init(). The first one calls `tell` (or NULL) in its handler. */
 void wait_catch_early(void (*tell)(void));
 
-/* NULL: out of memory or files. */
 struct event_base *wait_new_base(void);
 
-/* `base`: from wait_new_base(), borrowed; NULL: makes its own. */
+/* `base` is from wait_new_base() and borrowed; if it is NULL, the wait makes its own. */
 int wait_init(struct wait *wait, struct doorbell *doorbell, bool cores_are_free, struct event_base *base);
 void wait_fini(struct wait *wait);
 
-/* Ends waiting when a watched peer ends. */
+/* Makes the end of a watched peer end waiting. */
 int wait_watch(struct wait *wait, struct watch *watch);
 
-/* Waiting ends when the descriptor (-1: none) is readable; no polling while `is_away`. */
+/* Waiting ends when the descriptor (-1: none) is readable. The rank does not poll while `is_away`. */
 int wait_begin_work(struct wait *wait, struct wait_work *work, int descriptor, const bool *is_away);
-/* Call before wait_fini(); no effect if not begun. */
 void wait_end_work(struct wait_work *work);
 
 /* True, once, if the work's descriptor ended the last sleep. */
@@ -66,7 +64,6 @@ static inline bool wait_take_work(struct wait *wait)
     return ready;
 }
 
-/* Something happened: the next wait begins with polling again. */
 static inline void wait_reset(struct wait *wait)
 {
     wait->idle_since_ns = NEVER;
@@ -81,5 +78,5 @@ void wait_look(struct wait *wait, uint64_t now_ns);
 bool wait_idle(struct wait *wait, struct doorbell *doorbell, uint64_t now_ns, uint64_t until_ns, bool pending,
                bool (*poll)(void *context), void *context);
 
-/* Yields the core. A separate function because the system's sched.h and the techniques' cannot both be included. */
+/* A separate function, because the system's sched.h and that of the techniques cannot both be included. */
 void wait_yield(void);

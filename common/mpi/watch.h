@@ -7,11 +7,10 @@
 
 struct runtime;
 
-/* How the end of a peer's process is found. */
 enum watch_means {
     WATCH_BY_KERNEL, /* by a readable pidfd */
-    WATCH_BY_ASKING, /* once per second */
-    WATCH_TOO_LATE,  /* the process had ended before its pidfd could be opened */
+    WATCH_BY_ASKING,
+    WATCH_TOO_LATE, /* the process had ended before its pidfd could be opened */
 };
 
 struct watched {
@@ -34,19 +33,17 @@ struct watch {
 int watch_init(struct watch *watch, struct runtime *runtime);
 void watch_fini(struct watch *watch);
 
-/* Reports the end of `rank` from now on, if it can be watched here. Once per rank. */
+/* Reports the end of `rank` from now on, if it can be watched from here. Once per rank. */
 void watch_begin(struct watch *watch, unsigned rank);
 
-/* True if the process of a peer is known to have ended. */
 bool watch_has_ended(const struct watch *watch, unsigned rank);
-/* The rank is another process now, the hello of which has come: watch_begin() is called next. */
+/* The rank is another process now, whose hello has arrived. watch_begin() must be called next. */
 void watch_renew(struct watch *watch, unsigned rank);
 
-/* Reports ends that the system signals. */
 void watch_look(struct watch *watch);
 /* For another thread: makes its epoll set readable, once per peer, when one ends. */
 void watch_add_to(const struct watch *watch, int set);
-/* Likewise: true if a peer has ended without leaving in order, and which. */
+/* Also for another thread: true if a peer has ended without leaving in order, and which. */
 bool watch_has_lost(const struct watch *watch, unsigned *rank);
 /* Checks peers without a pidfd and ends stopped masters, once per second. */
 void watch_ask(struct watch *watch, uint64_t now_ns);
