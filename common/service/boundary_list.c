@@ -23,7 +23,6 @@ int boundary_list_add(struct boundary_list *boundaries, uint64_t first, unsigned
     return 0;
 }
 
-/* Index of the boundary, or `count`. Searches backwards, because recently added boundaries are looked up most. */
 static size_t boundary_list_find(const struct boundary_list *boundaries, uint64_t first)
 {
     for (size_t i = boundaries->count; i-- > 0;)

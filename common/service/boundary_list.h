@@ -15,13 +15,13 @@
 #include <stdint.h>
 
 struct boundary_side {
-    uint64_t first; /* first iteration after the boundary */
-    unsigned who;   /* worker or rank of the chunk before the boundary, or after it, depending on the list */
+    uint64_t first;
+    unsigned who; /* worker or rank of the chunk before the boundary or after it, depending on the list */
 };
 
 /* Boundaries in any order, each at most once. */
 struct boundary_list {
-    struct boundary_side *list; /* owned */
+    struct boundary_side *list;
     size_t count, capacity;
 };
 
@@ -37,5 +37,4 @@ bool boundary_list_has(const struct boundary_list *boundaries, uint64_t first);
 /* Moves the boundary added last from `from` to `first`. False if it is not at `from` or not of `who`. */
 bool boundary_list_move_last(struct boundary_list *boundaries, uint64_t from, uint64_t first, unsigned who);
 
-/* Asserts that no boundary is in the list twice. */
 void boundary_list_check(const struct boundary_list *boundaries);

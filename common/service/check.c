@@ -64,7 +64,7 @@ static void check_served(const struct service *service, unsigned w)
     assert(worker->answers == 0 && "who was assigned chunks in a step has been told by its end");
 }
 
-/* Checks that each worker that asks for a chunk is in the queue (the ring, or the index's line) exactly once. */
+/* Each worker that asks for a chunk is in the queue (the ring, or the index's line) exactly once. */
 static void check_waiting(const struct service *service)
 {
     unsigned asks = 0, askers = 0;
@@ -122,7 +122,6 @@ static void check_recalls(const struct service *service)
            "nothing of a loop with dependencies is recalled");
 }
 
-/* True if the worker waits for a chunk, holds none, and has a slot for one. */
 static bool is_idle_with_room(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
@@ -141,8 +140,8 @@ static bool is_waited_for(const struct service *service, unsigned w)
     return false;
 }
 
-/* Checks that a timer is set if a worker is idle while work is open. The worker that has the work may hang, or the work
- * may be reserved for another worker: then no message would ever arrive. */
+/* If a worker is idle while work is open, a timer must be set: the worker that has the work may hang, or the work may
+ * be reserved for another worker, so no message might ever arrive. */
 static void check_next_look(const struct service *service)
 {
     bool is_idle = false, something_is_open = service->requeued.count + service->recall.count > 0;
@@ -181,7 +180,7 @@ void service_check(const struct service *service)
     boundary_list_check(&service->order.beginnings);
 }
 
-/* Twice the open iterations of a grant, so that each of two copies of a chunk counts one half. */
+/* Returns twice the open iterations of a grant, so that each of two copies of a chunk counts one half. */
 static uint64_t twice_open(const struct grant *grant)
 {
     uint64_t rest = grant->count - grant->received;

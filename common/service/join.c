@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Room for workers that join while others are served; see service.h. */
+/* Makes room for workers that join while others are served; see service.h. */
 #include "common/service/pool.h"
 #include "common/service/serving.h"
 #include "common/util/grow.h"
 
 #include <assert.h>
 
-/* Updates the workers' pointers after the array of first slots has moved. */
 static void point_at_grants(struct service *service)
 {
     for (unsigned w = 0; w < service->worker_count; w++)
@@ -14,10 +13,9 @@ static void point_at_grants(struct service *service)
             service->workers[w].grants = service->grants + (size_t)w * GRANTS_LEAST;
 }
 
-/* Rotates the ring of waiting workers so that it begins at index 0, before the array grows. */
+/* Rotates the ring of waiting workers by three reversals, so that it begins at index 0, before the array grows. */
 static void straighten(unsigned *ring, unsigned length, unsigned first)
 {
-    /* three reversals rotate an array */
     const struct {
         unsigned from, to;
     } parts[] = {{0, first}, {first, length}, {0, length}};
@@ -52,7 +50,8 @@ void service_add_workers(struct service *service, const unsigned *ranks, unsigne
 {
     assert(workers <= service->room && "there is room for those who join");
     service_index_end(service);
-    if (service->line.first + service->line.count > service->worker_count) { /* it goes over the end of the array */
+    if (service->line.first + service->line.count >
+        service->worker_count) { /* The ring wraps around the end of the array. */
         straighten(service->line.ring, service->worker_count, service->line.first);
         service->line.first = 0;
     }

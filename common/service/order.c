@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: MIT */
-/* Loops with dependencies: the process that assigns adjacent chunks tells their workers about each other.
+/* In loops with dependencies, the process that assigns adjacent chunks tells their workers about each other.
  *
  * Why such a run always ends, whatever the order of the requests: a chunk needs only the boundary data of the chunk
  * before it. Chunks are cut in ascending order (the ledger grants the lowest free iterations, and nothing is returned
  * to it). A master's pool is filled in that order (refills do not overtake each other) and hands out its oldest chunk
  * first (pool_put_in_order()). A worker runs its chunks in the order of arrival. So each pool and each worker's queue
- * is ascending, and a master's workers hold lower chunks than its pool. Consider the lowest unfinished chunk. All
- * chunks before it are finished, so their boundary data are sent, or kept until the successor is known. If it runs, it
- * has its data or will get them: its worker is announced to the one before as soon as it is assigned. If it is queued
- * at a worker, the chunks before it there are lower, hence finished, and it runs next. If it is in a pool, that
- * master's workers hold only lower chunks, hence none, and have asked: it is assigned. If it is not cut, all cut chunks
- * are finished, some worker has asked, and it is cut. In each case the run makes progress, and the number of chunks is
- * finite. tests/seeds runs it with random delays. */
+ * is ascending, and a master's workers hold lower chunks than its pool.
+ *
+ * Consider the lowest unfinished chunk. All chunks before it are finished, so their boundary data are sent, or kept
+ * until the successor is known. If it runs, it has its data or will get them: its worker is announced to the one before
+ * as soon as it is assigned. If it is queued at a worker, the chunks before it there are lower, hence finished, and it
+ * runs next. If it is in a pool, that master's workers hold only lower chunks, hence none, and have asked: it is
+ * assigned. If it is not cut, all cut chunks are finished, some worker has asked, and it is cut. In each case the run
+ * makes progress, and the number of chunks is finite. tests/seeds runs it with random delays. */
 #include "common/service/serving.h"
 
 #include "common/service/boundary_list.h"
@@ -24,7 +25,8 @@ static void order_tell(const struct service *service, unsigned w, const struct n
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = *neighbour});
 }
 
-/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next; or records the end. */
+/* Tells worker `w`, whose chunk ends at `end`, which worker computes the next one. If that is not known, records the
+ * end. */
 static void look_behind(struct service *service, unsigned w, uint64_t end, struct actions *actions)
 {
     struct neighbour neighbour = {.first = end};
@@ -34,7 +36,6 @@ static void look_behind(struct service *service, unsigned w, uint64_t end, struc
         service_check_memory(service, boundary_list_add(&service->order.ends, end, w));
 }
 
-/* Tells the worker of the chunk before `first` that worker `w` computes the chunk that begins there. */
 static void look_before(struct service *service, unsigned w, uint64_t first, struct actions *actions)
 {
     const struct neighbour neighbour = {first, service->ranks[w]};
@@ -42,11 +43,11 @@ static void look_before(struct service *service, unsigned w, uint64_t first, str
     if (first == service->order.first)
         return;
     if (!boundary_list_take(&service->order.ends, first, &before)) {
-        /* The preceding chunk is not known here, so ask the owner; not if memory ran out, as its end may just be
-         * missing. */
+        /* The preceding chunk is not known here, so the owner is asked; but not if memory ran out, because the end may
+         * only be missing. */
         if (service->ops->neighbour != NULL && !service->out_of_memory)
             service->ops->neighbour(service->owner, &neighbour);
-    } else if (before != w) /* a worker knows its own chunks */
+    } else if (before != w) /* A worker knows its own chunks. */
         order_tell(service, before, &neighbour, actions);
 }
 

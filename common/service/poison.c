@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Deaths and failures of iterations: see poison.h. Adjacent iterations with the same record share one item. */
+/* See poison.h. Adjacent iterations with the same record share one item. */
 #include "common/service/poison.h"
 
 #include "common/util/grow.h"
@@ -19,7 +19,6 @@ static uint64_t poison_end_of(const struct poison *item)
     return item->first + item->count;
 }
 
-/* The first item that ends after the iteration. */
 static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 {
     size_t low = 0, high = set->count;
@@ -35,7 +34,7 @@ static size_t poison_find(const struct poison_set *set, uint64_t iteration)
 
 static int insert(struct poison_set *set, size_t at, const struct poison *item)
 {
-    const struct poison copy = *item; /* `item` may point into the array, which grow() may move */
+    const struct poison copy = *item; /* `item` may point into the array, which grow() may move. */
     struct poison *items = grow(set->items, set->count, &set->capacity, sizeof *items);
     if (items == NULL)
         return -1;
@@ -49,12 +48,11 @@ static int insert(struct poison_set *set, size_t at, const struct poison *item)
 static void erase(struct poison_set *set, size_t from, size_t to)
 {
     if (from == to)
-        return; /* the array may be NULL */
+        return; /* The array may be NULL. */
     memmove(&set->items[from], &set->items[to], (set->count - to) * sizeof *set->items);
     set->count -= to - from;
 }
 
-/* Splits the item that contains both sides of `place`, if there is one. */
 static int poison_split(struct poison_set *set, uint64_t place)
 {
     size_t i = poison_find(set, place);
@@ -100,7 +98,6 @@ static void raise_to(struct poison *item, const struct poison *known)
     item->failed_by = known->failed_by;
 }
 
-/* Applies `change` to the record of each iteration of `by`. */
 static int change_all(struct poison_set *set, const struct poison *by,
                       void (*change)(struct poison *, const struct poison *))
 {

@@ -14,13 +14,11 @@ struct poison_set {
 
 void poison_fini(struct poison_set *set);
 
-/* Adds deaths and failures to the record of each iteration of `more`. */
 int poison_add(struct poison_set *set, const struct poison *more);
 
 /* Raises the record of each iteration to at least `known`. */
 int poison_raise(struct poison_set *set, const struct poison *known);
 
-/* Removes the records of these iterations. */
 int poison_forget(struct poison_set *set, uint64_t first, uint64_t count);
 
 /* Returns how many iterations from the beginning of `range` on (at least 1) have the same record, and the record in

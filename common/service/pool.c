@@ -142,7 +142,6 @@ uint64_t pool_total(const struct pool *pool)
     return total;
 }
 
-/* Checks the list of one owner; returns its length. */
 static unsigned check_pool_owner(const struct pool *pool, unsigned owner)
 {
     const struct pool_list *list = &pool->own[owner].chunks;

@@ -24,37 +24,33 @@ struct pool_list {
     unsigned oldest, newest;
 };
 
-/* The chunks of one worker, and the size of the latest one cut for it; 0: none yet. */
 struct pool_owner {
     struct pool_list chunks;
     uint64_t latest_count;
 };
 
 struct pool {
-    struct pool_slot *slots; /* owned */
-    struct pool_owner *own;  /* [workers + 1], owned */
-    unsigned nobody;         /* index in `own` of the chunks cut for no worker: the last one */
-    unsigned room;           /* entries of `own` */
+    struct pool_slot *slots;
+    struct pool_owner *own; /* [workers + 1] owned */
+    unsigned nobody;        /* index in `own` of the chunks that were cut for no worker: the last one */
+    unsigned room;
     struct pool_list all;
     unsigned unused; /* first of the list of empty slots; slots from `used` on have never held a chunk */
     unsigned used;
     unsigned count, capacity;
 };
 
-/* Room for `capacity` chunks of `workers` workers. */
 int pool_init(struct pool *pool, unsigned workers, unsigned capacity);
 void pool_fini(struct pool *pool);
 
-/* Grows the room to `workers` workers. -1: out of memory, nothing changed. */
 int pool_reserve(struct pool *pool, unsigned workers);
 
-/* Sets the number of workers; there must be room. */
 void pool_add_workers(struct pool *pool, unsigned workers);
 
-/* False if the pool is full. */
+/* pool_put() and pool_put_in_order() return false if the pool is full. */
 bool pool_put(struct pool *pool, unsigned owner, struct range range);
 
-/* Appends a chunk to be taken in order by any worker; splits leave at least `least`. False if the pool is full. */
+/* Appends a chunk that any worker takes in order. If it is split, the rest has at least `least` iterations. */
 bool pool_put_in_order(struct pool *pool, unsigned owner, struct range range, uint64_t least);
 
 /* False if the pool is empty. If the chunk was cut for another worker and is at least twice as large as the latest one

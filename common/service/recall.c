@@ -6,8 +6,10 @@
  * RETURNED, and the idle workers share them. A worker that has begun everything is not asked again until it is assigned
  * more, so the end of a loop takes few messages. Shares are numbers of iterations, smaller for a worker slower than the
  * mean. A worker that got too much is asked in turn, so after a few rounds a worker waits at most for one round trip
- * and one running iteration: the bound of list scheduling (Graham 1966). A worker that does not answer for a moment is
- * in the middle of an iteration; its chunks requested ahead are given to others without its answer. */
+ * and one running iteration: the bound of list scheduling (Graham 1966).
+ *
+ * A worker that does not answer for a moment is in the middle of an iteration; its chunks requested ahead are given to
+ * others without its answer. */
 #include "common/service/serving.h"
 
 #include "common/service/pool.h"
@@ -18,7 +20,6 @@
 #include <inttypes.h>
 #include <math.h>
 
-/* A worker counts as at most this many times slower than the mean. */
 #define SLOWER_MAX 1000
 
 /* True if the worker may return iterations of the grant; of two holders, if the other does not answer and this one has
@@ -46,7 +47,6 @@ bool service_may_be_asked(const struct service *service, unsigned w)
     return givable < worker->holds ? open > 0 : open > 1;
 }
 
-/* Mean time of an iteration in the worker's finished chunks, or `mean_ns`. */
 static double own_iteration_ns(const struct served *worker, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0 && worker->compute_ns > 0;
@@ -75,8 +75,8 @@ static struct open_work open_work_of(const struct served *worker, double iterati
     return work;
 }
 
-/* The time that a worker still needs, estimated from its earlier chunks. For a running chunk at least 1/1000 of its
- * estimated time, because the remaining iterations may be longer than the finished ones. */
+/* Returns the time that a worker still needs, estimated from its earlier chunks. For a running chunk it is at least
+ * 1/1000 of its estimated time, because the remaining iterations may be longer than the finished ones. */
 static double open_work_ns(const struct served *worker, double mean_ns, uint64_t now_ns)
 {
     const struct open_work work = open_work_of(worker, own_iteration_ns(worker, mean_ns));
@@ -99,7 +99,7 @@ void service_hold_for_recall(const struct service *service, unsigned w, struct h
     }
 }
 
-/* Relative margin of a bound, because its sums may be rounded in another order. */
+/* A bound has this relative margin, because its sums may be rounded in another order. */
 #define ROUNDING 1e-12
 
 /* An upper bound of open_work_ns() over the workers of `holding`. */
@@ -148,8 +148,8 @@ static void find_busiest(const struct service *service, struct busiest *busiest,
         find_busiest(service, busiest, 2 * i + 1, first + half, half, right_ns);
 }
 
-/* Returns the worker with the most work (the first of several), or worker_count, and the number of candidates. If there
- * is none, there will be none until more is assigned, an answer arrives, or a copy ends. */
+/* Returns the worker with the most work (the first of several) or worker_count, and the number of candidates. Zero
+ * candidates stay zero until more is assigned, an answer arrives, or a copy ends. */
 static unsigned find_holder(struct service *service, uint64_t now_ns, unsigned *candidates)
 {
     *candidates = 0;
@@ -179,21 +179,22 @@ bool service_recall_is_over(struct service *service)
     return service_index_askable(service) == 0;
 }
 
-/* How many workers a RECALL is for. A slow worker answers only at the end of an iteration, so each further RECALL would
- * cost another of its iterations; it is therefore asked for more at once, in proportion to its slowness. */
+/* Returns how many workers a RECALL is for. A slow worker answers only at the end of an iteration, so each further
+ * RECALL would cost another of its iterations; it is therefore asked for more at once, in proportion to its
+ * slowness. */
 static uint32_t worth_of(const struct service *service, const struct served *worker, unsigned waiting)
 {
     double mean_ns = service_index_mean_ns(service), slower = own_iteration_ns(worker, mean_ns) / mean_ns;
     return slower > 1 ? (uint32_t)(waiting * (slower < SLOWER_MAX ? slower : SLOWER_MAX)) : waiting;
 }
 
-/* True if chunks are taken from workers that do not answer. Not with threads, which may have begun any of them. */
+/* True if chunks are taken from workers that do not answer. Threads may have begun any chunk, so none is taken from
+ * them. */
 static bool revokes(const struct service *service)
 {
     return !service->no_speculation && !run_spec_has_threads(service->spec);
 }
 
-/* Each open RECALL serves at least one worker. */
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     unsigned candidates = 1;
@@ -214,7 +215,7 @@ void service_recall(struct service *service, uint64_t now_ns, struct actions *ac
         service->workers[w].owed++;
         service->workers[w].heard_ns = now_ns;
         service->recall.open++;
-        service->lease.due_ns = 0; /* its chunk may become overdue from now on */
+        service->lease.due_ns = 0; /* Its chunk may become overdue from now on. */
         if (now_ns + SILENCE_MIN_NS < service->recall.due_ns)
             service->recall.due_ns = now_ns + SILENCE_MIN_NS;
         actions_send(actions, service->ranks[w], &(struct message){.type = MESSAGE_RECALL, .recall = recall});
@@ -248,8 +249,8 @@ static void keep_recalled(struct service *service, const struct range *range)
     service->recall.ranges[service->recall.count++] = *range;
 }
 
-/* Takes the chunks behind the running one, if there is one, from a worker that is in the middle of an iteration. It
- * answers before it begins another chunk, so none of these has begun, except one that its helper may have. Their
+/* Takes the chunks after the running one, if there is one, from a worker that is in the middle of an iteration. The
+ * worker answers before it begins another chunk, so none of these has begun, except one that its helper may have. Their
  * results are dropped if they arrive. */
 static void revoke_behind(struct service *service, unsigned w, const struct grant *running)
 {
@@ -297,7 +298,6 @@ void service_note_copy(struct service *service, unsigned w, const struct grant *
     recall->copies_due_ns = recall->copies[0].due_ns;
 }
 
-/* Returns the grant, unless it is over, or shared with another worker since. */
 static struct grant *find_copy(const struct service *service, const struct copy_due *due)
 {
     struct grant *grant = grant_slot(&service->workers[due->worker], due->chunk);
@@ -331,7 +331,7 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns,
 {
     struct served *worker = &service->workers[w];
     if (!worker->is_revoked && worker->heard_ns + SILENCE_MIN_NS <= now_ns) {
-        /* it may have begun a long iteration just before the RECALL came */
+        /* The worker may have begun a long iteration just before the RECALL came. */
         const unsigned waiting = service_idle(service) + service->recall.waiting_elsewhere;
         service_note_change(service, w);
         worker->is_revoked = service->recall.awaits_stolen = true;
@@ -341,7 +341,6 @@ static void look_at_answer(struct service *service, unsigned w, uint64_t now_ns,
         service_give_up_recall(service, w);
 }
 
-/* Checks the workers below node `i` of the index whose answer has been outstanding for a moment. */
 static void look_at_answers(struct service *service, unsigned i, uint64_t now_ns, struct actions *actions)
 {
     const struct holding *holding = &service->line.index.tree[i];
@@ -370,7 +369,8 @@ void service_give_up_late_recalls(struct service *service, uint64_t now_ns, stru
         service->recall.due_ns = all->unrevoked_ns + SILENCE_MIN_NS;
 }
 
-/* True if the worker holds iterations not begun whose results would be dropped; one of its oldest has begun. */
+/* True if the worker holds iterations that it has not begun and whose results would be dropped. Of its oldest grant one
+ * has begun. */
 static bool holds_in_vain(struct served *worker)
 {
     const struct grant *oldest = service_running_grant(worker);
@@ -383,9 +383,8 @@ static bool holds_in_vain(struct served *worker)
     return in_vain > 1 || (in_vain == 1 && oldest->copy_owner != OWNER_OTHER);
 }
 
-/* Stops a worker that lost a copy or is put aside, at its next iteration. It is sent no RECALL after this one. The
- * answer counts as late from the start, because no worker waits for it; other chunks of the worker may be copied
- * meanwhile. */
+/* Stops a worker that lost a copy or is put aside, at its next iteration. It gets no RECALL after this one. The answer
+ * counts as late from the start, because no worker waits for it; other chunks of the worker may be copied meanwhile. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions)
 {
     struct served *worker = &service->workers[w];
@@ -418,9 +417,9 @@ void service_forget_recall(struct service *service, unsigned w)
     worker->recalled_all = false;
 }
 
-/* The newest grant that ends with the range, or NULL if the worker has none or has sent results of the range. An older
- * grant may end there too: its last iterations failed, or another worker had them and returned them. Without a RECALL
- * it is the oldest, because an END cuts the running chunk. */
+/* Returns the newest grant that ends with the range, or NULL if the worker has none or has sent results of the range.
+ * An older grant may end there too: its last iterations failed, or another worker had them and returned them. Without a
+ * RECALL it is the oldest, because an END cuts the running chunk. */
 static struct grant *grant_that_ends_with(struct served *worker, const struct range *range)
 {
     struct grant *found = NULL;
@@ -454,7 +453,6 @@ static void shorten_grant(struct service *service, struct served *worker, struct
     service->count.busy -= worker->holds == 0;
 }
 
-/* Takes back what a worker gives up of a chunk. True if idle workers may have it. */
 static bool take_back(struct service *service, unsigned w, struct grant *grant, const struct range *range,
                       struct actions *actions)
 {
@@ -470,14 +468,14 @@ static bool take_back(struct service *service, unsigned w, struct grant *grant, 
     return true;
 }
 
-/* The worker has answered a RECALL, or its answer is not needed. */
+/* Notes that the worker has answered a RECALL, or that its answer is not needed. */
 static void note_answer(struct service *service, unsigned w, bool brought, enum recall_state state,
                         struct actions *actions)
 {
     struct served *worker = &service->workers[w];
     service->recall.fruitful += brought;
     service->recall.open -= worker->recall >= RECALL_SENT;
-    service->lease.due_ns = 0; /* the running iteration may be long */
+    service->lease.due_ns = 0; /* The running iteration may be long. */
     service->recall.assigned_at_futile = NEVER;
     worker->recall = state;
     worker->recalled_all &= worker->owed > 0;
@@ -490,12 +488,12 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
 {
     struct served *worker = &service->workers[w];
     struct range range;
-    const bool has_threads = run_spec_has_threads(service->spec); /* threads begin parts of several chunks */
+    const bool has_threads = run_spec_has_threads(service->spec); /* Threads begin parts of several chunks. */
     bool brought = false, is_cut = false;
     if (worker->gone)
-        return 0; /* the work of a lost worker is with others */
+        return 0; /* Others have the work of a lost worker. */
     if (worker->owed == 0 && service->state != SERVICE_ENDING)
-        /* an END cuts chunks as well, without a RECALL */
+        /* An END cuts chunks as well, without a RECALL. */
         return error_set(error, "returns work that was not recalled");
     for (unsigned i = 0; i < message->record_count; i++) {
         assign_record_get(message->records, i, &range.first, &range.count);
@@ -517,7 +515,6 @@ int service_receive_returned(struct service *service, unsigned w, const struct m
     return 0;
 }
 
-/* The grant of a running chunk; NULL if it is over, or not the one from whose end `stolen` was taken. */
 static struct grant *grant_of_stolen(struct served *worker, const struct stolen *stolen)
 {
     struct grant *grant = grant_slot(worker, stolen->chunk);
@@ -528,14 +525,15 @@ static struct grant *grant_of_stolen(struct served *worker, const struct stolen 
     return stolen->range.count == 0 || is_its_end ? grant : NULL;
 }
 
-/* The worker has begun all of its running chunk. If that is not known its oldest chunk is taken for the running one. */
+/* The worker has begun all of its running chunk, so the chunks after it are taken. If the running chunk is not known,
+ * the oldest counts as running. */
 static void take_behind(struct service *service, unsigned w, const struct grant *running, struct actions *actions)
 {
     if (revokes(service))
         revoke_behind(service, w, running != NULL ? running : service_running_grant(&service->workers[w]));
     if (running == NULL)
         return;
-    service_give_up_recall(service, w); /* it brings nothing that is not here by now */
+    service_give_up_recall(service, w); /* The answer brings nothing that is not here by now. */
     service_stop_loser(service, w, actions);
 }
 
@@ -545,12 +543,12 @@ int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const s
     struct served *worker = &service->workers[w];
     const struct range *range = &stolen->range;
     if (worker->gone)
-        return 0; /* all that it had is with others */
+        return 0;
     struct grant *grant = grant_of_stolen(worker, stolen);
     if (grant == NULL && range->count > 0)
         return error_set(error, "lets others take iterations that it was not assigned");
     if (worker->owed == 0 || (grant == NULL && stolen->chunk > 0))
-        return 0; /* it has answered, or the chunk is over */
+        return 0; /* The worker has answered, or the chunk is over. */
     service->traced_ns = now_ns;
     service_note_change(service, w);
     worker->owed -= stolen->is_answer;
@@ -571,14 +569,14 @@ bool service_next_recalled(struct service *service, unsigned w, struct range *ra
 {
     unsigned idle = service_idle(service);
     if (service->recall.count == 0 || (service->workers[w].holds > 0 && idle > 0))
-        return false; /* idle workers go first */
+        return false; /* Workers that are idle here get it first. */
     struct range *last = &service->recall.ranges[service->recall.count - 1];
     uint64_t count = idle > 1 ? (last->count + idle - 1) / idle : last->count;
     *range = (struct range){last->first, count};
     last->first += count;
     last->count -= count;
     service->recall.count -= last->count == 0;
-    service->recall.iterations += count; /* the supermaster counts those that it hands out */
+    service->recall.iterations += count; /* The supermaster counts the iterations that it hands out. */
     return true;
 }
 
@@ -590,8 +588,8 @@ uint64_t service_recalled_iterations(const struct service *service)
     return total;
 }
 
-/* Takes up to `most` requeued ranges as the share of `waiting` workers elsewhere. They were kept here for a worker that
- * still holds others, or because they failed here. */
+/* Takes up to `most` requeued ranges as the share of `waiting` workers elsewhere. The ranges were kept here for a
+ * worker that still holds others, or because they failed here. */
 static unsigned take_requeued(struct service *service, unsigned waiting, struct range *ranges, unsigned most)
 {
     uint64_t left = 0;

@@ -25,7 +25,7 @@ void refills_init(struct refills *refills, unsigned workers, unsigned chunks, un
     };
 }
 
-/* Limited to what the open refills can bring. */
+/* The mark is limited to what the open refills can bring. */
 static void set_low_water_mark(struct refills *refills)
 {
     refills->low_water_mark = 0;
@@ -51,7 +51,7 @@ void refills_measure_gap(struct refills *refills, uint64_t assigned, uint64_t no
     set_low_water_mark(refills);
 }
 
-/* Records when a refill was requested. The first one waits for the speeds, so its time is no round trip. */
+/* Records when a refill was requested. The first refill waits for the speeds, so its time is no round trip. */
 void refills_ask(struct refills *refills, uint64_t now_ns)
 {
     assert(refills->open < refills->open_max);

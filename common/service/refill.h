@@ -26,30 +26,28 @@
 /* Most open refills: chunks may be as short as an eighth of the round trip before a worker waits. */
 #define REFILLS_OPEN_MAX 8
 
-/* Like REFILLS_OPEN_MAX, if the cutting process is reached through a stream, with a round trip several times as
- * long. */
+/* Used if the cutting process is reached through a stream, with a round trip several times as long. */
 #define REFILLS_OPEN_FAR_MAX 32
 
 _Static_assert(REFILLS_OPEN_FAR_MAX % REFILLS_OPEN_MAX == 0, "the longer ring goes round with the shorter one");
 
-/* Refills that a pool has room for: the open ones, as many that were there when these were requested, and one spare. */
+/* A pool has room for the open refills, for as many that were there when these were requested, and for one more. */
 #define POOL_REFILLS(open_max) (2 * (open_max) + 1)
 
 struct refills {
     unsigned workers;
-    uint64_t size; /* chunks in a refill */
+    uint64_t size;
     unsigned open;
     unsigned open_max;
     bool when_empty; /* request the next refill only when the pool is empty, as published */
-    bool arriving;   /* part of the oldest refill has arrived */
-    bool parked;     /* the oldest refill waits because nothing is free at present */
-    /* index of the oldest refill in `asked_at_ns`; modulo REFILLS_OPEN_MAX its index in a ring of that size */
+    bool arriving;
+    bool parked; /* the oldest refill waits because nothing is free at present */
     unsigned first;
     uint64_t asked_at_ns[REFILLS_OPEN_FAR_MAX];
-    uint64_t round_trip_ns; /* smoothed */
-    uint64_t came_at_ns;    /* when the latest refill came; UINT64_MAX: none yet */
-    uint64_t lasted_ns;     /* time between the latest two refills; 0: unknown */
-    uint64_t gap_ns;        /* smoothed time between two chunks handed out; UINT64_MAX: unknown */
+    uint64_t round_trip_ns;
+    uint64_t came_at_ns; /* when the latest refill came; UINT64_MAX: none has come */
+    uint64_t lasted_ns;  /* time between the latest two refills; 0: unknown */
+    uint64_t gap_ns;     /* smoothed time between two chunks handed out; UINT64_MAX: unknown */
     uint64_t gap_started_ns, gap_assigned;
     uint64_t low_water_mark; /* chunks that must be in the pool or on their way */
 };
@@ -57,7 +55,8 @@ struct refills {
 /* `chunks`: per worker in one refill. `open_max`: REFILLS_OPEN_MAX or REFILLS_OPEN_FAR_MAX. */
 void refills_init(struct refills *refills, unsigned workers, unsigned chunks, unsigned open_max, bool when_empty);
 
-/* Cuts a refill, one chunk per worker in turn, by `cut` for the `i`-th worker; false if nothing is free. */
+/* Cuts a refill of `size` chunks, one per worker in turn, by `cut` for the `i`-th worker. `cut` returns false if
+ * nothing is free. */
 static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void *context, unsigned i), void *context)
 {
     unsigned i = 0;
@@ -65,8 +64,8 @@ static inline void refill_cut(unsigned workers, uint64_t size, bool (*cut)(void 
         i = i + 1 < workers ? i + 1 : 0;
 }
 
-/* True if the gap has been measured over enough chunks: refills_measure_gap() is then called. `assigned`: chunks handed
- * out so far. The time between two messages of one refill does not count. */
+/* True if the gap has been measured over enough chunks; refills_measure_gap() must then be called. `assigned`: chunks
+ * handed out so far. The time between two messages of one refill does not count. */
 static inline bool refills_gap_is_over(const struct refills *refills, uint64_t assigned)
 {
     uint64_t chunks = assigned - refills->gap_assigned;
@@ -87,8 +86,6 @@ static inline bool refills_are_wanted(const struct refills *refills, uint64_t ha
     return have == 0 ? waiting > 0 || mark > 0 : mark > 0 && have <= mark + waiting;
 }
 
-/* Records that a refill is requested; at most `open_max` may be open. */
 void refills_ask(struct refills *refills, uint64_t now_ns);
 
-/* Records that the last message of the oldest open refill has arrived. */
 void refills_take(struct refills *refills, uint64_t now_ns);

@@ -74,7 +74,8 @@ void service_put_requeued(struct service *service, const struct range *range, ui
 {
     void *items = service->requeued.items;
     struct requeued *last = service->requeued.count > 0 ? &service->requeued.items[service->requeued.count - 1] : NULL;
-    if (last != NULL && last->range.first + last->range.count == range->first) { /* parts of one chunk */
+    if (last != NULL &&
+        last->range.first + last->range.count == range->first) { /* The two ranges are parts of one chunk. */
         last->range.count += range->count;
         return;
     }
@@ -93,7 +94,7 @@ bool service_requeue(struct service *service, const struct range *range, uint64_
     struct poison poison;
     bool any = false;
     if (service->state == SERVICE_ENDING || service->dependent)
-        return false; /* no worker is served any more, or the loss ends the run */
+        return false; /* No worker is served any more, or the loss ends the run. */
     for (; rest.count > 0; rest.first += piece.count, rest.count -= piece.count) {
         piece = (struct range){rest.first, poison_look(&service->poisons, &rest, &poison)};
         if (is_hopeless(service, &poison)) {
@@ -118,7 +119,6 @@ static bool has_others(const struct service *service, unsigned w)
     return false;
 }
 
-/* True if a worker other than `w` is idle and may be given chunks. */
 static bool another_is_idle(const struct service *service, unsigned w)
 {
     for (unsigned v = 0; v < service->worker_count; v++) {
@@ -134,14 +134,15 @@ static bool another_is_idle(const struct service *service, unsigned w)
  * restart the wait. */
 static uint64_t kept_until_ns(struct service *service, unsigned w, const struct requeued *requeued)
 {
-    if (service->failed_ns == NEVER) /* it failed under another service */
+    if (service->failed_ns == NEVER) /* It failed under another service. */
         service->failed_ns = requeued->since_ns;
     const bool by_itself = requeued->since_ns < service->failed_ns || another_is_idle(service, w);
     return ELSEWHERE_NS + (by_itself ? requeued->since_ns : service->failed_ns);
 }
 
-/* How many iterations at the beginning of `requeued` worker `w` may get now. 0 if they are reserved for another worker,
- * or if a worker died at them and `w` still holds a chunk: if `w` died too, the cause would be unclear. */
+/* Returns how many iterations at the beginning of `requeued` worker `w` may get now. None if they are reserved for
+ * another worker, or if a worker died at them and `w` still holds a chunk: if `w` died too, the cause would be
+ * unclear. */
 static uint64_t may_take(struct service *service, unsigned w, const struct requeued *requeued, uint64_t now_ns,
                          bool *isolated)
 {
@@ -166,8 +167,8 @@ static uint64_t may_take(struct service *service, unsigned w, const struct reque
     return 0;
 }
 
-/* Takes from the oldest requeued range that worker `w` may get, at most the size of the latest chunk cut for the
- * worker, which may be the slowest of all. */
+/* Takes from the oldest requeued range that worker `w` may get, at most as much as the latest chunk cut for it, because
+ * the worker may be the slowest of all. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated)
 {
     uint64_t most = service->pool.own[w].latest_count, count = 0;
@@ -267,7 +268,7 @@ void service_leave_queue(struct service *service, unsigned w)
     service->workers[w].asks = 0;
 }
 
-/* Lists the iterations that the worker may have computed when it died, oldest chunk first; with threads that is any
+/* Lists the iterations that the worker may have computed when it died, oldest chunk first; with threads that may be any
  * chunk it held. Iterations whose results come from another worker are not blamed. Returns the number of ranges, at
  * least one, which may be empty. */
 static unsigned blame_running(struct service *service, struct served *worker, struct range running[GRANTS_MAX])
@@ -305,7 +306,7 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
         struct grant *grant = &worker->grants[i];
         if (grant->chunk == 0)
             continue;
-        const struct range rest = rest_of(grant); /* stored results are handled by service_stored() */
+        const struct range rest = rest_of(grant); /* service_stored() handles stored results. */
         service_note_rest(service, CHUNK_LOST, w, grant);
         service_unshare(service, grant);
         if (grant->copy_owner == OWNER_VERIFY)
@@ -322,9 +323,9 @@ void service_lost(struct service *service, unsigned w, uint64_t now_ns)
     service->count.gone++;
     service->count.aside -= worker->is_aside;
     if (service->requeued.count > 0 || service_has_vain_recall(service))
-        service->news |= SERVICE_RETURNED; /* the requeued work may have been reserved for this worker */
+        service->news |= SERVICE_RETURNED; /* The requeued work may have been reserved for this worker. */
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* it may have been the only worker left for a verification */
+        service->verify.close_due_ns = now_ns; /* This may have been the only worker left for a verification. */
     service->news |= SERVICE_HAS_LOST;
     for (unsigned i = 0; i < blamed; i++) {
         void *items = service->losses.items;
@@ -381,12 +382,12 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_note_change(service, w);
     service->count.present++;
     service->count.beginners += running->count == 0;
-    if (service->state == SERVICE_ENDING) /* the worker is sent an END too */
+    if (service->state == SERVICE_ENDING) /* The worker is sent an END too. */
         service->leaving.due_ns = now_ns + (service->leaving.is_late ? LEAVE_LATE_NS : LEAVE_NS);
     if (running->count == 0)
         return;
     service->recall.assigned_at_futile = NEVER;
-    service->lease.due_ns = 0; /* the last look for overdue chunks may have found no chunk at all */
+    service->lease.due_ns = 0; /* The last search for overdue chunks may have found no chunk at all. */
     worker->chunks_assigned = 1;
     worker->holds = 1;
     worker->heard_ns = now_ns;
@@ -403,7 +404,7 @@ void service_adopt(struct service *service, unsigned w, const struct range *runn
     service_stop_loser(service, w, actions);
 }
 
-/* Declares workers that have not left lost; waits while workers keep leaving, for many on few cores. */
+/* Declares workers lost that have not left. On few cores many leave slowly, so it waits while some still leave. */
 static void take_for_lost(struct service *service, uint64_t now_ns)
 {
     bool more_left = service->count.gone > service->leaving.gone_at_look;
@@ -422,16 +423,13 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
     service->elsewhere_due_ns = NEVER;
     service_give_up_late_recalls(service, now_ns, actions);
     service_verify_expire(service, now_ns);
-    service->lease.due_ns = 0; /* a waiting worker may have had no slot at the last look */
+    service->lease.due_ns = 0; /* A waiting worker may have had no slot at the last search. */
     if (service->state == SERVICE_ENDING)
         take_for_lost(service, now_ns);
     else
         service_serve(service, now_ns, actions);
 }
 
-/* --- second copies --- */
-
-/* Mean time of an iteration over all workers; 0: unknown. */
 static double service_mean_iteration_ns(const struct service *service)
 {
     double compute = 0, iterations = 0;
@@ -442,7 +440,7 @@ static double service_mean_iteration_ns(const struct service *service)
     return iterations > 0 ? compute / iterations : 0;
 }
 
-/* Time that the grant should take, from earlier chunks of its worker or else of all workers; 0: unknown. */
+/* Returns the time that the grant should take, from earlier chunks of its worker or else of all workers; 0: unknown. */
 static double expected_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     bool has_own = worker->chunks > 0 && worker->iterations > 0;
@@ -450,17 +448,16 @@ static double expected_ns(const struct served *worker, const struct grant *grant
     return iteration_ns * (double)grant->count;
 }
 
-/* More than thirty years: what a rank says of its times cannot make a span endless. */
+/* More than thirty years: the times that a rank reports cannot make a span endless. */
 #define SPAN_MAX_NS 1e18
 
-/* `since_ns` plus the span, which is at least `least_ns`. */
 static uint64_t after_ns(uint64_t since_ns, double span_ns, uint64_t least_ns)
 {
     return span_ns < (double)least_ns ? since_ns + least_ns
                                       : since_ns + (uint64_t)(span_ns < SPAN_MAX_NS ? span_ns : SPAN_MAX_NS);
 }
 
-/* When the grant becomes overdue. A chunk queued behind the running one begins when that ends. */
+/* Returns when the grant becomes overdue. A chunk queued behind the running one begins when that ends. */
 static uint64_t lease_end_ns(const struct served *worker, const struct grant *grant, double mean_ns)
 {
     uint64_t began = grant->since_ns > worker->last_done_ns ? grant->since_ns : worker->last_done_ns;
@@ -468,7 +465,7 @@ static uint64_t lease_end_ns(const struct served *worker, const struct grant *gr
     return expected <= 0 ? began + LEASE_UNKNOWN_NS : after_ns(began, LEASE_FACTOR * expected, LEASE_MIN_NS);
 }
 
-/* When a worker has been silent for `factor` times the longest iteration. */
+/* Returns when a worker will have been silent for `factor` times the longest iteration. */
 static uint64_t silent_ns(const struct service *service, uint64_t heard_ns, double factor)
 {
     if (service->lease.longest_ns == 0)
@@ -497,13 +494,13 @@ void service_note_speeds(struct service *service, const double *mean_s)
 void service_note_growth(struct service *service, bool may_grow)
 {
     if (service->may_grow && !may_grow)
-        service->elsewhere_due_ns = 0; /* the caller may be in a step that has already served */
+        service->elsewhere_due_ns = 0; /* The caller may be in a step that has already served. */
     service->may_grow = may_grow;
     service->lease.due_ns = 0;
 }
 
-/* True if a copy on the much faster `taker` would finish first. Unknown is how long the running iteration takes; with
- * heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
+/* True if a copy on the much faster `taker` would finish first. How long the running iteration still takes is unknown;
+ * with heavy-tailed costs its expected rest is as long as its past. The taker repeats what the worker did of the grant
  * before it was last heard, unless only one iteration is left. */
 static bool would_overtake(const struct service *service, const struct served *taker, const struct served *worker,
                            const struct grant *grant)
@@ -518,17 +515,16 @@ static bool would_overtake(const struct service *service, const struct served *t
 /* A search for an overdue chunk that the worker `taker` can copy. */
 struct search {
     unsigned taker;
-    double mean_ns;    /* mean time of an iteration over all workers; 0: unknown */
+    double mean_ns;    /* of an iteration over all workers; 0: unknown */
     bool may_overtake; /* nothing is left to recall, so a copy keeps the faster worker from no other work */
-    /* The result: the chunk due first. */
     struct grant *grant;
     unsigned worker;
     uint64_t end_ns;
-    bool is_for_others; /* another chunk is due sooner that `taker` may not compute */
+    bool is_for_others;
 };
 
-/* When the grant may be copied. A worker that reported its whole chunk as begun has one iteration left. A worker that
- * cannot be asked, because another has the chunk too, may compute all of it without a message. */
+/* Returns when the grant may be copied. A worker that reported its whole chunk as begun has one iteration left. A
+ * worker that cannot be asked, because another has the chunk too, may compute all of it without a message. */
 static uint64_t copy_due_ns(const struct service *service, const struct served *worker, const struct grant *grant,
                             const struct search *search)
 {
@@ -543,10 +539,10 @@ static uint64_t copy_due_ns(const struct service *service, const struct served *
                      iterations * (worker->recall >= RECALL_LATE ? SILENCE_FACTOR_ASKED : SILENCE_FACTOR));
 }
 
-/* Time limit for workers to leave. A computing worker stops at once, or after the drain time, but only when its
- * executor looks at messages: possibly after an iteration, which is no longer than the whole chunk should take. A drain
- * cannot wait for that, and after a LATE END the results are not needed. If no chunk was assigned, a worker that has
- * not asked may still be probing. */
+/* Returns the time limit for workers to leave. A computing worker stops at once, or after the drain time, but only when
+ * its executor looks at messages: perhaps after an iteration, which is no longer than the whole chunk should take. A
+ * drain cannot wait for that, and after a LATE END the results are not needed. If no chunk was assigned, a worker that
+ * has not asked may still be probing. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns)
 {
     if (end->drain)
@@ -609,7 +605,6 @@ static bool may_be_overdue(const struct grant *grant)
     return grant->chunk != 0 && grant->copy_owner != OWNER_OTHER && grant->received < grant->count;
 }
 
-/* Searches the grants of worker `v`; of several that are due the first is taken. */
 static void look_at_worker(struct service *service, unsigned v, struct search *search)
 {
     const unsigned w = search->taker;
@@ -744,7 +739,7 @@ void service_share(struct service *service, struct grant *old, unsigned old_work
 {
     assert(old->chunk != 0 && copy->chunk != 0 && old_worker != copy_worker && "two workers have a chunk each");
     assert(!service->dependent && "chunks that depend on one another are not copied");
-    if (old->copy_owner == OWNER_UNDECIDED) { /* both copies are overdue: the less promising one is dropped */
+    if (old->copy_owner == OWNER_UNDECIDED) { /* Both copies are overdue: the less promising one is dropped. */
         other_copy(service, old)->copy_owner = OWNER_OTHER;
         service_note_change(service, old->other_worker);
         service_stop_loser(service, old->other_worker, actions);
@@ -817,9 +812,6 @@ bool service_drops(struct service *service, unsigned w, struct grant *grant, uin
     return true;
 }
 
-/* --- failed iterations --- */
-
-/* The first iterations of the failure that have the same record of deaths and failures. */
 static struct iterations_failed first_piece(const struct service *service, const struct iterations_failed *failure,
                                             uint64_t first)
 {

@@ -60,7 +60,6 @@ static void set_right(struct rope *rope, unsigned tree, unsigned right)
     sum_up(rope, tree);
 }
 
-/* Concatenates two trees. */
 static unsigned join(struct rope *rope, unsigned first, unsigned second)
 {
     if (first == ROPE_NONE || second == ROPE_NONE)
@@ -275,7 +274,6 @@ unsigned rope_before_able(const struct rope *rope)
     return rope_length(rope);
 }
 
-/* Number of items before the first able item with the least time; there must be one. */
 static unsigned before_least(const struct rope *rope)
 {
     unsigned before = 0, at = rope->root;

@@ -12,14 +12,14 @@
 struct rope_node {
     unsigned left, right, parent;
     unsigned size; /* items in this subtree; 0: the item is not in the queue */
-    unsigned able; /* able items in this subtree */
+    unsigned able;
     bool is_able;
-    double time_s;  /* of the item itself */
+    double time_s;
     double least_s; /* least time of an able item in this subtree; INFINITY: there is none */
 };
 
 struct rope {
-    struct rope_node *nodes; /* [room]; owned */
+    struct rope_node *nodes;
     size_t room;
     unsigned root;
 };
@@ -27,7 +27,6 @@ struct rope {
 void rope_init(struct rope *rope);
 void rope_fini(struct rope *rope);
 
-/* Makes room for items below `room`. -1: out of memory, nothing changed. */
 int rope_reserve(struct rope *rope, size_t room);
 
 void rope_clear(struct rope *rope);
@@ -54,7 +53,6 @@ void rope_mark(struct rope *rope, unsigned item, bool is_able, double time_s);
 /* Moves the first `count` items to the end and keeps their order. */
 void rope_turn(struct rope *rope, unsigned count);
 
-/* Number of items before the first able one; the length if no item is able. */
 unsigned rope_before_able(const struct rope *rope);
 
 /* Swaps the first item with the able item that has the least time. Does nothing if no item is able. */

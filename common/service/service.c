@@ -123,7 +123,7 @@ static void release_chunk(struct service *service, struct served *worker)
     service->count.busy -= worker->holds == 0;
 }
 
-/* Marks functions for rare events, so that they do not slow the usual path of a chunk. */
+/* Functions for rare events are marked so, to keep them out of the usual path of a chunk. */
 #define RARELY __attribute__((noinline, cold))
 /* Like RARELY, for functions that run once per chunk if there is a trace. */
 #define TRACING __attribute__((noinline))
@@ -142,7 +142,7 @@ TRACING void service_trace_part(const struct service *service, enum trace_record
     trace_note(service->trace);
 }
 
-/* Commits a fully stored chunk of a loop with dependencies; it may be empty, if its end failed. */
+/* Commits a fully stored chunk of a loop with dependencies. It may be empty, if the iterations at its end failed. */
 static void commit_grant(struct service *service, unsigned w, struct grant *grant)
 {
     const struct part whole = {w, grant->chunk, grant->first, grant->count, grant->digest, false};
@@ -152,7 +152,8 @@ static void commit_grant(struct service *service, unsigned w, struct grant *gran
         service->ops->committed(service->owner, &whole);
 }
 
-/* Adds stored results to a chunk with dependencies and commits it when complete. Ignores those of lost workers. */
+/* Adds stored results to a chunk with dependencies, and commits it when complete. Results of lost workers are
+ * ignored. */
 RARELY static void commit_whole(struct service *service, const struct part *part)
 {
     struct grant *grant = grant_slot(&service->workers[part->worker], part->chunk);
@@ -165,7 +166,7 @@ RARELY static void commit_whole(struct service *service, const struct part *part
         commit_grant(service, part->worker, grant);
 }
 
-/* If a part is a third computation, the results stored before are the ones that count. */
+/* The trace tells a third computation as dropped: its iterations were told as stored before. */
 TRACING static void trace_commit(struct service *service, const struct part *part)
 {
     const bool is_third = service->verify.disputed > 0 && service_is_third(service, part);
@@ -196,7 +197,6 @@ static void commit(struct service *service, const struct part *part)
         service->ops->committed(service->owner, part);
 }
 
-/* Checks that the message carries the expected amount of results. */
 static int check_payload(const struct service *service, const struct message *message, uint64_t count,
                          struct error *error)
 {
@@ -218,13 +218,13 @@ static int check_payload(const struct service *service, const struct message *me
     return 0;
 }
 
-/* Accepts the next `count` results of a grant: stores them, or passes them on if nothing is to be stored. */
+/* Accepts the next `count` results of a grant: stores them, or passes them on if the job has no output. */
 static int service_take_part(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                              const struct message *message, struct actions *actions, struct error *error)
 {
     if (check_payload(service, message, count, error) < 0)
         return -1;
-    if (count == 0) { /* the last iterations of the grant failed */
+    if (count == 0) { /* The last iterations of the grant failed. */
         if (grant->stored < grant->count)
             return 0;
         if (service->dependent)
@@ -286,15 +286,15 @@ TRACING static void trace_completion(const struct service *service, unsigned w, 
     trace_note(service->trace);
 }
 
-/* Records that a chunk is computed. Chunks with failures, or whose results come from another worker, are not learned
- * from. Returns as service_message(). */
+/* Records that a chunk is computed. The technique does not learn from chunks with failures, or whose results come from
+ * another worker. Returns as service_message(). */
 static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, const struct request *request,
                           struct error *error)
 {
     struct served *worker = &service->workers[w];
     struct grant *grant = find_grant(worker, request->chunk);
     if (grant == NULL && worker->gone)
-        return 1; /* the worker was declared lost by mistake */
+        return 1; /* The worker was declared lost by mistake. */
     if (grant == NULL)
         return error_set(error, "says that it finished chunk %u, which it was not assigned", request->chunk);
     worker->chunks++;
@@ -302,7 +302,7 @@ static int complete_chunk(struct service *service, unsigned w, uint64_t now_ns, 
     worker->wait_ns += request->wait_ns;
     worker->last_done_ns = now_ns;
     if (request->compute_ns > service->lease.longest_ns * grant->count &&
-        grant->count > 0) /* rarely true, so the division costs nothing */
+        grant->count > 0) /* This is rarely true, so the division costs nothing. */
         service->lease.longest_ns = request->compute_ns / grant->count;
     grant->computed = true;
     release_chunk(service, worker);
@@ -358,14 +358,14 @@ static void list_completions(const struct message *message, struct completions *
     }
 }
 
-/* True if the worker gets no chunk because its next slot still holds a chunk with outstanding results. Happens if many
- * chunks were assigned and recalled meanwhile. */
+/* True if the worker gets no chunk because its next slot still holds a chunk with outstanding results. This happens if
+ * many chunks were assigned and recalled. */
 static bool lacks_slot(struct served *worker)
 {
     return worker->asks > 0 && grant_slot(worker, chunk_number_after(worker->chunks_assigned))->chunk != 0;
 }
 
-/* Handles a REQUEST. Completions are recorded first, so that a learning technique knows them; the answer is sent before
+/* Handles a REQUEST. Completions are recorded first, so that a learning technique knows them. The answer is sent before
  * the results are stored, because the worker may be waiting for it. */
 static int receive_request(struct service *service, unsigned w, uint64_t now_ns, const struct message *message,
                            struct actions *actions, struct error *error)
@@ -378,7 +378,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
         if ((refused = complete_chunk(service, w, now_ns, &done.of[i], error)) != 0)
             return refused;
     if (worker->gone)
-        return 1; /* the worker was declared lost and has woken: chunks given to it now would never be taken back */
+        return 1; /* The worker was declared lost and has woken: chunks given to it now would never be taken back. */
     note_load(service, w, message->request.load);
     if (service->state == SERVICE_SERVING) {
         const unsigned asks = message->request.asks;
@@ -403,7 +403,7 @@ static int receive_request(struct service *service, unsigned w, uint64_t now_ns,
     service_note_change(service, w); /* it may have been looked at while it was served */
     if (lacked_slot && !lacks_slot(worker))
         service->elsewhere_due_ns =
-            now_ns; /* due at once, but in a later step: the ASSIGNs of this one point into `more` */
+            now_ns; /* This is due at once, but in a later step: the ASSIGNs of this one point into `more`. */
     if (service->verify.queued > 0)
         serve_verifications(service, now_ns, actions);
     return 0;
@@ -448,7 +448,7 @@ static int receive_iterations_failed(struct service *service, unsigned w, uint64
                          failure->id);
     grant->flawed = true;
     service_note_part(service, CHUNK_FAILED, w, grant->chunk, failure->first, failure->count);
-    /* the rest becomes a chunk of its own */
+    /* The rest becomes a chunk of its own. */
     if (service->dependent && grant->received + failure->count == grant->count) {
         grant->count = grant->received;
     } else {
@@ -481,7 +481,7 @@ static int service_receive_goodbye(struct service *service, unsigned w, const st
         return error_set(error, "sent GOODBYE before it was sent END");
     if (worker->gone)
         return 0;
-    service_drop_unfinished(service, w); /* chunks not begun because of a drain */
+    service_drop_unfinished(service, w); /* Because of a drain the worker did not begin these chunks. */
     service_forget_recall(service, w);
     worker->gone = true;
     service->count.aside -= worker->is_aside;
@@ -587,7 +587,7 @@ static inline void send_answer(const struct service *service, unsigned w, struct
                  });
 }
 
-/* Sends the ASSIGNs before the neighbours, so that a worker has its chunk when it is told of its neighbour. */
+/* Sends the ASSIGNs first, so that a worker has its chunk when it is told of its neighbour. */
 RARELY static void send_dependent_answers(struct service *service, struct actions *actions)
 {
     for (unsigned i = 0; i < service->step.answered_count; i++)
@@ -611,7 +611,6 @@ static void send_answers(struct service *service, struct actions *actions)
     service->step.answered_count = 0;
 }
 
-/* Doubles the slots of a worker. False if it has all, or memory runs out. */
 RARELY static bool widen(struct service *service, struct served *worker)
 {
     uint32_t slots = 2 * worker->slots;
@@ -625,13 +624,13 @@ RARELY static bool widen(struct service *service, struct served *worker)
         free(worker->grants);
     worker->grants = wider;
     worker->slots = slots;
-    /* its chunks are now summed in another order */
+    /* The worker's chunks are now summed in another order. */
     service_note_change(service, (unsigned)(worker - service->workers));
     return true;
 }
 
-/* True if the worker computes iterations at which workers have died. It gets no other chunk meanwhile: with two, the
- * cause of its death would be unclear. */
+/* True if the worker computes iterations at which workers have died. It gets no other chunk then: with two, the cause
+ * of its death would be unclear. */
 RARELY static bool holds_suspects(const struct service *service, struct served *worker)
 {
     const struct grant *running = worker->holds > 0 ? service_running_grant(worker) : NULL;
@@ -639,8 +638,8 @@ RARELY static bool holds_suspects(const struct service *service, struct served *
 }
 
 /* True if the worker may get a chunk now. It may not if its results lag GRANTS_MAX chunks behind, if it has a chunk
- * that must run alone, or if other workers have not had their first chunk. Nor with an unanswered RECALL: the new chunk
- * could be the end of one that it already has and returns in part. */
+ * that must run alone, or if other workers have not had their first chunk. It may not while it owes an answer to a
+ * RECALL either: the new chunk could be the end of one that it already has and returns in part. */
 static bool has_slot(struct service *service, unsigned w)
 {
     struct served *worker = &service->workers[w];
@@ -662,7 +661,7 @@ RARELY static bool assign_requeued(struct service *service, unsigned w, uint64_t
     REASON(service->reasons, "rank %u gets [%" PRIu64 ", %" PRIu64 ") again%s: it was returned", service->ranks[w],
            range.first, range.first + range.count, isolated ? ", with care" : "");
     assign_seldom(service, w, &range, CHUNK_REASON_REQUEUED, now_ns, actions);
-    service->workers[w].answer.isolated = isolated; /* an isolated chunk is alone in its ASSIGN */
+    service->workers[w].answer.isolated = isolated; /* An isolated chunk is alone in its ASSIGN. */
     return true;
 }
 
@@ -704,7 +703,6 @@ RARELY static bool assign_verification(struct service *service, unsigned w, uint
     return true;
 }
 
-/* Assigns a copy of the rest of an overdue chunk. */
 RARELY static void assign_copy(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     unsigned other;
@@ -744,7 +742,6 @@ RARELY static bool explain_chunk(struct service *service, unsigned w, struct ran
     return true;
 }
 
-/* Why the worker gets the next chunk of the pool. */
 TRACING static enum chunk_reason reason_of_pool(const struct service *service, unsigned w)
 {
     return service->ops->on_empty != NULL || service->dependent ? CHUNK_REASON_CUT
@@ -752,10 +749,9 @@ TRACING static enum chunk_reason reason_of_pool(const struct service *service, u
                                                                 : CHUNK_REASON_OTHER;
 }
 
-/* How many chunks of the pool may be set aside for other workers before this worker has to wait. */
+/* How many chunks of the pool may be requeued for other workers before this worker has to wait. */
 #define TRIES_MAX 16
 
-/* Assigns a chunk: requeued work first, then from the pool, which the owner may refill. */
 static inline bool assign_next(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions)
 {
     struct range range;
@@ -787,7 +783,7 @@ static inline unsigned first_waiting(const struct service *service)
 RARELY static unsigned dequeue_from_line(struct service *service)
 {
     const unsigned w = rope_pop(&service->line.index.line);
-    service_index_note_stale(service, w); /* it may just have got a chunk */
+    service_index_note_stale(service, w); /* The worker may just have got a chunk. */
     return w;
 }
 
@@ -802,7 +798,6 @@ static inline unsigned dequeue(struct service *service)
     return w;
 }
 
-/* Moves the first worker of the queue to its end, or removes it if it asks for no more. */
 static inline void end_turn(struct service *service)
 {
     const unsigned w = dequeue(service);
@@ -835,10 +830,11 @@ RARELY static void serve_verifications(struct service *service, uint64_t now_ns,
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service->lease.due_ns > look_ns)
-        service->lease.due_ns = look_ns; /* a worker that hangs with one may leave no other event */
+        service->lease.due_ns = look_ns; /* If a worker hangs with a verification, no other event may come. */
 }
 
-/* Number of workers before the first idle one with a slot, or before the fastest, which is moved there. */
+/* Returns the number of workers before the first idle one with a slot. The fastest one is moved there if speeds are
+ * known. */
 static unsigned before_free(struct service *service)
 {
     struct rope *line = &service->line.index.line;
@@ -848,11 +844,11 @@ static unsigned before_free(struct service *service)
     return rope_before_able(line);
 }
 
-/* Nothing else is left: idle workers copy overdue chunks. A hanging worker still holds a chunk. */
+/* Nothing else is left: idle workers copy overdue chunks. */
 RARELY static void serve_copies(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     if (service->assigned != service->lease.assigned_at_look)
-        service->lease.due_ns = 0; /* new chunks may be due earlier */
+        service->lease.due_ns = 0; /* New chunks may be due earlier. */
     service->lease.assigned_at_look = service->assigned;
     for (unsigned left = service->line.count; left > 0 && service->lease.due_ns <= now_ns; left--) {
         const unsigned before = before_free(service);
@@ -883,23 +879,22 @@ RARELY static void serve_leftovers(struct service *service, uint64_t now_ns, str
         service_release_copies(service, now_ns);
         if (service->recall.count > 0)
             service->elsewhere_due_ns =
-                now_ns; /* due at once, but in a later step: the ASSIGNs of this one point into `more` */
+                now_ns; /* This is due at once, but in a later step: the ASSIGNs of this one point into `more`. */
         service_recall(service, now_ns, actions);
     }
     if (!service->recall.awaits_stolen)
         serve_copies(service, now_ns, actions);
     else
-        service->lease.due_ns = now_ns; /* after what comes of it */
+        service->lease.due_ns = now_ns; /* The stolen work is served first. */
     service->recall.awaits_stolen = false;
     if (service_recalls(service) && service->recall.copies_due_ns < service->elsewhere_due_ns)
         service->elsewhere_due_ns = service->recall.copies_due_ns;
     send_answers(service, actions);
     service_verify_look(service, now_ns);
     if (service->assigned != assigned && service_recalls(service))
-        service_recall(service, now_ns, actions); /* part of a new copy may be recalled as well */
+        service_recall(service, now_ns, actions); /* Part of a new copy may be recalled as well. */
 }
 
-/* Logs why a worker gets nothing for the request of this step. */
 RARELY static void explain_wait(const struct service *service, const struct event *event)
 {
     unsigned w = event->type == EVENT_MESSAGE && event->message->type == MESSAGE_REQUEST
@@ -912,7 +907,7 @@ RARELY static void explain_wait(const struct service *service, const struct even
                                                       : "the pool is empty");
 }
 
-/* True if only an idle worker can get work now: all work left is reserved for idle workers or first chunks. */
+/* True if only an idle worker can get work now: all that is left is reserved for idle workers or for first chunks. */
 static bool is_for_free_ones(const struct service *service)
 {
     if (service->count.beginners > 0 && service_recalls(service))
@@ -925,8 +920,8 @@ static bool is_for_free_ones(const struct service *service)
 }
 
 /* Ends the turn of a worker that got nothing, as did the last `lagging` workers of the queue. If only an idle worker
- * can get something, the workers before the first idle one are moved to the end as well. Returns the new number of
- * workers at the end that got nothing. */
+ * can get something, the workers before the first idle one are moved to the end too. Returns how many workers at the
+ * end got nothing. */
 RARELY static unsigned pass_over(struct service *service, unsigned lagging)
 {
     const bool was_on = service->line.index.is_on;
@@ -948,7 +943,6 @@ RARELY static unsigned pass_over(struct service *service, unsigned lagging)
     return lagging + (before < left ? before : left);
 }
 
-/* Drops the index after chunks have flowed for as many steps as there are workers. */
 RARELY static void count_plenty(struct service *service)
 {
     if (service->source != SOURCE_FLOWS)
@@ -957,11 +951,11 @@ RARELY static void count_plenty(struct service *service)
         service_index_end(service);
 }
 
-/* Finds out why a worker with a slot got nothing. True if no other worker can get anything either. */
+/* Called when a worker with a slot got nothing. True if no other worker can get anything either. */
 RARELY static bool is_out_of_work(const struct service *service, const struct event *event, bool *has_nothing)
 {
     if (service->state == SERVICE_ENDING)
-        return true; /* the owner failed to cut, and the queue is empty */
+        return true; /* The owner failed to cut, and the queue is empty. */
     if (service->reasons != NULL)
         explain_wait(service, event);
     *has_nothing = service->requeued.count + service->recall.count == 0;
@@ -971,7 +965,7 @@ RARELY static bool is_out_of_work(const struct service *service, const struct ev
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions)
 {
     bool has_nothing = false;
-    unsigned lagging = 0; /* consecutive waiting workers that got nothing */
+    unsigned lagging = 0;
     while (service->line.count > lagging && service->state != SERVICE_ENDING) {
         const unsigned w = first_waiting(service);
         const bool has_room = has_slot(service, w);
@@ -982,7 +976,7 @@ void service_serve(struct service *service, uint64_t now_ns, struct actions *act
         }
         if (has_room && is_out_of_work(service, actions->event, &has_nothing))
             break;
-        lagging = pass_over(service, lagging); /* what was requeued is for another worker, or for later */
+        lagging = pass_over(service, lagging); /* The requeued work is for another worker, or for later. */
     }
     send_answers(service, actions);
     if (has_nothing && service->source != SOURCE_FLOWS)
@@ -1005,7 +999,7 @@ void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, str
     service->count.aside++;
     service->count.beginners -= worker->chunks_assigned == 0;
     if (service->verify.held > 0)
-        service->verify.close_due_ns = now_ns; /* it may have been the only worker left for a verification */
+        service->verify.close_due_ns = now_ns; /* This may have been the only worker left for a verification. */
     service_stop_loser(service, w, actions);
 }
 
@@ -1033,7 +1027,7 @@ void service_stored(struct service *service, const struct event *event, struct a
 {
     const struct part *part = &event->part;
     if (part_is_unwanted(part))
-        return; /* dropped results: no worker waits for them */
+        return; /* The results were dropped: no worker waits for them. */
     assert(service->parts_on_way > 0 && "what is stored was on its way");
     service->parts_on_way--;
     service->traced_ns = event->now_ns;
@@ -1046,7 +1040,7 @@ void service_stored(struct service *service, const struct event *event, struct a
         ; /* another worker computes all of it */
     else if (event->text == NULL)
         commit(service, part);
-    else /* the disk failed */
+    else /* The disk failed. */
         service_note_part(service, CHUNK_DROPPED, part->worker, part->chunk, part->first, part->count);
     if (!event->lost)
         service_serve(service, event->now_ns, actions);
@@ -1063,7 +1057,7 @@ void service_close(struct service *service, const struct actions *actions)
 void service_end(struct service *service, const struct end *end, uint64_t now_ns, struct actions *actions)
 {
     if (service->state != SERVICE_ENDING) {
-        send_answers(service, actions); /* chunks assigned in this step before the end */
+        send_answers(service, actions); /* These chunks were assigned in this step before the end. */
         service_close(service, actions);
     }
     service->leaving.is_late = end->late && !end->drain;

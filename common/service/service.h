@@ -30,9 +30,7 @@
 #include "proto/message.h"
 #include "proto/record.h"
 
-/* Most chunks of one worker that are assigned and not yet stored. */
-#define GRANTS_MAX (2 * ASKS_MAX)
-/* Initial slots of each worker; they are doubled when needed. */
+#define GRANTS_MAX   (2 * ASKS_MAX)
 #define GRANTS_LEAST 4
 
 /* After this many deaths of workers, iterations are run in a child process. */
@@ -67,7 +65,7 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 #define LEASE_LOOK_NS 5000000u
 /* A worker that has not left this long after it could is declared lost: see service_leave_due_ns(). */
 #define LEAVE_NS 5000000000u
-/* Like LEAVE_NS, after a LATE END; counted from the moment at which the worker before it left. */
+/* After a LATE END: a worker that has not left this long after the previous one left is declared lost. */
 #define LEAVE_LATE_NS 150000000u
 
 /* Value of record_bytes: results have any size. */
@@ -75,9 +73,9 @@ static inline bool deaths_are_too_many(const struct poison *poison, unsigned ret
 
 /* Which copy's results count. */
 enum copy_owner {
-    OWNER_SELF,      /* this worker's */
+    OWNER_SELF,
     OWNER_UNDECIDED, /* those of the first of two workers to send results */
-    OWNER_OTHER,     /* the other worker's; this worker's are dropped */
+    OWNER_OTHER,     /* the other worker's; results of this worker are dropped */
     OWNER_VERIFY,    /* compared with those that are stored: see verify.h */
 };
 
@@ -86,51 +84,52 @@ struct grant {
     uint64_t received; /* iterations whose results were announced */
     uint64_t stored;   /* iterations whose results were stored or dropped */
     uint64_t since_ns;
-    uint32_t chunk; /* number; 0: slot unused */
+    uint32_t chunk; /* number; 0: the slot is unused */
     bool computed;
-    uint8_t copy_owner; /* enum copy_owner */
+    uint8_t copy_owner;
     bool flawed : 1;
     bool was_copied : 1;    /* a worker was given a copy */
     bool may_return : 1;    /* UNDECIDED: the copy is old enough for a part of it to be recalled */
-    bool is_told_whole : 1; /* the trace has recorded all of it as stored at its completion */
+    bool is_told_whole : 1; /* the trace recorded all of it as stored when it was completed */
     union {
         struct {
-            uint32_t other_worker, other_chunk; /* UNDECIDED: the other copy; VERIFY: index in the list, unused */
+            uint32_t other_worker,
+                other_chunk; /* UNDECIDED: the other copy; VERIFY: index in the list of verifications, and unused */
         };
-        uint64_t digest; /* in a loop with dependencies, where no chunk is copied: sum over the stored results */
+        uint64_t digest; /* in a loop with dependencies, which copies no chunk: sum over the stored results */
     };
 };
 
 /* Whether work may be recalled from a worker. */
 enum recall_state {
     RECALL_POSSIBLE,
-    RECALL_FUTILE,   /* it has begun all that it holds */
+    RECALL_FUTILE,
     RECALL_LATE,     /* asked; the answer is late or not expected to bring anything */
     RECALL_SENT,     /* asked; waiting for the answer */
-    RECALL_OUTDATED, /* as RECALL_SENT, but it was assigned more since */
+    RECALL_OUTDATED, /* like RECALL_SENT, but more was assigned to it since */
 };
 
 struct served {
-    unsigned holds; /* unfinished chunks */
-    unsigned asks;  /* chunks requested and not assigned */
+    unsigned holds;
+    unsigned asks; /* chunks requested and not yet assigned */
     uint32_t chunks_assigned;
     bool present;
     bool gone;
     uint8_t recall;
-    uint8_t owed; /* RETURNEDs still to come: see service_check() */
+    uint8_t owed; /* RETURNEDs that must still come: see service_check() */
     bool recalled_all;
     bool shuns_verifications; /* it has returned a verification, and gets no other while it holds chunks */
     bool is_aside;            /* it gets no more chunks and is not in the queue: see service_put_aside() */
-    bool is_wrong;            /* two other workers agree that its results are wrong; the owner is not told yet */
+    bool is_wrong;            /* two other workers agree that its results are wrong; the owner has not been told yet */
     bool is_revoked;          /* it owes an answer, and STEAL was tried */
-    bool is_stale;            /* it is in `index.stale` */
-    uint16_t load;            /* load of its core from its REQUEST; 0: unknown */
-    uint16_t load_told;       /* kept by the owner */
+    bool is_stale;
+    uint16_t load;      /* load of its core, from its REQUEST; 0: unknown */
+    uint16_t load_told; /* belongs to the owner */
     uint64_t iterations, chunks, compute_ns, wait_ns;
-    uint64_t last_done_ns; /* time of its latest completion */
-    uint64_t asked_ns;     /* time of its oldest open request */
-    uint64_t heard_ns;     /* time of its latest message, or of its first service */
-    double probe_s;        /* time of a probe iteration: see service_note_speeds(); 0: unknown */
+    uint64_t last_done_ns;
+    uint64_t asked_ns;
+    uint64_t heard_ns; /* when its latest message came, or it was first served */
+    double probe_s;    /* time of a probe iteration: see service_note_speeds(); 0: unknown */
     uint64_t messages, bytes;
     struct grant *grants; /* [slots], indexed by chunk number modulo `slots`; owned if slots > GRANTS_LEAST */
     uint32_t slots;       /* a power of two, at most GRANTS_MAX */
@@ -151,7 +150,6 @@ struct service_ops {
     /* Loop with dependencies: the chunk before `neighbour->first` was assigned by another process, which must be told.
      * May be NULL if all workers are served here. */
     void (*neighbour)(void *owner, const struct neighbour *neighbour);
-    /* The load of a worker's core has changed. May be NULL. */
     void (*loaded)(void *owner, unsigned worker);
 };
 
@@ -160,41 +158,41 @@ struct requeued {
     uint64_t since_ns;
 };
 
-/* A lost worker, to be reported by the owner. */
+/* A lost worker that the owner must report: `chunks` of it are handed out again, and it was probably computing
+ * `running`. */
 struct loss {
     unsigned worker;
-    uint64_t chunks;      /* chunks of the worker that are handed out again */
-    struct range running; /* what the worker was computing, as far as known */
+    uint64_t chunks;
+    struct range running;
 };
 
-/* ENDING: no worker is served, and requests are ignored. */
 enum service_state { SERVICE_SERVING, SERVICE_ENDING };
 
 /* What the owner can get elsewhere: chunks; nothing at present; or nothing more, because all has begun. */
 enum service_source { SOURCE_FLOWS, SOURCE_RESTS, SOURCE_IS_DRY };
 
-/* Bits for the owner: see service_take_news(). */
 enum service_news {
-    SERVICE_HAS_LOST = 1 << 0,  /* see service_take_loss() */
-    SERVICE_GAVE_UP = 1 << 1,   /* see service_take_given_up() */
-    SERVICE_RETURNED = 1 << 2,  /* work came back that is not assigned yet */
-    SERVICE_COUNTED = 1 << 3,   /* see service_take_counts() */
-    SERVICE_NO_MEMORY = 1 << 4, /* out of memory for requeued work */
-    SERVICE_DIFFERED = 1 << 5,  /* see service_take_verified() */
+    SERVICE_HAS_LOST = 1 << 0,
+    SERVICE_GAVE_UP = 1 << 1,
+    SERVICE_RETURNED = 1 << 2, /* work came back that is not assigned yet */
+    SERVICE_COUNTED = 1 << 3,
+    SERVICE_NO_MEMORY = 1 << 4,
+    SERVICE_DIFFERED = 1 << 5,
 };
 
 #define SERVICE_MORE ((ASKS_MAX - 1) * ASSIGN_RECORD_BYTES)
 
 struct service_config {
-    const struct run_spec *spec; /* borrowed for the service's life */
-    const unsigned *ranks;       /* borrowed for the service's life */
+    const struct run_spec *spec; /* `spec` and `ranks` are borrowed for the service's life */
+    const unsigned *ranks;
     unsigned workers;
     unsigned pool_capacity;
     bool absent;           /* no worker is served until service_adopt() */
     uint64_t record_bytes; /* result bytes per iteration, or RECORD_VARIABLE; 0: results are only digested */
-    bool no_speculation;   /* no copies of chunks */
-    bool no_isolation;     /* no child processes: iterations at which workers died are handed out one by one */
-    bool dependent; /* iterations need the ones before them: nothing is handed out again, and neighbours are told */
+    bool no_speculation;
+    bool no_isolation; /* no child processes: iterations at which workers died are handed out one by one */
+    bool dependent; /* iterations need the ones before them: nothing is handed out again, and workers are told of their
+                       neighbours */
     uint64_t first; /* if `dependent`: first iteration of the loop */
     const struct service_ops *ops;
     void *owner;
@@ -202,33 +200,31 @@ struct service_config {
 
 /* Workers that wait for a chunk, in the order of their requests. */
 struct service_line {
-    unsigned *ring; /* worker indices, each once; owned */
+    unsigned *ring;
     unsigned first;
     unsigned count;       /* length of the ring, or of the index's line while the index is on */
     unsigned passed_over; /* consecutive workers moved to the end of the ring without a chunk */
-    unsigned asks;        /* chunks requested by these workers and those put aside */
+    unsigned asks;        /* chunks requested by these workers and by those put aside */
     struct service_index index;
 };
 
-/* Numbers of workers. */
 struct service_count {
-    unsigned busy;      /* that hold a chunk */
-    unsigned present;   /* that are or were served here */
+    unsigned busy;
+    unsigned present;
     unsigned beginners; /* present, without a chunk so far */
-    unsigned gone;      /* present, and left or lost */
-    unsigned aside;     /* present and not gone, but put aside */
+    unsigned gone;
+    unsigned aside; /* present and not gone, but put aside */
 };
 
-/* Buffers for the ASSIGNs of one step. */
+/* Buffers for the ASSIGNs of one step: `more` is [worker_count * SERVICE_MORE]; both are owned. */
 struct service_step {
-    unsigned char *more; /* [worker_count * SERVICE_MORE]; owned */
-    unsigned *answered;  /* workers that get an ASSIGN; owned */
+    unsigned char *more;
+    unsigned *answered;
     unsigned answered_count;
 };
 
-/* Iterations to be assigned again. */
 struct service_requeued {
-    struct requeued *items; /* owned; allocated at the first loss */
+    struct requeued *items;
     unsigned count;
     size_t capacity;
     bool is_deadly; /* each range begins with iterations at which a worker died */
@@ -243,11 +239,11 @@ struct copy_due {
 
 /* Work taken back from workers that had not begun it, for idle ones. See recall.c. */
 struct service_recall {
-    struct range *ranges; /* [count], waiting for an idle worker; owned */
+    struct range *ranges;
     unsigned count;
     size_t capacity;
-    unsigned open;               /* unanswered RECALLs */
-    uint64_t assigned_at_futile; /* value of `assigned` when no worker was left to ask; NEVER: one may be */
+    unsigned open;
+    uint64_t assigned_at_futile; /* value of `assigned` when nobody was left to ask; NEVER: somebody may be left */
     uint64_t due_ns;             /* when to check for late answers; NEVER: none is outstanding */
     struct copy_due *copies;     /* [copies_count] a heap, the first one due is first; owned */
     size_t copies_count, copies_capacity;
@@ -260,10 +256,10 @@ struct service_recall {
 
 /* Search for overdue chunks: see reissue.c. */
 struct service_lease {
-    uint64_t due_ns;           /* time of the next search; 0: at once */
-    uint64_t longest_ns;       /* longest mean iteration of a chunk so far */
-    uint64_t assigned_at_look; /* value of `assigned` at the last search */
-    bool has_copied;           /* a chunk was copied: a busy worker may compute what arrives */
+    uint64_t due_ns; /* time of the next search; 0: at once */
+    uint64_t longest_ns;
+    uint64_t assigned_at_look;
+    bool has_copied; /* a chunk was copied, so a busy worker may be computing what arrives */
 };
 
 struct service_losses {
@@ -272,7 +268,6 @@ struct service_losses {
     size_t capacity;
 };
 
-/* Ranges given up, to be reported by the owner. */
 struct service_given_up {
     unsigned char *records; /* in the format of ITERATIONS_GIVEN_UP; owned */
     unsigned count, told;
@@ -281,34 +276,33 @@ struct service_given_up {
 
 /* In SERVICE_ENDING: how long the service waits for workers that have not left. */
 struct service_leaving {
-    uint64_t due_ns;       /* when they are declared lost */
-    unsigned gone_at_look; /* workers gone when `due_ns` was set */
-    bool is_late;          /* the service waits only briefly */
+    uint64_t due_ns;
+    unsigned gone_at_look;
+    bool is_late;
 };
 
-/* Loops with dependencies: see order.c. */
 struct service_order {
-    uint64_t first;                  /* first iteration of the loop */
+    uint64_t first;
     struct boundary_list ends;       /* ends of assigned chunks whose next chunk is not assigned; by worker */
     struct boundary_list beginnings; /* beginnings of assigned chunks whose previous chunk is not assigned; by rank */
 };
 
 struct service_tally {
-    uint64_t reissued;        /* chunks handed out again or copied */
-    uint64_t duplicates;      /* results dropped */
-    uint64_t messages, bytes; /* traffic of the workers, from their GOODBYEs */
+    uint64_t reissued;
+    uint64_t duplicates;
+    uint64_t messages, bytes;
 };
 
 struct service {
-    const struct run_spec *spec; /* borrowed */
+    const struct run_spec *spec;
     const struct service_ops *ops;
     void *owner;
-    const struct reason_sink *reasons; /* borrowed; may be NULL */
-    struct trace_sink *trace;          /* borrowed; may be NULL */
-    uint64_t traced_ns;                /* time of the latest event */
-    const unsigned *ranks;             /* [worker_count] */
+    const struct reason_sink *reasons;
+    struct trace_sink *trace;
+    uint64_t traced_ns;
+    const unsigned *ranks;
     struct served *workers;
-    struct grant *grants; /* [worker_count * GRANTS_LEAST], the initial slots; owned */
+    struct grant *grants; /* [worker_count * GRANTS_LEAST] the initial slots; owned */
     unsigned worker_count, room;
     struct pool pool;
     struct service_line line;
@@ -317,7 +311,7 @@ struct service {
     uint64_t record_bytes;
     bool no_speculation, no_isolation, dependent;
     bool has_speeds; /* all probe_s are known, and some workers are much faster than others */
-    bool may_grow;   /* see service_note_growth() */
+    bool may_grow;
     bool out_of_memory;
     unsigned parts_on_way; /* unanswered STOREs and COLLECTs */
     unsigned state;
@@ -332,11 +326,11 @@ struct service {
     struct service_order order;
     struct service_tally tally;
     struct poison_set poisons; /* deaths and failures of iterations that are neither done nor given up */
-    /* when work reserved for another worker, a slot or the next step becomes available; NEVER */
+    /* when work that is reserved for another worker, a slot, or the next step becomes available */
     uint64_t elsewhere_due_ns;
-    uint64_t failed_ns;       /* time of the latest failure here; NEVER: none */
-    uint64_t first_assign_ns; /* NEVER: none yet */
-    uint64_t assigned;        /* chunks assigned so far */
+    uint64_t failed_ns;
+    uint64_t first_assign_ns; /* NEVER: no chunk was assigned yet */
+    uint64_t assigned;
     struct verify verify;
 };
 
@@ -346,11 +340,10 @@ void service_fini(struct service *service);
 /* Grows the room to `workers` workers. -1: out of memory; the state is consistent. */
 int service_reserve(struct service *service, unsigned workers);
 
-/* Adds workers for which there is room. `ranks`: all ranks, sorted, borrowed in place of the previous array. The new
+/* Adds workers for which there is room. `ranks`: all ranks, sorted; borrowed in place of the previous array. The new
  * workers are not served until service_adopt(). */
 void service_add_workers(struct service *service, const unsigned *ranks, unsigned workers);
 
-/* Index of a worker by its rank, or worker_count. */
 unsigned service_find(const struct service *service, unsigned rank);
 
 /* True if the loop cannot go on without the worker, because it holds work that no other worker may compute. */
@@ -374,30 +367,32 @@ int service_message(struct service *service, unsigned w, uint64_t now_ns, const 
 int service_stolen(struct service *service, unsigned w, uint64_t now_ns, const struct stolen *stolen,
                    struct actions *actions, struct error *error);
 
-/* Handles EVENT_STORED: the part is stored; or its sender was lost before all of it arrived, and it is requeued (the
+/* Handles EVENT_STORED. The part is stored; or its sender was lost before all of it arrived, and it is requeued (the
  * owner calls service_serve() afterwards); or the disk failed, and it is never committed. */
 void service_stored(struct service *service, const struct event *event, struct actions *actions);
 
-/* Declares worker `w` lost; the owner calls service_serve() afterwards. Ignored if it has left already. */
+/* Declares worker `w` lost, unless it has left. The owner calls service_serve() afterwards. */
 void service_lost(struct service *service, unsigned w, uint64_t now_ns);
 
-/* Serves worker `w`, which was absent. The chunk that it computes (`running->count` may be 0) becomes its first.
- * `counts`: its results count; otherwise they are dropped and it is stopped. */
+/* Begins to serve worker `w`. The chunk that it computes (`running->count` may be 0) becomes its first. If its results
+ * do not count (`counts`), they are dropped and it is stopped. */
 void service_adopt(struct service *service, unsigned w, const struct range *running, bool counts, uint64_t now_ns,
                    struct actions *actions);
 
-/* Gives worker `w` no more chunks and recalls those not begun. It finishes what it has begun and waits for the END.
- * Ignored if it is already aside, gone, or not served here. */
+/* Gives worker `w` no more chunks and recalls those that it has not begun. It finishes the others and waits for the
+ * END. Ignored if it is already aside, gone, or not served here. */
 void service_put_aside(struct service *service, unsigned w, uint64_t now_ns, struct actions *actions);
-/* Serves worker `w` again; the owner calls service_serve() afterwards. */
+/* Serves worker `w` again. The owner calls service_serve() afterwards. */
 void service_take_back(struct service *service, unsigned w);
 
-/* Change the record of deaths and failures of iterations: add to it, raise it to at least `known`, or remove it. */
+/* These change the record of deaths and failures of iterations: add to it, raise it to at least `known`, or remove
+ * it. */
 void service_poison(struct service *service, const struct poison *more);
 void service_warn(struct service *service, const struct poison *known);
 void service_clear(struct service *service, uint64_t first, uint64_t count);
 
-/* Takes a requeued range, or a recalled one that no worker waits for, to be given elsewhere; false if none. */
+/* Takes a requeued range, or a recalled one that no worker waits for, to be given to another service. False if there is
+ * none. */
 bool service_take_away(struct service *service, struct range *range);
 
 /* Handles EVENT_TIMER: searches for overdue chunks and declares workers lost that have not left in time. */
@@ -406,7 +401,7 @@ void service_expire(struct service *service, uint64_t now_ns, struct actions *ac
 /* Declares workers with overdue chunks lost. Called if the only idle workers are served by others. */
 void service_lose_overdue(struct service *service, uint64_t now_ns);
 
-/* When service_expire() must be called; mostly NEVER. */
+/* Returns when service_expire() must be called; mostly NEVER. */
 static inline uint64_t service_deadline(const struct service *service)
 {
     if (service->state == SERVICE_ENDING)
@@ -426,30 +421,28 @@ static inline unsigned service_able(const struct service *service)
     return service->count.present - service->count.gone - service->count.aside;
 }
 
-/* Workers put aside that hold nothing. */
+/* Returns the number of workers that are put aside and hold nothing. */
 unsigned service_idle_aside(const struct service *service);
 
-/* Workers without a chunk that wait for work or are about to ask. */
+/* Returns the number of workers without a chunk that wait for work or are about to ask. */
 static inline unsigned service_idle(const struct service *service)
 {
     unsigned idle_aside = service->count.aside > 0 ? service_idle_aside(service) : 0;
     return service->count.present - service->count.gone - service->count.busy - idle_aside;
 }
 
-/* True if no work can be recalled and no RECALL is unanswered. */
 bool service_recall_is_over(struct service *service);
 
 /* Recalls work for `waiting` workers of other services as well; 0: no longer. No effect if service_recall_is_over(). */
 void service_recall_for_others(struct service *service, unsigned waiting, uint64_t now_ns, struct actions *actions);
 
-/* Iterations that came back and are not assigned yet. */
 uint64_t service_recalled_iterations(const struct service *service);
 
-/* Takes up to `most` ranges for workers of other services: recalled ones, or a share for `waiting` workers of the pool
- * or of the requeued work. Returns the number of ranges. */
+/* Takes up to `most` ranges for workers of other services: recalled ones, or else a share for `waiting` workers of the
+ * pool or of the requeued work. Returns the number of ranges. */
 unsigned service_take_recalled(struct service *service, unsigned waiting, struct range *ranges, unsigned most);
 
-/* Assigns chunks to waiting workers while there are any; at most once per step. */
+/* Assigns chunks to waiting workers while there are any. Call it at most once per step. */
 void service_serve(struct service *service, uint64_t now_ns, struct actions *actions);
 
 /* Sends END to every worker that has not left, possibly again, and stops serving. */
@@ -464,7 +457,6 @@ static inline void service_set_source(struct service *service, enum service_sour
     service->source = source;
 }
 
-/* Returns and clears the enum service_news bits. */
 static inline unsigned service_take_news(struct service *service)
 {
     unsigned news = service->news;
@@ -473,23 +465,23 @@ static inline unsigned service_take_news(struct service *service)
     return news;
 }
 
-/* The next lost worker not yet taken, or NULL. Valid until the next call of the service. */
+/* Returns the next lost worker that was not yet taken, or NULL. Valid until the next call of the service. */
 const struct loss *service_take_loss(struct service *service);
 
-/* Up to `most` new records of ITERATIONS_GIVEN_UP, valid until the next call of the service. */
+/* Returns up to `most` new records of ITERATIONS_GIVEN_UP, valid until the next call of the service. */
 const unsigned char *service_take_given_up(struct service *service, unsigned most, unsigned *count);
 
-/* Counts since the last call. */
 struct recovery_counts service_take_counts(struct service *service);
 
-/* News of verification and at most one mismatch, in the format of VERIFIED; false if there are none. */
+/* Takes news of verification and at most one mismatch, in the format of VERIFIED. False if there are none. */
 bool service_take_verified(struct service *service, struct verified *verified);
 
-/* The next worker to drop because two others agree that its results are wrong, or worker_count. The reason is valid for
- * the service's life. Call it after SERVICE_DIFFERED, once per step: there may be more in the next. */
+/* Returns the next worker to drop because two others agree that its results are wrong, or worker_count. The reason is
+ * valid for the service's life. Call it once per step after SERVICE_DIFFERED; there may be more in the next step. */
 unsigned service_take_wrong(struct service *service, const char **reason);
 
-/* With dependencies: the chunk at `neighbour->first` is computed elsewhere. False if that is impossible. */
+/* With dependencies: notes that another process has assigned the chunk at `neighbour->first`. False if that is
+ * impossible. */
 bool service_take_neighbour(struct service *service, const struct neighbour *neighbour, struct actions *actions);
 
 /* Loop with dependencies and a journal: asks the worker of the lowest open chunk that ends at or after `at`, if there
@@ -498,7 +490,6 @@ void service_ask_for_boundary(struct service *service, uint64_t at, unsigned sup
 /* Forwards boundary data from the journal to the worker whose chunk begins with them, if it is still there. */
 void service_pass_boundary(const struct service *service, const struct message *message, struct actions *actions);
 
-/* True if all workers have left and all their results are stored. */
 bool service_is_over(const struct service *service);
 
 /* True if no worker computes and no result is being stored. */
@@ -506,10 +497,11 @@ bool service_is_quiet(const struct service *service);
 
 void service_check(const struct service *service);
 
-/* Iterations without results: in the pool, returned, or assigned. Not with dependencies; slow. */
+/* Returns the number of iterations without results: in the pool, returned, or assigned. Slow; not with dependencies. */
 uint64_t service_open_iterations(const struct service *service);
 
-/* Worker `w`'s oldest unfinished chunk: iterations without results, and since when; false if none. */
+/* Sets the oldest unfinished chunk of worker `w`: how many iterations have no results, and since when. False if it has
+ * none. */
 bool service_running(const struct service *service, unsigned w, struct range *chunk, uint64_t *left,
                      uint64_t *since_ns);
 

@@ -14,11 +14,9 @@ static inline struct grant *grant_slot(struct served *worker, uint32_t chunk)
     return &worker->grants[chunk & (worker->slots - 1)];
 }
 
-/* Traces what happens to a range of a chunk of worker `w`; requires a trace. */
 void service_trace_part(const struct service *service, enum trace_record_kind kind, unsigned w, uint32_t chunk,
                         const struct range *range);
 
-/* Like service_trace_part(), but does nothing without a trace. */
 static inline void service_note_part(const struct service *service, enum trace_record_kind kind, unsigned w,
                                      uint32_t chunk, uint64_t first, uint64_t count)
 {
@@ -34,9 +32,10 @@ static inline void service_note_rest(const struct service *service, enum trace_r
     service_note_part(service, kind, w, grant->chunk, grant->first + told, grant->count - told);
 }
 
-/* When a part of the copy, the later of two grants, may be recalled: when its worker has had it for half as long as the
- * other one had the chunk before. That one may be in a long iteration. A worker that is as fast has probably reached
- * that iteration then, and does not return it; earlier it would, and a third worker would begin it anew. */
+/* Returns when a part of the copy, the later of two grants, may be recalled: when its worker has had it for half as
+ * long as the other one had the chunk before. The other worker may be in a long iteration. A worker as fast as that has
+ * then probably reached that iteration, and does not return it; earlier it would, and a third worker would begin it
+ * anew. */
 static inline uint64_t service_copy_due_ns(const struct grant *one, const struct grant *other)
 {
     const uint64_t old_ns = one->since_ns < other->since_ns ? one->since_ns : other->since_ns;
@@ -44,19 +43,15 @@ static inline uint64_t service_copy_due_ns(const struct grant *one, const struct
     return copy_ns + (copy_ns - old_ns) / 2;
 }
 
-/* Notes when a part of the copy may be recalled from a worker that has it. */
 void service_note_copy(struct service *service, unsigned w, const struct grant *grant);
 
-/* Lets workers return parts of copies that are due for it. */
+/* Lets workers return parts of copies whose time has come. */
 void service_release_copies(struct service *service, uint64_t now_ns);
 
-/* Serves a worker from now on. */
 void service_begin_to_serve(struct service *service, unsigned w);
 
-/* Appends a worker that asks for chunks to the queue. */
 void service_enqueue(struct service *service, unsigned w);
 
-/* Removes a worker from the queue. */
 void service_leave_queue(struct service *service, unsigned w);
 
 /* Switches the index on. False if memory runs out: nothing is recalled or copied then. */
@@ -76,11 +71,10 @@ static inline unsigned service_index_askable(const struct service *service)
 {
     return service->line.index.tree[1].askable;
 }
-/* Mean time of an iteration over all workers; 0: unknown. */
 double service_index_mean_ns(const struct service *service);
 void service_index_check(const struct service *service);
 
-/* Tells workers which worker computes the chunk after theirs, after the ASSIGNs of this step. */
+/* Tells workers which worker computes the chunk after theirs. Call it after the ASSIGNs of this step. */
 void service_tell_neighbours(struct service *service, struct actions *actions);
 
 static inline bool service_recalls(const struct service *service)
@@ -90,25 +84,21 @@ static inline bool service_recalls(const struct service *service)
 void service_recall(struct service *service, uint64_t now_ns, struct actions *actions);
 int service_receive_returned(struct service *service, unsigned w, const struct message *message,
                              struct actions *actions, struct error *error);
-/* True if returned work has no waiting worker: it was lost or got other work. */
+/* True if no worker waits for returned work: the one that did was lost or got other work. */
 static inline bool service_has_vain_recall(const struct service *service)
 {
     return service->recall.count > 0 && service->line.count == 0;
 }
-/* The worker's share of the returned work; false if there is none for it. */
 bool service_next_recalled(struct service *service, unsigned w, struct range *range);
-/* True if worker `w` may hold iterations that have not begun. */
 bool service_may_be_asked(const struct service *service, unsigned w);
-/* The index's bounds for an askable worker, and for another worker that holds chunks. */
+/* Set the index's bounds for an askable worker, and for another worker that holds chunks. */
 void service_hold_for_recall(const struct service *service, unsigned w, struct holding *holding);
 void service_hold_for_copy(const struct service *service, unsigned w, struct holding *holding);
-/* Gives up waiting for the RETURNED of worker `w`. */
 void service_give_up_recall(struct service *service, unsigned w);
 /* Gives up waiting for late answers and sets the time of the next check. */
 void service_give_up_late_recalls(struct service *service, uint64_t now_ns, struct actions *actions);
 /* Makes worker `w` give up what it has not begun, if its results no longer count or it is put aside. */
 void service_stop_loser(struct service *service, unsigned w, struct actions *actions);
-/* Cancels the RECALL of worker `w`, which is gone. */
 void service_forget_recall(struct service *service, unsigned w);
 
 int service_verify_init(struct service *service);
@@ -116,61 +106,53 @@ void service_verify_fini(struct service *service);
 int service_verify_reserve(struct service *service, unsigned workers);
 void service_verify_add_workers(struct service *service, unsigned workers);
 void service_verify_check(const struct service *service);
-/* True if the stored part is selected for verification and held back until a second worker has computed it. */
+/* True if the stored part is selected for verification. It is then held back until a second worker has computed it. */
 bool service_hold_back(struct service *service, const struct part *part);
-/* True if the part is of a third computation; service_take_third() then handles it when it is stored. */
+/* True if the part is of a third computation, which service_take_third() handles when it is stored. */
 bool service_is_third(struct service *service, const struct part *part);
 bool service_take_third(struct service *service, const struct part *part);
-/* Takes a verification for worker `w` out of its queue; NULL if there is none. */
 struct verification *service_next_verification(struct service *service, unsigned w);
 void service_begin_verification(struct service *service, struct verification *verification, unsigned w,
                                 struct grant *grant);
-/* The next `count` results of a repeated computation have arrived. True: only compared; false: to be stored. */
+/* Takes the next `count` results of a repeated computation. True if they are only compared, false if they must be
+ * stored. */
 bool service_verify_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest);
-/* Worker `w` does not complete the verification; results that still arrive are dropped, and another worker is to
- * compute the range. `was_lost`: it died, hangs or failed, which is retried only a few times. */
+/* Notes that worker `w` does not complete the verification: results that still arrive are dropped, and another worker
+ * is to compute the range. `was_lost`: it died, hangs or failed, which is retried only a few times. */
 void service_abandon_verification(struct service *service, unsigned w, struct grant *grant, bool was_lost);
-/* When an overdue verification goes to `w`: at `end_ns` if `w` may compute it, else if its worker hangs. */
+/* Returns when an overdue verification may go to `w`: at `end_ns` if `w` may compute it, else only when its worker
+ * hangs. */
 uint64_t service_verify_end_ns(const struct service *service, const struct grant *grant, unsigned w, uint64_t end_ns);
-/* Reports undecided verifications when serving ends. */
 void service_verify_end(struct service *service);
-/* If workers wait and only verifications for other workers are left: sets the time to check whether those hang. */
+/* If workers wait and only verifications for other workers are left, sets the time to check whether those hang. */
 void service_verify_look(struct service *service, uint64_t now_ns);
 /* Accepts parts unverified for which no verifier is left, if due. */
 void service_verify_expire(struct service *service, uint64_t now_ns);
 
-/* Reports running out of memory to the owner if `result` is negative. */
 void service_check_memory(struct service *service, int result);
-/* Requeues the range, or gives it up if it failed too often; true if any of it is requeued. */
+/* Requeues the range, or gives it up if it failed too often. True if any of it is requeued. */
 bool service_requeue(struct service *service, const struct range *range, uint64_t now_ns);
 void service_put_requeued(struct service *service, const struct range *range, uint64_t now_ns);
-/* Takes requeued work for worker `w`; false if there is none for it now. */
 bool service_take_requeued(struct service *service, unsigned w, uint64_t now_ns, struct range *range, bool *isolated);
 /* Ends the sharing of a grant; the other worker keeps its rest alone. */
 void service_unshare(struct service *service, const struct grant *grant);
-/* The worker's oldest unfinished grant, which a worker of one thread computes, or NULL. */
 struct grant *service_running_grant(struct served *worker);
 /* True if a copy of the rest of the grant must run in a child process: a worker was lost with it, or an earlier copy
  * did not help, so its iterations may kill workers faster than losses become known. */
 bool service_wants_care(const struct service *service, const struct grant *grant);
-/* Loop with dependencies: worker `w` retries failed iterations. */
 void service_note_try(struct service *service, unsigned w, const struct iterations_failed *failure);
-/* The next iterations of a grant failed; they already count as finished. */
+/* Handles the failure of the next iterations of a grant; they already count as finished. */
 void service_iterations_failed(struct service *service, unsigned w, struct grant *grant,
                                const struct iterations_failed *failure, uint64_t now_ns, struct actions *actions);
-/* Makes room for one more item of `size` bytes; false if memory runs out. */
 bool service_make_room(struct service *service, void **items, size_t count, size_t *capacity, size_t size);
-/* When the answer of a worker that was last heard at `heard_ns` is late; NEVER for NEVER. */
+/* Returns when the answer of a worker that was last heard at `heard_ns` is late; NEVER for NEVER. */
 uint64_t service_answer_due_ns(const struct service *service, uint64_t heard_ns);
-/* The longest overdue chunk of another worker than `w`, and that worker; NULL if there is none. */
+/* Returns the longest overdue chunk of a worker other than `w`, and that worker. NULL: there is none. */
 struct grant *service_find_overdue(struct service *service, unsigned w, uint64_t now_ns, unsigned *other);
-/* After an END: when workers that have not left are declared lost. */
 uint64_t service_leave_due_ns(const struct service *service, const struct end *end, uint64_t now_ns);
-/* Leaves the rest of a shared grant to its own worker. */
 void service_take_over(struct service *service, struct grant *grant, struct actions *actions);
-/* Shares the rest of a chunk between two workers. */
 void service_share(struct service *service, struct grant *old, unsigned old_worker, struct grant *copy,
                    unsigned copy_worker, struct actions *actions);
-/* Results of a shared grant have arrived. Returns whether they are dropped, and if so skips the next `count`. */
+/* Results of a shared grant have arrived. Returns whether they are dropped; then also skips the next `count`. */
 bool service_drops(struct service *service, unsigned w, struct grant *grant, uint64_t count, uint64_t digest,
                    const struct message *message, struct actions *actions);

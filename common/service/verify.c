@@ -83,7 +83,6 @@ static void verify_enqueue(struct service *service, struct verification *verific
     verify->queued++;
 }
 
-/* Removes the verification after `before` from its queue; VERIFY_NONE: the first one. */
 static struct verification *verify_dequeue(struct service *service, struct verify_queue *queue, uint32_t before)
 {
     struct verify *verify = &service->verify;
@@ -98,7 +97,6 @@ static struct verification *verify_dequeue(struct service *service, struct verif
     return &verify->list[index];
 }
 
-/* Returns an unused entry, or NULL if memory runs out. */
 static struct verification *verify_add(struct service *service)
 {
     struct verify *verify = &service->verify;
@@ -129,7 +127,6 @@ static bool is_able(const struct service *service, uint32_t w)
     return service->workers[w].present && !service->workers[w].gone && !service->workers[w].is_aside;
 }
 
-/* Number of workers among `able` that may compute the verification. */
 static unsigned candidates(const struct service *service, const struct verification *verification, unsigned able)
 {
     for (unsigned i = 0; i < verification->computed; i++)
@@ -161,7 +158,7 @@ bool service_hold_back(struct service *service, const struct part *part)
     if (!is_drawn(service, part))
         return false;
     if (service->state == SERVICE_ENDING)
-        return true; /* not verified: a resumed run computes it again */
+        return true; /* The part is not verified: a resumed run computes it again. */
     const bool with_care = is_deadly(service, part), can = others > 0 && !(with_care && service->no_isolation);
     struct verification *verification = can ? verify_add(service) : NULL;
     if (verification == NULL) {
@@ -190,8 +187,8 @@ static bool may_verify(const struct verification *verification, unsigned w)
     return verification->not_with != w && verification->tries < VERIFY_TRIES_MAX;
 }
 
-/* The first verification with a history that worker `w` may compute. One that must run in a child process goes to a
- * worker without other chunks, so that the cause of a death stays clear. */
+/* Takes the first verification with a history that worker `w` may compute. One that must run in a child process goes to
+ * a worker without other chunks, so that the cause of a death stays clear. */
 static struct verification *next_unusual(struct service *service, unsigned w)
 {
     struct verify *verify = &service->verify;
@@ -240,7 +237,7 @@ static struct verification *verification_of(const struct service *service, unsig
     struct verification *verification = &service->verify.list[grant->other_worker];
     assert(verification->computed > 0 && verification->verifier == w && verification->chunk == grant->chunk &&
            "who computes a second time is known");
-    (void)w; /* unused without assertions */
+    (void)w; /* `w` is unused without assertions. */
     return verification;
 }
 
@@ -261,7 +258,6 @@ static void tell_mismatch(struct service *service, const struct verification *ve
     };
 }
 
-/* Reports the range as done, with the digest of the stored results. */
 static void let_go(struct service *service, struct verification *verification, uint64_t digest)
 {
     const struct range *range = &verification->range;
@@ -287,7 +283,6 @@ static void close_verification(struct service *service, struct verification *ver
     let_go(service, verification, verification->digest[0]);
 }
 
-/* The second computation is complete. */
 static void compare_two(struct service *service, unsigned w, struct verification *verification)
 {
     struct verify *verify = &service->verify;
@@ -311,7 +306,6 @@ static void compare_two(struct service *service, unsigned w, struct verification
         verify_enqueue(service, verification);
 }
 
-/* The third computation is complete and stored. */
 static void decide(struct service *service, struct verification *verification)
 {
     const uint64_t sum = verification->sum;
@@ -322,7 +316,6 @@ static void decide(struct service *service, struct verification *verification)
     let_go(service, verification, sum);
 }
 
-/* The verification with two differing results that contains the part; mostly NULL. */
 static struct verification *disputed_with(struct service *service, const struct part *part)
 {
     struct verify *verify = &service->verify;
@@ -346,7 +339,7 @@ bool service_take_third(struct service *service, const struct part *part)
     if (verification == NULL)
         return false;
     if (verification->verifier != part->worker || verification->chunk != part->chunk)
-        return true; /* from an earlier third computation by a worker that was lost */
+        return true; /* The part is from an earlier third computation by a worker that was lost. */
     verification->has_failed = part->has_failed;
     verification->sum += part->digest;
     verification->seen += part->count;
@@ -411,14 +404,14 @@ static bool is_awaited(const struct grant *grant)
     return grant->chunk != 0 && !grant->computed && grant->received < grant->count && grant->copy_owner != OWNER_OTHER;
 }
 
-/* When a worker no longer counts as a possible verifier: it has no outstanding results and owes an answer, or it holds
- * nothing and does not ask. NEVER for workers that do. */
+/* Returns when a worker no longer counts as a possible verifier: it has no outstanding results and owes an answer, or
+ * it holds nothing and does not ask. NEVER for others. */
 static uint64_t hangs_from_ns(const struct service *service, unsigned w)
 {
     const struct served *worker = &service->workers[w];
     if (worker->asks > 0 && worker->holds == 0 && worker->owed == 0)
         return NEVER;
-    if (worker->chunks_assigned == 0) /* it may still be probing */
+    if (worker->chunks_assigned == 0) /* The worker may still be probing. */
         return service->first_assign_ns + LEASE_UNKNOWN_NS;
     for (uint32_t i = 0; i < worker->slots; i++)
         if (is_awaited(&worker->grants[i]))
@@ -458,7 +451,7 @@ void service_verify_expire(struct service *service, uint64_t now_ns)
     verify->close_due_ns = NEVER;
     if (service->state != SERVICE_SERVING)
         return;
-    /* these may belong to a third computation that was given up */
+    /* These may belong to a third computation that was given up. */
     if (verify->disputed > 0 && service->parts_on_way > 0) {
         verify->close_due_ns = now_ns + LEASE_LOOK_NS;
         return;

@@ -21,51 +21,51 @@
 /* A second or third computation is not repeated after it was lost this often, because its worker died or hangs. */
 #define VERIFY_TRIES_MAX 3
 
-/* A part with one known computation, or two that differ. */
+/* A part with one known computation, or two that differ. `worker` and the like are indices of workers. */
 struct verification {
     struct range range;
-    uint64_t digest[2]; /* [computed] */
-    uint64_t sum;       /* digest of the running computation, so far */
+    uint64_t digest[2];
+    uint64_t sum; /* digest of the running computation so far */
     uint64_t seen;
-    uint32_t worker[2]; /* [computed], indices of the workers */
-    uint32_t verifier;  /* index of the worker that computes it; VERIFY_NONE: it waits in a queue */
+    uint32_t worker[2];
+    uint32_t verifier; /* index of the worker that computes it; VERIFY_NONE: it waits in a queue */
     uint32_t chunk;
-    uint32_t not_with; /* last worker that lost it; VERIFY_NONE: none */
-    uint32_t next;     /* next in its queue or in the list of unused entries; VERIFY_NONE: last */
-    uint8_t computed;  /* 0: unused */
-    uint8_t tries;     /* computations that were lost */
-    bool with_care;    /* a worker died at it: it is run in a child process */
-    bool has_failed;   /* its iterations were reported as failed */
-    bool told;         /* the mismatch has been reported as undecided */
+    uint32_t not_with; /* worker that lost it last; VERIFY_NONE: none */
+    uint32_t next;     /* next one in its queue or in the list of unused entries */
+    uint8_t computed;
+    uint8_t tries;
+    bool with_care; /* a worker died at it: it is run in a child process */
+    bool has_failed;
+    bool told; /* the mismatch has been reported as undecided */
 };
 
 struct verify_queue {
-    uint32_t first, last; /* VERIFY_NONE: empty */
+    uint32_t first, last;
 };
 
 /* A range with differing results, to be reported. */
 struct mismatch {
     struct range range;
     unsigned computations;
-    uint32_t worker[3]; /* [computations], indices of the workers */
-    int wrong;          /* 0 or 1: index of the one that differs from the two others; -1: no two agree */
+    uint32_t worker[3];
+    int wrong; /* 0 or 1: index of the one that differs from the two others; -1: no two agree */
 };
 
 struct verify {
     bool on;
-    struct verification *list; /* [count]; owned */
-    uint32_t count, unused;    /* unused: index of the first free entry, or VERIFY_NONE */
+    struct verification *list; /* [count]; `unused` is the first free entry; owned */
+    uint32_t count, unused;
     size_t capacity;
     /* [workers + 1], by the first worker; the last queue has those with two differing results, those that need a child
      * process, and those whose computation was lost; owned */
     struct verify_queue *queues;
-    unsigned queued;             /* length of all queues */
-    unsigned disputed;           /* verifications with two differing results */
-    unsigned turn;               /* next queue to serve */
-    uint64_t held;               /* iterations held back */
-    uint64_t alike, unverified;  /* iterations since the last report */
-    uint64_t close_due_ns;       /* when to check for parts without a possible verifier; mostly NEVER */
-    struct mismatch *mismatches; /* [mismatch_count] */
+    unsigned queued;
+    unsigned disputed;
+    unsigned turn;
+    uint64_t held;
+    uint64_t alike, unverified;
+    uint64_t close_due_ns; /* when to check for parts without a possible verifier; mostly NEVER */
+    struct mismatch *mismatches;
     unsigned mismatch_count, mismatches_taken;
     size_t mismatch_capacity;
 };
