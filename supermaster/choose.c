@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* `--technique auto`: simulates the loop with each technique, from the measured speeds of workers, iteration times and
+/* `--technique auto`: simulates the loop with each technique, from measured speeds of workers, iteration times and
  * message times, and uses the technique with the least predicted time. It decides when the loop begins, and again at
  * each further loop of the run with the workers' actual pace. If no iteration may be run as a probe, the loop begins
  * with the technique of its kernel, and finished chunks decide: first when each worker has done some, then at each
@@ -62,7 +62,7 @@ static void take_profile(const struct measured *measured, struct profile *profil
     profile_init(profile, &samples);
 }
 
-/* Mean time of an iteration on each worker: from its finished chunks, or else from its probe. */
+/* Sets the mean time of an iteration on each worker: from its finished chunks, or else from its probe. */
 static void take_paces(const struct supermaster *supermaster, double *mean_s)
 {
     for (unsigned w = 0; w < supermaster->config.topology->workers; w++) {
@@ -136,7 +136,8 @@ const struct sched_spec *supermaster_choose(struct supermaster *supermaster)
     };
     take_paces(supermaster, chooser->mean_s);
     take_profile(&supermaster->speeds.measured, &loop.profile);
-    for (unsigned w = 0; w < topology->workers; w++) /* used as scratch memory: the powers are computed later */
+    for (unsigned w = 0; w < topology->workers;
+         w++) /* The array serves as scratch memory here: the powers are computed later. */
         supermaster->speeds.powers[w] = supermaster->statistics[w].speed;
     choice_decide(&chooser->choice, &loop, &config->spec->technique);
     return &chooser->choice.candidates[chooser->choice.chosen].spec;
@@ -162,7 +163,6 @@ void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct
         supermaster_note_pace(supermaster, &measured);
 }
 
-/* Fails if the record is impossible. */
 static int take_feedback(struct supermaster *supermaster, unsigned m, const struct feedback_record *record,
                          struct error *error)
 {

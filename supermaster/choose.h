@@ -13,7 +13,6 @@ struct finished_chunks {
     double wait_s;  /* shortest wait for a chunk; 0: none */
 };
 
-/* Sums over a worker's finished chunks. */
 struct pace {
     uint64_t iterations;
     double compute_s;
@@ -22,6 +21,6 @@ struct pace {
 struct chooser {
     struct choice choice;
     struct finished_chunks finished;
-    double *mean_s;     /* [workers], for the simulation; owned */
-    struct pace *paces; /* [workers]; owned */
+    double *mean_s; /* [workers] for the simulation; owned, like `paces` */
+    struct pace *paces;
 };

@@ -22,8 +22,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Invariants, besides those of the ledger and the service. */
-
 static void check_worker_status(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -67,7 +65,7 @@ static void check_remaining_work(const struct supermaster *supermaster)
                "the remaining work of the technique is what is free of the time step at hand");
 }
 
-/* Each worker that may get chunks has a seat: an index in the technique. */
+/* Each worker that may get chunks has a seat: its index in the technique. */
 static void check_seats(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -90,7 +88,7 @@ static void check_own_service(const struct supermaster *supermaster)
     service_check(&supermaster->service);
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->config.distance > 0 ||
         supermaster->service.parts_on_way > 0 || supermaster->service.out_of_memory)
-        return; /* results being stored are not counted; if memory runs out the run is about to fail */
+        return; /* Results that are being stored are not counted. If memory ran out, the run is about to fail. */
     for (unsigned i = is_central(supermaster) ? 0 : ledger->holders - 1; i < ledger->holders; i++)
         granted += ranges_total(&ledger->granted[i]);
     assert(service_open_iterations(&supermaster->service) == granted &&
@@ -166,8 +164,8 @@ void supermaster_check(const struct supermaster *supermaster)
     }
 }
 
-/* --- The end of a run: complete, asked to stop, or failed. END is sent once, and again if a drain must no longer wait
- * for running iterations. The supermaster leaves when all ranks have said GOODBYE. */
+/* The end of a run: complete, asked to stop, or failed. END is sent once, and again if a drain must no longer wait for
+ * running iterations. The supermaster leaves after all ranks have said GOODBYE. */
 
 /* True if boundary data may be on their way to workers that have left: ranks do not wait for such data. */
 static bool leaves_boundaries(const struct supermaster *supermaster)
@@ -209,7 +207,7 @@ static void supermaster_end(struct supermaster *supermaster)
     supermaster->losses.orphans_due_ns = supermaster->step.now_ns + supermaster_orphans_wait_ns(supermaster);
 }
 
-/* Stops the run. `now`: running iterations are not finished, even if an earlier drain let them run. */
+/* Stops the run. With `now`, running iterations are not finished, even if an earlier drain let them run. */
 static void supermaster_drain(struct supermaster *supermaster, bool now)
 {
     const bool hurries =
@@ -273,8 +271,6 @@ static void supermaster_leave(struct supermaster *supermaster, uint64_t now_ns)
     supermaster_move(supermaster, SUPERMASTER_GONE);
 }
 
-/* --- The step. */
-
 static const char *const supermaster_state_names[] = {"GATHERING", "SERVING", "ENDING", "GONE"};
 static const unsigned supermaster_moves[] = {
     [SUPERMASTER_GATHERING] = 1u << SUPERMASTER_SERVING | 1u << SUPERMASTER_ENDING,
@@ -290,7 +286,7 @@ void supermaster_move(struct supermaster *supermaster, enum supermaster_state st
     state_move(&supermaster_states, &supermaster->state, state, supermaster->step.actions->event);
 }
 
-/* The ledger's holder for chunks that the supermaster's own service gives to worker `w`. */
+/* Returns the ledger's holder for chunks that the supermaster's own service gives to worker `w`. */
 static unsigned own_holder(const struct supermaster *supermaster, unsigned w)
 {
     return is_central(supermaster) ? w : supermaster->config.topology->masters;
@@ -305,7 +301,7 @@ static void on_pool_empty(void *owner, unsigned worker)
         return;
     if (supermaster->config.distance > 0 && !is_central(supermaster))
         supermaster_note_boundary(supermaster, own_holder(supermaster, worker), &range);
-    if (supermaster->state == SUPERMASTER_SERVING) /* false if memory ran out for the boundary */
+    if (supermaster->state == SUPERMASTER_SERVING) /* This is false if memory ran out for the boundary. */
         pool_put(&supermaster->service.pool, worker, range);
 }
 
@@ -330,7 +326,7 @@ static void supermaster_on_failed(void *owner, const struct iterations_failed *f
     supermaster_note_failure(owner, failure);
 }
 
-/* The chunk before the boundary belongs to an earlier run or to a master. */
+/* An earlier run or a master computed the chunk before the boundary. */
 static void supermaster_on_neighbour(void *owner, const struct neighbour *neighbour)
 {
     struct supermaster *supermaster = owner;
@@ -445,8 +441,7 @@ static int supermaster_allocate(struct supermaster *supermaster)
     return make_room_for_refills(supermaster) == 0 ? supermaster_chooser_init(supermaster) : -1;
 }
 
-/* Room for so many, where there is room for `before`: more than is asked for, so that launches that join one by one do
- * not have all of it copied each time. */
+/* Returns more room than is asked for, so that launches that join one by one do not copy everything each time. */
 static unsigned roomy(unsigned before, unsigned now)
 {
     return now <= before ? before : now + now / 2;
@@ -583,7 +578,7 @@ void supermaster_fini(struct supermaster *supermaster)
 
 void supermaster_refuse(struct supermaster *supermaster, const char *text)
 {
-    error_set(&supermaster->step.refusal, "%s", text); /* must outlive the step */
+    error_set(&supermaster->step.refusal, "%s", text); /* The text must outlive the step. */
     actions_drop(supermaster->step.actions, supermaster->step.from, supermaster->step.refusal.text);
 }
 
@@ -629,7 +624,7 @@ void supermaster_receive_common(struct supermaster *supermaster, const struct me
     }
 }
 
-/* Workers without a master may wait for what masters have. */
+/* Workers without a master may wait for work that masters have. */
 static void look_at_own_line(struct supermaster *supermaster)
 {
     if (!is_central(supermaster) && supermaster->service.line.count > 0)
@@ -747,15 +742,14 @@ static void supermaster_handle(struct supermaster *supermaster, const struct eve
     }
 }
 
-/* Starts the next time step if all of this one is done or given up. */
 static void look_at_time_step(struct supermaster *supermaster)
 {
     if (supermaster->ledger.done + ranges_total(&supermaster->ledger.failed) >= supermaster->steps.end)
         supermaster_next_step(supermaster);
 }
 
-/* Starts serving. Earlier runs may have given up the last iterations of a time step; then the next one starts in this
- * step, because no further message arrives if all workers wait. */
+/* Starts serving. Earlier runs may have given up the last iterations of a time step. Then the next time step starts in
+ * this step of the machine, because no further message arrives if all workers wait. */
 static void begin(struct supermaster *supermaster)
 {
     supermaster_begin(supermaster, supermaster->step.now_ns);

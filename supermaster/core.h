@@ -26,7 +26,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns / 1e9;
 }
 
-/* Number of masters, workers and nodes that there was room for, and that room is needed for. */
+/* The number of masters, workers and nodes that there was room for, and that need room now. */
 struct room {
     struct {
         unsigned before, now;
@@ -35,53 +35,44 @@ struct room {
 
 /* --- core.c --- */
 
-/* Ends the run with a failure. */
-
 void supermaster_fail(struct supermaster *supermaster, unsigned rank, const char *text);
-/* Ends the run because memory ran out for `what`. */
 void supermaster_fail_for_memory(struct supermaster *supermaster, const char *what);
 
 /* Handles messages that masters relay and that workers send themselves in the central topology. */
 void supermaster_receive_common(struct supermaster *supermaster, const struct message *message);
-/* Drops the sender of this step's message, which is invalid. */
 void supermaster_refuse(struct supermaster *supermaster, const char *text);
-/* True if this step's message may be about `rank`: its sender or one of the sender's workers. */
 bool supermaster_speaks_for(const struct supermaster *supermaster, unsigned rank);
 void supermaster_move(struct supermaster *supermaster, enum supermaster_state state);
 
 /* --- workers.c --- */
 
-/* Passes the load of worker `w` to the technique before a chunk is cut for it, and to the report. */
+/* Passes the load of worker `w` to the technique, before a chunk is cut for it, and to the report. */
 void supermaster_weigh_load(struct supermaster *supermaster, unsigned w);
 void supermaster_receive_loads(struct supermaster *supermaster, const struct message *message);
 
-/* Marks a worker whose speed is unknown and no longer waited for. */
+/* A worker whose speed is unknown and no longer waited for. */
 #define SPEED_WAIVED UINT32_MAX
 
 void supermaster_receive_speed(struct supermaster *supermaster, const struct message *message);
 void supermaster_expire_speeds(struct supermaster *supermaster); /* at EVENT_TIMER: stops waiting for overdue speeds */
-/* Stops waiting for the speed of worker `w`. */
 void supermaster_waive_speed(struct supermaster *supermaster, unsigned w);
-/* Computes the powers and starts serving when all speeds are known. */
 void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns);
 /* Changes the technique in the middle of a loop. No effect if the new one refuses the remaining work. */
 void supermaster_change_technique(struct supermaster *supermaster, const struct sched_spec *technique);
-/* Prepares the technique for the next time step, keeping what it learned. */
+/* Prepares the technique for the next time step; it keeps what it has learned. */
 int supermaster_renew_technique(struct supermaster *supermaster, struct error *error);
 
 int supermaster_joins_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_joins_fini(struct supermaster *supermaster);
-/* Handles an extension of the topology by masters and workers that joined. */
 void supermaster_receive_joined(struct supermaster *supermaster);
-/* Tells a joined master to leave with its workers; they return what has not begun, and with `now` also what is running.
- * No effect if it is leaving already, unless `now` is new. */
+/* Tells a joined master to leave with its workers. They return what has not begun, and with `now` also what is running.
+ * Repeating it without `now` has no effect. */
 void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank, bool now);
-/* Dismisses pod `m` because its rank `rank` cannot go on for the reason `text`; its work goes to others. At the end of
+/* Dismisses pod `m` because its rank `rank` cannot go on for the reason `text`; other ranks get its work. At the end of
  * the run this is only recorded. False if the run cannot continue: `m` is not a pod, or no other worker is left. */
 bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned rank, const char *text);
-/* Removes the workers of a pod that left or is lost from the technique. */
 void supermaster_note_pod_left(struct supermaster *supermaster);
-/* True if master `m` has joined and speeds of its workers are still missing. It gets no refill meanwhile;
+/* True if master `m` has joined and speeds of its workers are still missing. It gets no refill until they arrive;
  * supermaster_keep_joiners_refill() records its request. */
 static inline bool supermaster_is_joining(const struct supermaster *supermaster, unsigned m)
 {
@@ -89,28 +80,25 @@ static inline bool supermaster_is_joining(const struct supermaster *supermaster,
 }
 
 void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m);
-/* True if worker `w` joined and its speed is missing. */
 static inline bool supermaster_is_joiner(const struct supermaster *supermaster, unsigned w)
 {
     return supermaster->joins.open > 0 && supermaster->joins.is_missing[w];
 }
 
-/* Stops waiting for the speeds of master `m`. */
 void supermaster_forget_joining(struct supermaster *supermaster, unsigned m);
-/* At EVENT_TIMER: stops waiting for overdue speeds of joined workers. */
 void supermaster_expire_joins(struct supermaster *supermaster);
 
 /* --- grant.c --- */
 
 /* Cuts the next chunk for worker `w` and grants it to `holder`. False if nothing is free or the run has failed. */
 bool supermaster_cut(struct supermaster *supermaster, unsigned holder, unsigned w, struct range *range);
-/* Measures how fast iterations are done, before a refill is cut. If the workers are faster than the supermaster can cut
- * single iterations, it enforces a minimum chunk size; recall balances the end. */
+/* Measures, before a refill is cut, how fast iterations are done. If the workers are faster than the supermaster can
+ * cut single iterations, chunks get a minimum size; recall balances the end. */
 void supermaster_note_rate(struct supermaster *supermaster);
 /* Removes iterations from the technique's remaining work that are no longer free: results may arrive for released work,
  * and such work may be given up. */
 void supermaster_claim_what_was_free(struct supermaster *supermaster);
-/* Commits a range; false if it was never handed out. */
+/* Commits a range. False if it was never handed out. */
 bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const struct done_record *done);
 
 void supermaster_places_fini(struct supermaster *supermaster);
@@ -118,14 +106,11 @@ void supermaster_places_fini(struct supermaster *supermaster);
 int supermaster_steps_init(struct supermaster *supermaster); /* requires the ledger */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_steps_fini(struct supermaster *supermaster);
-/* Free iterations of the current time step. */
 uint64_t supermaster_step_free(const struct supermaster *supermaster);
-/* Starts the next time step if the current one is done. */
 void supermaster_next_step(struct supermaster *supermaster);
 
-/* When to check whether the loop has grown; NEVER if it does not grow, or if the supermaster is told. */
+/* Returns when to check whether the loop has grown. NEVER if it does not grow, or if the supermaster is told. */
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster);
-/* At EVENT_TIMER: checks if due. */
 void supermaster_look_for_growth(struct supermaster *supermaster);
 /* Checks at once, after a hint that there is more. No effect if the loop no longer grows. */
 void supermaster_look_at_once(struct supermaster *supermaster);
@@ -138,42 +123,35 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
 
 /* --- choose.c --- */
 
-/* Passes a measurement of worker `w` to the technique. */
 void supermaster_learn(struct supermaster *supermaster, unsigned w, const struct feedback_record *feedback);
 void supermaster_receive_feedback(struct supermaster *supermaster, unsigned m, const struct message *message);
 
 int supermaster_chooser_init(struct supermaster *supermaster);
 int supermaster_chooser_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_chooser_fini(struct supermaster *supermaster);
-/* Decides from the current measurements. */
 const struct sched_spec *supermaster_choose(struct supermaster *supermaster);
 
 /* --- dependencies.c --- */
 
-/* Iterations that wait for others. */
-
 int supermaster_waits_init(struct supermaster *supermaster); /* requires the deaths */
 void supermaster_waits_fini(struct supermaster *supermaster);
-/* True if suspects are let go one at a time. */
+/* True if suspects are released one at a time. */
 bool supermaster_holds_suspects(const struct supermaster *supermaster);
-/* Iterations ended; `has_failed`: the kernel reports them as failed. Requires a precedence. */
+/* Notes that iterations ended; `has_failed`: the kernel reports them as failed. Requires a precedence. */
 void supermaster_note_ended(struct supermaster *supermaster, uint64_t first, uint64_t count, bool has_failed);
-/* Iterations were newly given up. Requires a precedence. */
+/* Notes that iterations were newly given up. Requires a precedence. */
 void supermaster_note_given_up(struct supermaster *supermaster, uint64_t first, uint64_t count);
-/* At EVENT_TIMER: has iterations that no longer wait handed out at the end of this step. */
+/* At EVENT_TIMER: hands out iterations that no longer wait, at the end of this step. */
 void supermaster_serve_set_free(struct supermaster *supermaster);
 void supermaster_check_waits(const struct supermaster *supermaster);
 
-/* Recovery points of loops with dependencies. */
-
-/* Lets a resumed run start at its recovery point; requires the ledger. */
+/* Makes a resumed run start at its recovery point. Requires the ledger. */
 void supermaster_points_init(struct supermaster *supermaster);
-/* Requests the next recovery point; called when it is due. */
 void supermaster_ask_for_point(struct supermaster *supermaster);
 void supermaster_receive_boundary(struct supermaster *supermaster, const struct message *message);
 /* True if the earlier run left the data of this boundary. */
 bool supermaster_is_point(const struct supermaster *supermaster, const struct neighbour *neighbour);
-/* Sends these data to rank `to`, the worker of the chunk after the boundary or its master. */
+/* Sends these data to rank `to`: the worker of the chunk after the boundary, or its master. */
 void supermaster_hand_point(const struct supermaster *supermaster, const struct neighbour *neighbour, unsigned to);
 /* Cuts the next chunk of a loop with dependencies, about `want` iterations, which the technique has counted, and grants
  * it to `holder` unless it is done. False if nothing is free or the run has failed. */
@@ -182,23 +160,21 @@ bool supermaster_cut_in_order(struct supermaster *supermaster, unsigned holder, 
 /* --- masters.c --- */
 
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message);
-/* Records a range cut for master `m`, or for the supermaster's own service if `m` is the number of masters: where it
- * meets another holder's chunk, NEIGHBOUR messages are needed. */
+/* Records a range that was cut for master `m`, or for the supermaster's own service if `m` is the number of masters. If
+ * it is adjacent to another holder's chunk, NEIGHBOUR messages follow. */
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range);
-/* Tells the server of the worker before the boundary which worker comes after it; false if no chunk ends there. */
+/* Tells the server of the worker before the boundary which worker comes after it. False if no chunk ends there. */
 bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct neighbour *neighbour);
-/* Chunks of a full refill of master `m`. */
+/* Returns the number of chunks in a full refill of master `m`. */
 static inline unsigned supermaster_refill_size(const struct supermaster *supermaster, unsigned m)
 {
     return topology_count(supermaster->config.topology, m) * supermaster->config.spec->refill_chunks;
 }
-/* Serves the parked refills of master `m`; returns the number of chunks. `place`: chunks sent to it before in this
+/* Serves the parked refills of master `m`. Returns the number of chunks. `place`: chunks sent to it before in this
  * step, whose records are borrowed; there must be room for more. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place);
-/* Takes the final statistics of a worker; ignores ranks that are not workers. */
+/* Takes the final statistics of a worker. Ignores ranks that are not workers. */
 void supermaster_take_statistics(struct supermaster *supermaster, const struct stats_record *record);
-
-/* Recall between masters. */
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_recalls_fini(struct supermaster *supermaster);
@@ -208,7 +184,6 @@ void supermaster_look_at_recalls(struct supermaster *supermaster);
 void supermaster_forget_recall(struct supermaster *supermaster, unsigned m);
 /* Master `m` no longer waits for recalled work; it may still be asked for some. */
 void supermaster_recall_no_more(struct supermaster *supermaster, unsigned m);
-/* Adds recall counts of the own service or of a master. */
 void supermaster_count_recalls(struct supermaster *supermaster, const struct recovery_counts *counts);
 
 /* At EVENT_TIMER: dismisses masters whose workers all hang. */
@@ -222,17 +197,11 @@ static inline void supermaster_note_waiting(struct supermaster *supermaster)
 
 /* --- losses.c --- */
 
-/* Ranks that die. */
-
-/* Takes the counts of the supermaster's own service since the last call. */
 void supermaster_take_own_counts(struct supermaster *supermaster);
-/* Serves all parked refills of master `m`. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m);
 int supermaster_losses_make_room(struct supermaster *supermaster, const struct room *room);
 void supermaster_losses_fini(struct supermaster *supermaster);
-/* The runtime reports a dead rank. */
 void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank);
-/* A master reports a lost worker. */
 void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m, const struct worker_lost *lost);
 /* Takes over a worker of a lost master. */
 void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, const struct adopt *adopt);
@@ -244,15 +213,13 @@ static inline void supermaster_recheck(struct supermaster *supermaster)
     supermaster->losses.serve_due = supermaster->losses.look_again = true;
 }
 
-/* Applies the rules of losses at the end of a step: news of the service, free work, loss of the last worker. */
+/* Applies the rules for losses at the end of a step: news of the service, free work, loss of the last worker. */
 void supermaster_handle_losses(struct supermaster *supermaster, unsigned news);
-/* True if the run is elastic and pods may still join. */
+/* True if pods may still join. */
 bool supermaster_may_somebody_come(const struct supermaster *supermaster);
-/* True if a rank was lost. */
 bool supermaster_is_degraded(const struct supermaster *supermaster);
-/* True if a rank was lost or may hang. */
 bool supermaster_is_late(const struct supermaster *supermaster);
-/* How long to wait for an orphan at the end, from the arrival of the one before. */
+/* How long to wait at the end for an orphan, since the one before arrived. */
 static inline uint64_t supermaster_orphans_wait_ns(const struct supermaster *supermaster)
 {
     bool waits = supermaster->config.is_patient || !ledger_is_complete(&supermaster->ledger);
@@ -262,13 +229,10 @@ static inline uint64_t supermaster_orphans_wait_ns(const struct supermaster *sup
 /* At the end: declares orphans lost that have not arrived. */
 void supermaster_expire_orphans(struct supermaster *supermaster);
 
-/* True if every worker is lost or has left with its master. */
 static inline bool supermaster_has_no_worker(const struct supermaster *supermaster)
 {
     return supermaster->losses.workers_lost + supermaster->losses.workers_left == supermaster->config.topology->workers;
 }
-
-/* Nodes on which tasks fail that work elsewhere. */
 
 int supermaster_nodes_init(struct supermaster *supermaster);
 int supermaster_nodes_make_room(struct supermaster *supermaster, const struct room *room);
@@ -280,12 +244,13 @@ static inline bool supermaster_judges_nodes(const struct supermaster *supermaste
     return supermaster->nodes.list != NULL;
 }
 
-/* If nodes are judged: records the outcome of tasks that a worker of the own service, or of master `m`, has run. */
+/* If nodes are judged: records the outcome of tasks that a worker of the supermaster's service, or of master `m`, has
+ * run. */
 void supermaster_note_outcome(struct supermaster *supermaster, unsigned w, const struct done_record *done);
 void supermaster_note_outcome_of_master(struct supermaster *supermaster, unsigned m, const struct done_record *done);
-/* Tasks failed on a worker, finally or not. */
 void supermaster_note_failed_try(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* At the end of a step with a suspect: puts the node aside on which tasks failed in this step, if it is the cause. */
+/* At the end of a step with a suspect: puts the node aside on which tasks failed in this step, if the node is the
+ * cause. */
 void supermaster_look_at_suspect(struct supermaster *supermaster);
 /* True if master `m` gets no refills; supermaster_keep_refill() records its request. */
 static inline bool supermaster_is_master_aside(const struct supermaster *supermaster, unsigned m)
@@ -298,43 +263,39 @@ void supermaster_check_nodes(const struct supermaster *supermaster);
 
 /* --- failures.c --- */
 
-/* Deaths in the journal. */
+/* Deaths in the journal. The first function takes over the deaths of earlier runs and requires the ledger. */
 
-/* Takes over the deaths of earlier runs; requires the ledger. */
 int supermaster_deaths_init(struct supermaster *supermaster);
 void supermaster_deaths_fini(struct supermaster *supermaster);
-/* Ends a run before it begins if iterations died too often that later ones need. */
+/* Ends a run before it begins if iterations that later ones need died too often. */
 void supermaster_end_if_hopeless(struct supermaster *supermaster);
-/* If all workers died before any sent its speed, counts the deaths against the probed iterations; returns true. */
+/* If all workers died before any sent its speed, counts the deaths against the probed iterations and returns true. */
 bool supermaster_note_probe_deaths(struct supermaster *supermaster);
-/* Records `deaths` of workers that computed the iterations, or `failures` in which a child process died; one of them
- * may be 0. `are_last`: the iterations are given up with it. */
+/* Records `deaths` of workers that computed the iterations, or `failures` in which a child process died; one of the two
+ * may be 0. `are_last`: the iterations are given up. */
 void supermaster_note_deaths(struct supermaster *supermaster, const struct poison *more, bool are_last);
-/* The iterations are done. */
 void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count);
 
 #define RANGE_TEXT_MAX 60
 /* Describes the range for messages: "iterations 3 to 5", or "task 4" (counted from 1). */
 void supermaster_describe_range(const struct range *range, bool are_tasks, char text[RANGE_TEXT_MAX]);
 void supermaster_failures_fini(struct supermaster *supermaster);
-/* Records failed iterations reported by a master or by a worker that the supermaster serves. */
+/* Records failed iterations that a master reports, or a worker that the supermaster serves. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure);
 void supermaster_receive_iterations_failed(struct supermaster *supermaster, const struct iterations_failed *failure);
-/* Records that the iteration, which is failed in the ledger, was not run because of another one that failed or was
- * itself not run. */
+/* Records why an iteration that is failed in the ledger was not run: another one failed, or was itself not run. */
 int supermaster_note_not_run(struct supermaster *supermaster, uint64_t iteration, uint64_t because, bool was_not_run);
 /* Gives up ranges that killed too many workers. */
 void supermaster_receive_iterations_given_up(struct supermaster *supermaster, const unsigned char *records,
                                              unsigned count);
-/* Sends master `m`, which is about to be granted the range, the record of deaths and failures of its iterations. */
+/* Sends master `m` the record of deaths and failures of a range that it is about to be granted. */
 void supermaster_warn(struct supermaster *supermaster, unsigned m, const struct range *range);
 
-/* Verification. */
+/* Verification: takes what the supermaster's own service verified since the last call. */
 
 void supermaster_verified_fini(struct supermaster *supermaster);
 void supermaster_receive_verified(struct supermaster *supermaster, const struct verified *verified);
-/* Takes what the supermaster's own service verified since the last call. */
 void supermaster_take_own_verified(struct supermaster *supermaster);
-/* Like supermaster_take_own_verified(), after a mismatch; also drops a worker whose results are wrong if the job asks
+/* Like supermaster_take_own_verified(), after a mismatch. Also drops a worker whose results are wrong, if the job asks
  * for it. */
 void supermaster_take_own_mismatches(struct supermaster *supermaster);

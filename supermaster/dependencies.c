@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Iterations that wait for others. The ledger holds them back: they are neither free nor granted, and the technique
- * does not count them. When everything that an iteration waits for has ended well, it becomes free, as if the loop had
- * grown. If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for
- * it.
+ * does not count them. When all that an iteration waits for has ended well, it becomes free, as if the loop had grown.
+ * If one of these has failed for good or was not run, the iteration is given up, and so are those that wait for it.
  *
  * Nothing of this is journalled, because it follows from what is done and what failed: a resumed run derives it again,
  * and if failed iterations are retried, those after them wait again.
@@ -26,7 +25,7 @@ static uint64_t begin_of(const struct supermaster *supermaster, uint64_t iterati
     return supermaster->config.precedence->begin[iteration - supermaster->config.first];
 }
 
-/* The iterations that wait for this one, as indices into the list. */
+/* Returns the iterations that wait for this one, as indices into the list. */
 static struct range waiting_for(const struct supermaster *supermaster, uint64_t iteration)
 {
     if (supermaster->config.precedence == NULL)
@@ -64,8 +63,8 @@ static void look_whether_over(struct supermaster *supermaster)
         service_note_growth(&supermaster->service, false);
 }
 
-/* --- Suspects: what ran at the last losses of the supermaster. One of them may have killed it, so one at a time is let
- * go: at the next loss it is known which. */
+/* Suspects: what ran when the supermaster was lost before. One of them may have killed it, so they are released one at
+ * a time: at the next loss it is known which. */
 
 bool supermaster_holds_suspects(const struct supermaster *supermaster)
 {
@@ -79,7 +78,6 @@ static bool is_suspect(const struct poison *deaths)
     return deaths->shares_blame && deaths->deaths >= ISOLATED_DEATHS;
 }
 
-/* The first suspect from `first` on that is held back; NEVER: there is none. */
 static uint64_t find_suspect(const struct supermaster *supermaster, uint64_t first)
 {
     for (size_t k = 0; k < supermaster->deaths.count; k++) {
@@ -91,7 +89,6 @@ static uint64_t find_suspect(const struct supermaster *supermaster, uint64_t fir
     return NEVER;
 }
 
-/* Lets the next suspect go; it may still wait for others. */
 static void let_suspect_go(struct supermaster *supermaster, uint64_t first)
 {
     struct waits *waits = &supermaster->waits;
@@ -109,7 +106,6 @@ static void hold_suspects(struct supermaster *supermaster)
     }
 }
 
-/* Gives up everything that waits for the iteration, directly or not. */
 static int give_up_waiting(struct supermaster *supermaster, uint64_t failed)
 {
     struct waits *waits = &supermaster->waits;
@@ -164,7 +160,6 @@ void supermaster_serve_set_free(struct supermaster *supermaster)
     supermaster_recheck(supermaster);
 }
 
-/* True if an earlier run has done it without failure. */
 static bool is_done_well(const struct supermaster *supermaster, uint64_t iteration)
 {
     const struct supermaster_config *config = &supermaster->config;
@@ -197,7 +192,6 @@ static bool is_held(const void *context, uint64_t iteration)
     return *open_of((const struct supermaster *)context, iteration) > 0;
 }
 
-/* Gives up everything that waits for iterations of this set. */
 static int give_up_behind(struct supermaster *supermaster, const struct ranges *failed)
 {
     for (size_t i = 0; i < ranges_length(failed); i++) {
@@ -231,7 +225,8 @@ int supermaster_waits_init(struct supermaster *supermaster)
     if (ledger_hold_back(&supermaster->ledger, is_held, supermaster) < 0)
         return -1;
     service_note_growth(&supermaster->service, supermaster->ledger.held > 0);
-    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed); i++) /* copied, because this set grows below */
+    for (size_t i = 0; i < ranges_length(&supermaster->ledger.failed);
+         i++) /* They are copied, because this set grows below. */
         if (ranges_add(&given_up, ranges_at(&supermaster->ledger.failed, i)->first,
                        ranges_at(&supermaster->ledger.failed, i)->count, NULL) < 0)
             return -1;
@@ -266,10 +261,10 @@ void supermaster_check_waits(const struct supermaster *supermaster)
     assert(held == supermaster->ledger.held && "what waits is held back");
 }
 
-/* --- Recovery points: from where a loop with dependencies is resumed.
+/* Recovery points: from where a loop with dependencies is resumed.
  *
  * The journal records which iterations are done, as in any loop. The iterations after them also need the boundary data
- * of the chunk before, which are held by a worker and vanish with the run. So the supermaster now and then requests the
+ * of the chunk before, which a worker holds and which vanish with the run. So the supermaster now and then requests the
  * boundary data of the lowest unfinished chunk and records them: a *recovery point*. It sends a NEIGHBOUR that names
  * the supermaster as the rank after the boundary; a master forwards it to the chunk's worker; when the chunk is
  * finished a copy of the data comes back in BOUNDARY messages. Nothing depends on an answer: a worker that no longer
@@ -297,7 +292,6 @@ void supermaster_points_init(struct supermaster *supermaster)
     supermaster->points.next = config->point_at > 0 ? config->point_at : config->first;
 }
 
-/* Returns the holder of the lowest granted iterations and the first of these; the number of holders if none. */
 static unsigned find_lowest(const struct supermaster *supermaster, uint64_t *first)
 {
     const unsigned holders = supermaster->holders;
@@ -325,7 +319,7 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
         service_ask_for_boundary(&supermaster->service, 0, topology->supermaster, supermaster->step.actions);
     else {
         const unsigned m = find_lowest(supermaster, &neighbour.first);
-        neighbour.first++; /* the chunk that contains this iteration ends at or after it */
+        neighbour.first++; /* The chunk that contains this iteration ends at or after it. */
         if (m < topology->masters)
             actions_send(supermaster->step.actions, topology->master_rank[m],
                          &(struct message){.type = MESSAGE_NEIGHBOUR, .neighbour = neighbour});
@@ -335,7 +329,6 @@ void supermaster_ask_for_point(struct supermaster *supermaster)
     }
 }
 
-/* Starts a point at its first data, unless another one is arriving. */
 static void begin_point(struct supermaster *supermaster, const struct boundary *boundary)
 {
     struct points *points = &supermaster->points;
@@ -406,8 +399,8 @@ bool supermaster_is_point(const struct supermaster *supermaster, const struct ne
     return supermaster->config.point_at > 0 && supermaster->config.point_at == neighbour->first;
 }
 
-/* Size of the next chunk of `left` iterations from `first` on: neither it nor the rest is smaller than the distance,
- * except for all of them together or the end of the loop. What follows the rest is done or given up. */
+/* Returns the size of the next chunk of `left` iterations from `first` on. Neither it nor the rest is smaller than the
+ * distance, unless it takes all of them or ends the loop. What follows the rest is done or given up. */
 static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, uint64_t left, uint64_t want)
 {
     const struct range *loop = &supermaster->ledger.loop;
@@ -416,7 +409,8 @@ static uint64_t piece_of(const struct supermaster *supermaster, uint64_t first, 
     return count < left && (is_last || left - count >= least) ? count : left;
 }
 
-/* How many iterations to grant from `first` on: one by one if several workers were lost at them, to find the cause. */
+/* Returns how many iterations to grant from `first` on: one by one if several workers were lost at them, to find the
+ * cause. */
 static uint64_t careful_want(const struct supermaster *supermaster, uint64_t first, uint64_t want)
 {
     struct poison known;

@@ -23,15 +23,15 @@
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count,
                                         bool shares_blame);
 
-/* --- Deaths that iterations have caused or may have caused: of workers that computed them, and of child processes that
- * ran them. The services count within a run; here the deaths of all runs of a job are kept, and journalled at once, so
- * that a resumed run continues to count. Iterations with too many deaths are given up before it begins. If iterations
- * depend on each other, only the last ones, which no others need, are given up; for any others the run ends before it
- * begins and names them.
+/* Deaths that iterations have caused or may have caused: of workers that computed them, and of child processes that ran
+ * them. The services count within a run. Here the deaths of all runs of a job are kept, and journalled at once, so that
+ * a resumed run continues to count. Iterations with too many deaths are given up before it begins. If iterations depend
+ * on each other, only the last ones, which no others need, are given up; for any others the run ends before it begins
+ * and names them.
  *
- * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that ran then
- * (deploy/cli/restarts.h). These *suspects* share the blame: those that ran at two such deaths are let go one at a time
- * (dependencies.c), so that the third one tells which it was.
+ * If the supermaster dies, a task may have killed it, and `hdss run` records a death of each task that was running
+ * (deploy/cli/restarts.h). These *suspects* share the blame: those that ran at two such deaths are released one at a
+ * time (dependencies.c), so that the third death tells which it was.
  *
  * Workers that run the kernel in their own process may die at a probed iteration. All workers probe the same
  * iterations, so if one survives, the probe was not the cause. If none does, each probed iteration gets one more death,
@@ -43,8 +43,6 @@ static bool is_inside_loop(const struct supermaster *supermaster, uint64_t first
     const struct range *loop = &supermaster->ledger.loop;
     return count > 0 && first >= loop->first && count <= loop->count && first - loop->first <= loop->count - count;
 }
-
-/* --- deaths at probes --- */
 
 static void find_probed(const struct supermaster *supermaster, struct ranges *probed)
 {
@@ -93,24 +91,22 @@ bool supermaster_note_probe_deaths(struct supermaster *supermaster)
     return true;
 }
 
-/* --- deaths in earlier runs --- */
-
 static bool has_too_many_deaths(const struct supermaster *supermaster, const struct poison *deaths)
 {
     struct poison known = *deaths;
     if (deaths->shares_blame && !supermaster_holds_suspects(supermaster))
-        known.deaths = 0; /* it never ran alone */
+        known.deaths = 0; /* The iteration never ran alone. */
     return deaths_are_too_many(&known, supermaster->config.spec->retries, supermaster->config.distance > 0);
 }
 
-/* True if later iterations need the results of these. */
 static bool supermaster_is_needed(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct supermaster_config *config = &supermaster->config;
     return config->distance > 0 && first - config->first + count < config->count;
 }
 
-/* Number of free iterations directly before `first` if too few for a chunk (borders of an earlier run), else 0. */
+/* Returns the number of free iterations directly before `first` if they are too few for a chunk (borders of an earlier
+ * run), else 0. */
 static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t first)
 {
     const struct ranges *free = &supermaster->ledger.free;
@@ -122,7 +118,7 @@ static uint64_t too_few_before(const struct supermaster *supermaster, uint64_t f
     return 0;
 }
 
-/* Gives up iterations with too many deaths unless others need them, together with free ones before them that are too
+/* Gives up iterations with too many deaths, unless others need them, together with free ones before them that are too
  * few for a chunk. Otherwise tells the services. */
 static int take_over(struct supermaster *supermaster, const struct poison *deaths)
 {
@@ -133,7 +129,7 @@ static int take_over(struct supermaster *supermaster, const struct poison *death
                                             deaths->shares_blame);
     }
     known.failed_by =
-        /* not a worker's rank, so that any worker may retry */
+        /* This is no worker's rank, so any worker may retry. */
         known.failures > 0 ? supermaster->config.topology->supermaster : 0;
     service_warn(&supermaster->service, &known);
     return supermaster->service.out_of_memory ? -1 : 0;
@@ -177,8 +173,6 @@ void supermaster_deaths_fini(struct supermaster *supermaster)
     poison_fini(&supermaster->deaths);
 }
 
-/* --- deaths in this run --- */
-
 static void record_deaths(struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     struct action action = {.type = ACTION_DEATHS};
@@ -209,7 +203,6 @@ void supermaster_note_deaths(struct supermaster *supermaster, const struct poiso
         record_deaths(supermaster, more->first, more->count);
 }
 
-/* True if the first of these iterations has too many deaths on record. */
 static bool supermaster_has_died_too_often(const struct supermaster *supermaster, uint64_t first, uint64_t count)
 {
     const struct range range = {first, count};
@@ -224,7 +217,7 @@ void supermaster_forget_deaths(struct supermaster *supermaster, uint64_t first, 
         supermaster_fail_for_memory(supermaster, "what was lost");
 }
 
-/* --- Failures. The services retry; here failures are recorded for display, given-up iterations leave the ledger, and
+/* Failures. The services retry. Here failures are recorded for display, given-up iterations leave the ledger, and
  * masters learn what others have found out. */
 
 void supermaster_failures_fini(struct supermaster *supermaster)
@@ -267,7 +260,6 @@ static void list_failure(struct supermaster *supermaster, const struct report_fa
         supermaster_fail_for_memory(supermaster, "what failed");
 }
 
-/* Moves what is neither done nor given up to the failed iterations and lists the reason. */
 static int take_off_ledger(struct supermaster *supermaster, uint64_t first, uint64_t count, unsigned rank,
                            const char *reason)
 {
@@ -301,7 +293,6 @@ void supermaster_describe_range(const struct range *range, bool are_tasks, char 
         snprintf(text, RANGE_TEXT_MAX, "%ss %llu to %llu", name, first, (unsigned long long)(first + range->count - 1));
 }
 
-/* Ends a loop that needs an iteration with too many deaths. */
 static void fail_for_deaths(struct supermaster *supermaster, const struct iterations_failed *failure, const char *why)
 {
     struct error text;
@@ -313,7 +304,7 @@ static void fail_for_deaths(struct supermaster *supermaster, const struct iterat
 }
 
 /* In loops with dependencies a worker retries by itself and does not know the tries of other workers and runs. The
- * supermaster does, and ends the run; the last iterations, which no others need, are left to the worker. */
+ * supermaster knows them, and ends the run. The last iterations, which no others need, are left to the worker. */
 void supermaster_note_failure(struct supermaster *supermaster, const struct iterations_failed *failure)
 {
     char text[TEXT_MAX + 1];
@@ -334,7 +325,6 @@ void supermaster_note_failure(struct supermaster *supermaster, const struct iter
         fail_for_deaths(supermaster, failure, text);
 }
 
-/* Gives up iterations because of earlier runs, and records that for display. */
 static int supermaster_give_up_hopeless(struct supermaster *supermaster, uint64_t first, uint64_t count,
                                         bool shares_blame)
 {
@@ -410,8 +400,6 @@ bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t p
     return given_up_tell(&supermaster->given_up, supermaster->config.topology, place, figures);
 }
 
-/* --- for the report --- */
-
 unsigned supermaster_failure_count(const struct supermaster *supermaster)
 {
     unsigned count = supermaster->failures.count;
@@ -439,7 +427,7 @@ void supermaster_failure_text(const struct supermaster *supermaster, unsigned i,
     error_set(text, "%s%s failed: %s; %s", where, what, failure->text, failure->given_up ? "given up" : "tried again");
 }
 
-/* --- Results of verification, for display. */
+/* Results of verification, for display. */
 
 void supermaster_verified_fini(struct supermaster *supermaster)
 {
@@ -509,8 +497,6 @@ bool supermaster_is_in_doubt(const struct supermaster *supermaster)
     bool drops = supermaster->config.spec->verify_action == RUN_VERIFY_DROP_WORKER;
     return drops ? verifications->undecided > 0 : verifications->seen > 0;
 }
-
-/* --- for the report --- */
 
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster)
 {

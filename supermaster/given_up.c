@@ -22,7 +22,7 @@ void given_up_fini(struct given_up *given_up)
     *given_up = (struct given_up){0};
 }
 
-/* Finds or stores the reason; GIVEN_UP_REASONS_MAX stands for one that is not stored. */
+/* Finds or stores the reason. GIVEN_UP_REASONS_MAX stands for one that is not stored. */
 static int number_of_reason(struct given_up *given_up, const char *reason, unsigned *number)
 {
     const size_t count = given_up->reason_count;

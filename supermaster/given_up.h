@@ -25,12 +25,12 @@ struct given_up_range {
     unsigned reason;
 };
 
-/* Initialised with zeros. */
+/* Initialised with zeros; the lists are owned, with the texts of the reasons. */
 struct given_up {
-    struct given_up_range *list; /* [count]; owned */
+    struct given_up_range *list;
     size_t count, capacity;
-    uint64_t total; /* iterations in the list */
-    char **reasons; /* [reason_count]; owned, with the texts */
+    uint64_t total;
+    char **reasons;
     size_t reason_count, reason_capacity;
 };
 
@@ -39,7 +39,7 @@ void given_up_fini(struct given_up *given_up);
 /* Adds iterations that are not in the list. The reason is copied; `rank` may be REPORT_NO_RANK. */
 int given_up_add(struct given_up *given_up, const struct range *range, unsigned rank, const char *reason);
 
-/* Describes the iteration at that place and those after it in the same range. False if the list is shorter. */
+/* Describes the iteration at that place, and those after it in the same range. False if the list is shorter. */
 bool given_up_tell(const struct given_up *given_up, const struct topology *topology, uint64_t place,
                    struct failure_figures *figures);
 

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Techniques that also choose the iterations: see struct technique_places.
+/* Techniques that also choose the iterations: see struct technique_places.
  *
  * Such a technique counts places: the free iterations in ascending order at the time when it laid out its parts. The
  * free ranges of that time are kept, to translate places into iterations. When iterations come back, or a worker has
@@ -47,7 +47,6 @@ static int survey_places(struct supermaster *supermaster)
     return 0;
 }
 
-/* Returns up to `want` contiguous iterations from the place on. */
 static struct range find_place(const struct supermaster *supermaster, uint64_t place, uint64_t want)
 {
     const struct placed_range *list = supermaster->technique.places.list;
@@ -86,11 +85,11 @@ static bool supermaster_cut_placed(struct supermaster *supermaster, unsigned hol
     return granted > 0;
 }
 
-/* --- Time steps: one loop after the other over one ledger. The ledger grants the lowest free iterations first, and the
+/* Time steps: one loop after the other over one ledger. The ledger grants the lowest free iterations first, and the
  * technique cuts no more than the current step has free, so no chunk belongs to a later step. When all of a step is
  * done, the technique starts again with what it has learned, and waiting workers are served. */
 
-/* Above this many workers times steps, the workers' shares of each step are not kept. */
+/* Above this product of workers and steps, the workers' shares of each step are not kept. */
 #define SHARES_MAX (1u << 22)
 
 static uint64_t end_of_step(const struct supermaster *supermaster, uint64_t step)
@@ -110,7 +109,6 @@ static int make_shares(struct timesteps *steps, unsigned workers)
     return 0;
 }
 
-/* Moves the shares to a larger array, or drops them if it would be too large. */
 int supermaster_steps_make_room(struct supermaster *supermaster, const struct room *room)
 {
     struct timesteps *steps = &supermaster->steps;
@@ -138,7 +136,7 @@ int supermaster_steps_init(struct supermaster *supermaster)
     const uint64_t given_up = ranges_total(&supermaster->ledger.failed);
     const uint64_t over = supermaster->ledger.done + given_up;
     steps->number = over / steps->step_iterations;
-    if (given_up > 0 && over % steps->step_iterations == 0) /* whether another step follows is decided at its start */
+    if (given_up > 0 && over % steps->step_iterations == 0) /* Whether another step follows is decided at its start. */
         steps->number--;
     steps->end = end_of_step(supermaster, steps->number);
     steps->began_ns = NEVER;
@@ -164,7 +162,6 @@ uint64_t supermaster_step_free(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.free) - (supermaster->ledger.loop.count - supermaster->steps.end);
 }
 
-/* Extends the only time step of a loop that grows. */
 static void supermaster_grow_step(struct supermaster *supermaster)
 {
     assert(supermaster->steps.list == NULL && "a loop that grows has one time step");
@@ -178,7 +175,7 @@ static void supermaster_note_cut(struct supermaster *supermaster, unsigned w, ui
     struct report_step *step = &steps->list[steps->number];
     if (steps->began_ns == NEVER)
         steps->began_ns = supermaster->step.now_ns;
-    uint64_t again = count < steps->returned ? count : steps->returned; /* cut before, for another worker */
+    uint64_t again = count < steps->returned ? count : steps->returned; /* These were cut before, for another worker. */
     steps->returned -= again;
     step->chunks++;
     if (step->cut != NULL)
@@ -214,7 +211,7 @@ void supermaster_next_step(struct supermaster *supermaster)
         return;
     end_step(supermaster);
     if (supermaster->steps.end == supermaster->ledger.loop.count)
-        return; /* the last step is over */
+        return;
     if (!supermaster->config.steps_dependent || ranges_total(&supermaster->ledger.failed) == 0) {
         begin_step(supermaster);
         return;
@@ -224,10 +221,10 @@ void supermaster_next_step(struct supermaster *supermaster)
     supermaster_fail(supermaster, supermaster->config.topology->supermaster, text);
 }
 
-/* --- Loops that grow: the list of their iterations is still being written. The supermaster checks the list
- * periodically, or when it is told to; new iterations are free, and waiting workers are served. The loop is complete
- * only when the list is: until then workers without work wait, as between two time steps. Work not begun is still
- * recalled for them, but chunks are copied only if overdue by their lease, because more iterations may come. */
+/* Loops that grow: the list of their iterations is still being written. The supermaster checks the list periodically,
+ * or when it is told to. New iterations are free, and waiting workers are served. The loop is complete only when the
+ * list is: until then workers without work wait, as between two time steps. Work that has not begun is still recalled
+ * for them, but chunks are copied only if overdue by their lease, because more iterations may come. */
 
 uint64_t supermaster_growth_due_ns(const struct supermaster *supermaster)
 {
@@ -256,7 +253,7 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     struct ledger *ledger = &supermaster->ledger;
     const uint64_t more = growth->count - ledger->loop.count;
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* left for a resumed run */
+        return; /* New iterations are left for a resumed run. */
     assert(ledger->grows && growth->count >= ledger->loop.count && "a loop that grows does not shrink");
     if (more > 0 && ledger_grow(ledger, growth->count) < 0) {
         supermaster_fail_for_memory(supermaster, "the ledger");
@@ -276,8 +273,8 @@ void supermaster_receive_growth(struct supermaster *supermaster, const struct gr
     supermaster_recheck(supermaster);
 }
 
-/* --- Journalling committed ranges: in groups, so that a chunk costs only a list entry. Ranges not recorded when a run
- * is killed are computed again; if that is more expensive, each step records what it commits. */
+/* Journalling committed ranges: in groups, so that a chunk costs only a list entry. Ranges not recorded when a run is
+ * killed are computed again; if that is more expensive, each step records what it commits. */
 
 #define RECORD_INTERVAL_NS 50000000u
 
@@ -334,8 +331,6 @@ void supermaster_record_if_due(struct supermaster *supermaster, uint64_t now_ns,
     if (last || supermaster->config.records_at_once || record->due_ns <= now_ns || count > RECORD_RANGES - REPORT_MAX)
         write_group(supermaster);
 }
-
-/* --- Cutting chunks and committing their results. */
 
 static void explain_cut(const struct supermaster *supermaster, unsigned w, uint64_t want, const struct range *range)
 {
@@ -396,7 +391,6 @@ void supermaster_note_rate(struct supermaster *supermaster)
         supermaster->cut.least = supermaster->technique.sched.max_chunk;
 }
 
-/* Enlarges a chunk to the size that the supermaster can cut in time. Returns the new size. */
 static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want)
 {
     if (want == 0 || want >= supermaster->cut.least)
@@ -405,7 +399,6 @@ static uint64_t widen(struct supermaster *supermaster, unsigned w, uint64_t want
            sched_widen(&supermaster->technique.sched, supermaster->technique.seat[w], supermaster->cut.least - want);
 }
 
-/* Grants up to `want` of the lowest free iterations. False if nothing is free. */
 static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
 {
     const int granted = ledger_grant(&supermaster->ledger, holder, want, range);
@@ -417,7 +410,6 @@ static bool cut_lowest(struct supermaster *supermaster, unsigned holder, unsigne
     return granted > 0;
 }
 
-/* Grants up to `want` free iterations. False if nothing is free. */
 static bool cut_free(struct supermaster *supermaster, unsigned holder, unsigned w, uint64_t want, struct range *range)
 {
     if (supermaster->config.distance > 0)
@@ -476,7 +468,7 @@ bool supermaster_commit(struct supermaster *supermaster, unsigned holder, const 
         break;
     case LEDGER_DUPLICATE:
         supermaster->losses.duplicates +=
-            supermaster->losses.count > 0; /* otherwise an earlier run has done these iterations */
+            supermaster->losses.count > 0; /* Without a loss, an earlier run has done these iterations. */
         break;
     case LEDGER_MISMATCH: return false;
     default: supermaster_fail_for_memory(supermaster, "the ledger");

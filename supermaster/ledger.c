@@ -18,7 +18,7 @@ int ledger_reserve(struct ledger *ledger, unsigned holders)
     return 0;
 }
 
-/* With fewer holders all are asked. */
+/* With fewer holders all are searched. */
 #define HOLDERS_FEW 128
 
 static int compare_starts(const void *a, const void *b)
@@ -27,7 +27,7 @@ static int compare_starts(const void *a, const void *b)
     return one->first < other->first ? -1 : one->first > other->first;
 }
 
-/* Lists where all that is granted begins, with room for as many grants again. Without memory there is no index. */
+/* Lists where all that is granted begins, with room for as many grants again. If memory runs out there is no index. */
 static void build_index(struct ledger *ledger)
 {
     struct granted_index *index = &ledger->index;
@@ -43,7 +43,6 @@ static void build_index(struct ledger *ledger)
         qsort(index->items, index->count, sizeof *index->items, compare_starts);
 }
 
-/* Returns how many items begin at or before `first`. */
 static size_t items_up_to(const struct granted_index *index, uint64_t first)
 {
     size_t low = 0, high = index->count;
@@ -57,7 +56,7 @@ static size_t items_up_to(const struct granted_index *index, uint64_t first)
     return low;
 }
 
-/* Adds a grant to the index. A full index is dropped, so that what is over goes. */
+/* Adds a grant to the index. A full index is dropped, so that it does not keep grants that have ended. */
 static __attribute__((noinline, cold)) void add_to_index(struct granted_index *index, unsigned holder, uint64_t first)
 {
     if (index->count == index->capacity) {
@@ -80,7 +79,7 @@ static inline void note_granted(struct ledger *ledger, unsigned holder, uint64_t
         add_to_index(&ledger->index, holder, first);
 }
 
-/* Returns who probably has the iteration: the holder of the last grant that begins at or before it. Builds the index if
+/* Returns the probable holder of the iteration: that of the last grant that begins at or before it. Builds the index if
  * there is none. */
 static unsigned find_holder(struct ledger *ledger, uint64_t iteration)
 {
@@ -235,7 +234,6 @@ int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64
     return 0;
 }
 
-/* Moves the part of the range that is in `set` to the failed iterations, and adds it to `given_up`. */
 static int fail_part(struct ledger *ledger, struct ranges *set, uint64_t first, uint64_t count, struct ranges *given_up)
 {
     for (size_t i = 0; i < ranges_length(set);) {
@@ -278,7 +276,6 @@ static uint64_t overlap(const struct ranges *set, uint64_t first, uint64_t count
     return sum;
 }
 
-/* How many of the range are free and were granted before. */
 static uint64_t overlap_given_back(const struct ledger *ledger, uint64_t first, uint64_t count)
 {
     const struct range *all = &ledger->given_back;
@@ -371,7 +368,6 @@ int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released)
     return 0;
 }
 
-/* Set `i`: free, failed, then the holders'. */
 static const struct ranges *set_of_ledger(const struct ledger *ledger, unsigned i)
 {
     return i == 0 ? &ledger->free : i == 1 ? &ledger->failed : &ledger->granted[i - 2];

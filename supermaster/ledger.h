@@ -8,7 +8,7 @@
 
 #include "common/util/ranges.h"
 
-/* Where grants begin, in ascending order; those that are over stay for a while. */
+/* Where grants begin, in ascending order. Grants that have ended stay for a while. */
 struct granted_index {
     struct granted_at {
         uint64_t first;
@@ -18,15 +18,16 @@ struct granted_index {
 };
 
 struct ledger {
-    struct range loop; /* the whole loop as known so far */
-    bool grows;        /* more iterations may follow: see ledger_grow() */
+    struct range loop;
+    bool grows;
     struct ranges free;
     struct ranges failed;
-    struct range given_back; /* the shortest range that has all iterations that were granted and freed again */
+    struct range given_back; /* the shortest range with all iterations that were granted and freed again */
     uint64_t held;           /* iterations held back, which are in no set */
     struct ranges *granted;  /* [holders]; owned */
     unsigned holders, room;
-    struct granted_index index; /* of many holders, from the first result on that another than its holder sends */
+    struct granted_index
+        index; /* built if there are many holders and a result comes from another rank than its holder */
     uint64_t done;
     uint64_t duplicates;
     uint64_t digest;
@@ -34,19 +35,18 @@ struct ledger {
 
 enum ledger_commit {
     LEDGER_COMMITTED = 0,  /* counted, digest added */
-    LEDGER_GIVEN_BACK = 1, /* the same; some of it was free, as its holder had given it back or was lost */
+    LEDGER_GIVEN_BACK = 1, /* like COMMITTED, but some of it was free: its holder had returned it or was lost */
     LEDGER_DUPLICATE = 2,  /* the whole range was done before: dropped */
-    LEDGER_MISMATCH = 3,   /* partly done, outside the loop, or not granted to anybody yet; nothing changed */
+    LEDGER_MISMATCH = 3,   /* partly done, outside the loop, or never granted; nothing changed */
 };
 
-/* A loop of [first, first + count), all free. */
 int ledger_init(struct ledger *ledger, uint64_t first, uint64_t count, unsigned holders);
 void ledger_fini(struct ledger *ledger);
 
 /* Grows the room for holders. -1: out of memory, nothing changed. */
 int ledger_reserve(struct ledger *ledger, unsigned holders);
 
-/* Inserts a holder before the last one; there must be room. */
+/* Inserts a holder before the last one. There must be room. */
 void ledger_add_holder(struct ledger *ledger);
 
 /* Before any grant: marks as done what an earlier run has done. `done` lies in the loop; `digest` is its part of the
@@ -60,7 +60,7 @@ int ledger_grow(struct ledger *ledger, uint64_t count);
 int ledger_hold_back(struct ledger *ledger, bool (*is_held)(const void *context, uint64_t iteration),
                      const void *context);
 
-/* Free, or give up, an iteration that is held back. -1: out of memory, nothing changed. */
+/* Frees, or gives up, an iteration that is held back. -1: out of memory, nothing changed. */
 int ledger_let_go(struct ledger *ledger, uint64_t iteration);
 int ledger_give_up_held(struct ledger *ledger, uint64_t iteration);
 
@@ -76,18 +76,17 @@ int ledger_claim(struct ledger *ledger, unsigned holder, uint64_t first, uint64_
 int ledger_return(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count);
 
 /* Gives up what of the range is neither done nor failed, whichever holder has it, and adds it to `given_up`. On -1 (out
- * of memory) what is in the set is given up all the same. */
+ * of memory) what has been added to `given_up` is given up all the same. */
 int ledger_give_up(struct ledger *ledger, uint64_t first, uint64_t count, struct ranges *given_up);
 
 /* Takes a result from `holder`. The current holder does not matter: the first result counts. Returns an enum
  * ledger_commit, or -1 if memory runs out, with nothing changed. */
 int ledger_commit(struct ledger *ledger, unsigned holder, uint64_t first, uint64_t count, uint64_t digest);
 
-/* Frees everything that `holder` has not finished; `*released`: number of iterations. -1: out of memory, some may
- * remain granted. */
+/* Frees all that `holder` has not finished, and counts it in `*released`. -1: out of memory, some may remain
+ * granted. */
 int ledger_release(struct ledger *ledger, unsigned holder, uint64_t *released);
 
-/* Asserts the invariants; slower with more holders. */
 void ledger_check(const struct ledger *ledger);
 
 /* True if all is done or failed and the loop no longer grows. */

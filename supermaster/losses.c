@@ -17,7 +17,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-/* --- Nodes put aside, because tasks fail there one after another and work elsewhere. Such a node may finish tasks
+/* Nodes are put aside because tasks fail there one after another and work elsewhere. Such a node may finish tasks
  * faster than any other and would get most of the list.
  *
  * A node counts as the cause if --node-failures of its tasks failed without a success in between, while neighbouring
@@ -34,7 +34,7 @@
 
 #define NO_NODE UINT_MAX
 
-/* Largest n, at most 64, for which a pattern of every n-th task failing is recognised. */
+/* If every n-th task fails, this is recognised up to this n, which may be at most 64. */
 #define PERIOD_MAX 16
 
 static void find_nodes_of_masters(struct supermaster *supermaster)
@@ -102,7 +102,7 @@ void supermaster_nodes_fini(struct supermaster *supermaster)
     free(supermaster->nodes.events);
 }
 
-/* Counts the tasks that ended on other nodes with numbers among those of the node's failed tasks. */
+/* Counts the tasks of other nodes whose numbers are between those of the node's failed tasks. */
 static void look_beside(const struct nodes *nodes, unsigned node, struct report_aside *found)
 {
     const struct judged_node *failing = &nodes->list[node];
@@ -191,7 +191,6 @@ void supermaster_note_failed_try(struct supermaster *supermaster, const struct i
         supermaster_note_outcome(supermaster, w, &(struct done_record){failure->first, failure->count, 0, true});
 }
 
-/* True if a worker of another node gets work now, or after it has joined. */
 static bool has_workers_beside(const struct supermaster *supermaster, unsigned node)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -256,7 +255,7 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
     const struct topology *topology = supermaster->config.topology;
     struct nodes *nodes = &supermaster->nodes;
     nodes->list[node].is_aside = false;
-    nodes->list[node].is_mixed = true; /* no other node is left to compare it with */
+    nodes->list[node].is_mixed = true; /* No other node is left to compare it with. */
     nodes->aside--;
     nodes->events[nodes->event_count++] = (struct report_aside){.node = node, .is_back = true};
     for (unsigned w = 0; w < topology->workers; w++)
@@ -269,7 +268,6 @@ static void take_node_back(struct supermaster *supermaster, unsigned node)
         }
 }
 
-/* If all workers of other nodes are lost, gives work to the nodes put aside. */
 static void supermaster_take_back_if_alone(struct supermaster *supermaster)
 {
     struct nodes *nodes = &supermaster->nodes;
@@ -320,12 +318,13 @@ void supermaster_check_nodes(const struct supermaster *supermaster)
         assert(has_workers_beside(supermaster, NO_NODE) && "the last node is not put aside");
 }
 
-/* --- Ranks that die. A master hands the chunks of a lost worker to its other workers and reports the loss. The workers
- * of a dead master come to the supermaster, which serves them as in the central topology, and what the master had not
+/* Ranks that die. A master hands the chunks of a lost worker to its other workers and reports the loss. The workers of
+ * a dead master come to the supermaster, which serves them as in the central topology, and what the master had not
  * reported is free again.
  *
- * In a loop with dependencies a worker has boundary data that others need, and a master knows whose chunks meet. So the
- * loss of one that was given chunks ends the run, which can be resumed from its recovery point (dependencies.c).
+ * In a loop with dependencies a worker has boundary data that others need, and a master knows which of its chunks are
+ * adjacent. So the loss of one that was given chunks ends the run, which can be resumed from its recovery point
+ * (dependencies.c).
  *
  * `serve_due` is set by everything that may free work or leave no worker; the standing rules then check once, at the
  * end of the step. Messages of a master that has left are ignored, because they would be about iterations that others
@@ -365,7 +364,6 @@ bool supermaster_is_late(const struct supermaster *supermaster)
            supermaster->losses.late;
 }
 
-/* Describes iterations that are given up because of deaths. False if there are none. */
 static bool find_deadly(const struct supermaster *supermaster, struct error *text)
 {
     const struct poison_set *known = &supermaster->service.poisons;
@@ -384,7 +382,7 @@ static bool find_deadly(const struct supermaster *supermaster, struct error *tex
     return true;
 }
 
-/* Ends a loop with dependencies that lost a rank, because its boundary data are lost. */
+/* Ends a loop with dependencies that lost a rank, because the rank's boundary data are lost. */
 static void end_loop(struct supermaster *supermaster, unsigned rank)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -444,7 +442,6 @@ static void note_loss(struct supermaster *supermaster, unsigned rank, uint64_t c
     losses->list[losses->count++] = (struct supermaster_loss){rank, chunks, is_late};
 }
 
-/* No message of the worker is expected from now on. */
 static void strike_worker(struct supermaster *supermaster, unsigned w, bool is_late)
 {
     struct losses *losses = &supermaster->losses;
@@ -467,12 +464,12 @@ static void note_worker(struct supermaster *supermaster, unsigned w, uint64_t ch
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     strike_worker(supermaster, w, is_late);
-    /* If this is the last worker, its chunks go nowhere. */
+    /* If this is the last worker, no other worker gets its chunks. */
     note_loss(supermaster, supermaster->config.topology->worker_rank[w],
               supermaster_has_no_worker(supermaster) ? 0 : chunks, is_late);
 }
 
-/* Declares a worker lost. At the end, a worker of a master or an orphan that has ended has just left. */
+/* Declares a worker lost. If the run is ending, a worker of a master or an orphan that has ended has only left. */
 static void lose_worker(struct supermaster *supermaster, unsigned w)
 {
     struct losses *losses = &supermaster->losses;
@@ -505,7 +502,6 @@ void supermaster_receive_worker_lost(struct supermaster *supermaster, unsigned m
     }
 }
 
-/* Frees the unreported work of a lost master. */
 static void release_master(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -546,7 +542,7 @@ static void lose_master(struct supermaster *supermaster, unsigned m)
     for (unsigned i = 0; i < topology_count(topology, m); i++) {
         unsigned w = topology->served[topology_first(topology, m) + i];
         if (topology->worker_rank[w] ==
-            topology->master_rank[m]) { /* master and worker are one process: its loss is counted once */
+            topology->master_rank[m]) { /* Master and worker are one process: its loss is counted once. */
             if (losses->worker[w] != WORKER_IS_LOST)
                 strike_worker(supermaster, w, false);
             continue;
@@ -576,7 +572,7 @@ void supermaster_receive_loss(struct supermaster *supermaster, unsigned rank)
         lose_worker(supermaster, w);
 }
 
-/* Returns whether the results of the orphan's running chunk count: no other worker has any of it. */
+/* True if the results of the orphan's running chunk count, because no other worker has any of it. */
 static bool claim_running(struct supermaster *supermaster, const struct range *running)
 {
     int claimed =
@@ -603,7 +599,7 @@ void supermaster_receive_adopt(struct supermaster *supermaster, unsigned w, cons
         supermaster_refuse(supermaster, "goes on with a chunk that depends on others");
         return;
     }
-    lose_master(supermaster, topology->master_of[w]); /* the worker may notice first */
+    lose_master(supermaster, topology->master_of[w]); /* The worker may notice the loss first. */
     if (losses->worker[w] == WORKER_IS_LOST)
         return;
     losses->orphans -= losses->worker[w] == WORKER_IS_ORPHAN;
@@ -683,7 +679,7 @@ static bool nobody_is_left(const struct supermaster *supermaster)
     return true;
 }
 
-/* Serves the master's parked refills in one step: unless a sink takes each at once, their records need room
+/* Serves the master's parked refills in one step. Unless a sink takes each at once, all their records need room
  * together. */
 void supermaster_serve_parked(struct supermaster *supermaster, unsigned m)
 {

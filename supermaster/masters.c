@@ -10,9 +10,9 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-/* --- Recall between masters. A master with idle workers and nothing to recall among its own asks for work that others
- * have not begun. The master with the most work per worker is asked to return some. What it returns is free again, and
- * the technique cuts it for the waiting master. A master that has begun all its work is not asked again before it gets
+/* Recall between masters. A master with idle workers and nothing to recall among its own asks for work that others have
+ * not begun. The master with the most work per worker is asked to return some. What it returns is free again, and the
+ * technique cuts it for the waiting master. A master that has begun all its work is not asked again before it gets
  * more. */
 
 int supermaster_recalls_make_room(struct supermaster *supermaster, const struct room *room)
@@ -69,7 +69,6 @@ void supermaster_forget_recall(struct supermaster *supermaster, unsigned m)
     recalls->state[m] = RECALL_FUTILE;
 }
 
-/* The master with the most work per worker of those that may be asked; `masters` if there is none. */
 static unsigned find_giver(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -95,7 +94,7 @@ static void send_recalls(struct supermaster *supermaster)
     struct recalls *recalls = &supermaster->recalls;
     unsigned wanted = 0;
     if (recalls->has_no_giver)
-        return; /* otherwise, at the end of a loop with a thousand masters, each request would search them all */
+        return; /* Otherwise, at the end of a loop with a thousand masters, each request would search them all. */
     for (unsigned m = 0; m < topology->masters && recalls->masters_waiting > recalls->open; m++) {
         wanted += recalls->waiting[m] > 0;
         if (recalls->waiting[m] == 0 || wanted <= recalls->open)
@@ -138,7 +137,7 @@ static void supermaster_receive_recall(struct supermaster *supermaster, unsigned
         return;
     }
     if (supermaster->state != SUPERMASTER_SERVING || supermaster->refilling.parked[m] == 0)
-        return; /* the run ends, or a refill is on its way */
+        return; /* The run ends, or a refill is on its way. */
     set_waiting(&supermaster->recalls, m, recall->waiting);
     send_recalls(supermaster);
     tell_all_has_begun(supermaster, m);
@@ -151,7 +150,6 @@ void supermaster_look_at_recalls(struct supermaster *supermaster)
         send_recalls(supermaster);
 }
 
-/* Frees the returned ranges. -1 if the master was not granted them. */
 static int take_returned(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     struct ledger *ledger = &supermaster->ledger;
@@ -193,7 +191,7 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
 {
     struct recalls *recalls = &supermaster->recalls;
     if (supermaster->losses.dismissed[m])
-        return; /* a late answer: everything the master has is released when it leaves */
+        return; /* The answer is late: all that the master has is released when it leaves. */
     if (!recalls->was_asked[m]) {
         supermaster_refuse(supermaster, "returns work that was not recalled");
         return;
@@ -218,8 +216,8 @@ static void supermaster_receive_returned(struct supermaster *supermaster, unsign
         tell_all_has_begun(supermaster, i);
 }
 
-/* --- Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has none, the
- * other masters wait at the end of the loop in vain. Then it is dismissed: on an END it reports what is done, declares
+/* Masters whose workers all hang. A master gives overdue chunks to another of its workers; if it has none, the other
+ * masters wait at the end of the loop in vain. Then it is dismissed: on an END it reports what is done, declares
  * workers lost that do not leave, and says GOODBYE, which releases the rest. Until then its work is not given to
  * others, and afterwards its messages are ignored, so nothing is committed twice.
  *
@@ -245,7 +243,7 @@ static void supermaster_note_report(struct supermaster *supermaster, unsigned m)
     losses->heard_ns[m] = supermaster->step.now_ns;
 }
 
-/* The time of a recovery does not count as silence of normal masters. */
+/* A master that recovers is silent for longer than others, so this time does not raise their limit. */
 static void supermaster_note_recovery_counts(struct supermaster *supermaster, unsigned m)
 {
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;
@@ -296,7 +294,7 @@ static uint64_t due_ns(const struct supermaster *supermaster, unsigned m)
 
 static void dismiss(struct supermaster *supermaster, unsigned m)
 {
-    const struct end end = {.degraded = true}; /* not LATE: its workers may just be slow */
+    const struct end end = {.degraded = true}; /* This END is not LATE: the workers may just be slow. */
     REASON(supermaster->reasons, "rank %u is dismissed: it is silent for %.3f s while others wait",
            supermaster->config.topology->master_rank[m],
            seconds_of(supermaster->step.now_ns - supermaster->losses.heard_ns[m]));
@@ -327,11 +325,11 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
     struct losses *losses = &supermaster->losses;
     unsigned masters = supermaster->config.topology->masters;
     if (losses->look_ns > supermaster->step.now_ns || supermaster->state < SUPERMASTER_SERVING)
-        return; /* masters are watched only when the speeds are known */
+        return; /* Masters are watched only when the speeds are known. */
     losses->look_ns = NEVER;
     if (supermaster->state != SUPERMASTER_SERVING || !anybody_waits(supermaster))
         return;
-    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* the answer may change by then */
+    losses->look_ns = supermaster->step.now_ns + LEASE_MIN_NS; /* The answer may change by then. */
     bool idle = false;
     for (unsigned m = 0; m < masters; m++) {
         idle |= is_idle(supermaster, m);
@@ -341,7 +339,6 @@ void supermaster_look_at_masters(struct supermaster *supermaster)
         service_lose_overdue(&supermaster->service, supermaster->step.now_ns);
 }
 
-/* Records that dismissed master `m` has left with its workers. */
 static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -356,13 +353,11 @@ static void supermaster_let_go(struct supermaster *supermaster, unsigned m)
     }
 }
 
-/* --- Messages of a master. */
-
 void supermaster_note_boundary(struct supermaster *supermaster, unsigned m, const struct range *range)
 {
     uint64_t end = range->first + range->count;
     if (boundary_list_move_last(&supermaster->boundaries, range->first, end, m))
-        return; /* one master has both chunks and tells its workers itself */
+        return; /* One master has both chunks and tells its workers itself. */
     if (boundary_list_add(&supermaster->boundaries, end, m) < 0)
         supermaster_fail_for_memory(supermaster, "what was cut");
 }
@@ -384,7 +379,7 @@ bool supermaster_pass_neighbour(struct supermaster *supermaster, const struct ne
 static void receive_neighbour(struct supermaster *supermaster, const struct message *message)
 {
     if (supermaster->state >= SUPERMASTER_ENDING)
-        return; /* neighbours no longer matter, and the boundary may be missing because memory ran out */
+        return; /* Neighbours no longer matter, and the boundary may be missing because memory ran out. */
     if (supermaster_is_point(supermaster, &message->neighbour)) {
         supermaster_hand_point(supermaster, &message->neighbour, supermaster->step.from);
         return;
@@ -396,18 +391,17 @@ static void receive_neighbour(struct supermaster *supermaster, const struct mess
 
 struct master_refill {
     struct supermaster *supermaster;
-    unsigned m; /* master */
+    unsigned m;
     unsigned char *records;
     unsigned chunks;
 };
 
-/* How often the rate, which changes slowly, is measured. */
+/* The rate changes slowly, so it is measured only once in this many refills. */
 #define RATE_REFILLS 8
 
 /* How many powers are prefetched: a master's workers may be scattered in the array, and no cache holds a million. */
 #define POWERS_AHEAD 16
 
-/* Cuts the next chunk for the master's i-th worker; a lost worker gets none. */
 static bool master_refill_cut(void *context, unsigned i)
 {
     struct master_refill *refill = context;
@@ -430,8 +424,8 @@ static bool master_refill_cut(void *context, unsigned i)
     return true;
 }
 
-/* Buffer for the records of a refill. With a sink they are sent before the next refill is cut, so all refills share one
- * buffer, which stays in the caches; separate buffers for a thousand masters would not. */
+/* Returns the buffer for the records of a refill. With a sink they are sent before the next refill is cut, so all
+ * refills share one buffer, which stays in the caches; separate buffers for a thousand masters would not. */
 static unsigned char *room_for_refill(const struct supermaster *supermaster, unsigned m, unsigned place)
 {
     if (supermaster->step.actions->sink != NULL)
@@ -439,7 +433,6 @@ static unsigned char *room_for_refill(const struct supermaster *supermaster, uns
     return supermaster->refilling.records[m] + (size_t)place * CHUNK_RECORD_BYTES;
 }
 
-/* Serves the oldest parked refill: refill_chunks chunks per worker, weighted by the worker's power. */
 unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, unsigned place)
 {
     const struct topology *topology = supermaster->config.topology;
@@ -450,7 +443,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         supermaster_note_rate(supermaster);
     refill_cut(topology_count(topology, m), supermaster_refill_size(supermaster, m), master_refill_cut, &refill);
     unsigned chunks = refill.chunks, sent = 0;
-    do { /* in parts; without chunks, one empty part */
+    do { /* A refill is sent in parts; one without chunks is one empty part. */
         unsigned left = chunks - sent, count = left < REFILL_MAX ? left : REFILL_MAX;
         actions_send(supermaster->step.actions, topology->master_rank[m],
                      &(struct message){
@@ -473,7 +466,7 @@ unsigned supermaster_serve_refill(struct supermaster *supermaster, unsigned m, u
         REASON(supermaster->reasons, "the refill of rank %u is parked: nothing is free", topology->master_rank[m]);
         supermaster_note_waiting(supermaster);
     }
-    /* Counts the workers as busy again: the master reported them idle with this request. */
+    /* Counts the workers as busy again; the master reported them idle with this request. */
     unsigned busy = supermaster->refilling.busy[m] + chunks, workers = topology_count(topology, m);
     supermaster->refilling.busy[m] = busy < workers ? busy : workers;
     supermaster->refilling.count += chunks > 0;
@@ -573,7 +566,8 @@ static void receive_goodbye(struct supermaster *supermaster, unsigned m, const s
 void supermaster_receive_from_master(struct supermaster *supermaster, unsigned m, const struct message *message)
 {
     if (supermaster->losses.master[m] != MASTER_SERVES)
-        return; /* a worker reported its end before the runtime did: late reports are ignored and computed again */
+        return; /* A worker reported the master's end before the runtime did. Late reports are ignored; their iterations
+                   are computed again. */
     switch (message->type) {
     case MESSAGE_REPORT: receive_report(supermaster, m, message); break;
     case MESSAGE_FEEDBACK: supermaster_receive_feedback(supermaster, m, message); break;

@@ -31,8 +31,8 @@ struct program {
     const struct topology *topology;
     struct led_job *led;
     struct elastic elastic;
-    struct control *control;           /* may be NULL; owned */
-    struct metrics_file *metrics_file; /* may be NULL; owned */
+    struct control *control;           /* owned; may be NULL */
+    struct metrics_file *metrics_file; /* owned; may be NULL */
     struct control_source control_source;
     struct error source_error;
     char *const *word;
@@ -67,7 +67,7 @@ static bool send_pod_away(void *context, uint64_t pod, bool finishes)
     return elastic_send_away(&((struct program *)context)->elastic, (unsigned)pod, !finishes);
 }
 
-/* The same way as a batch system, so that there is one way to drain. */
+/* The client drains the job as a batch system does, by SIGTERM. */
 static void drain_job(void *context)
 {
     (void)context;
@@ -140,7 +140,6 @@ static int open_to_others(struct program *program)
     return status == EXIT_STATUS_DONE ? open_metrics_file(program) : status;
 }
 
-/* Groups the ranks and prepares the job for them. Returns an exit status. */
 static int prepare(struct program *program)
 {
     struct root *root = led_job_root(program->led);
@@ -159,7 +158,7 @@ static int prepare(struct program *program)
     return led_job_prepare(program->led, program->runtime, program->topology);
 }
 
-/* Shares the job with all ranks, or tells them that there is none. If so, returns false, and all leave with
+/* Shares the job with all ranks, or tells them that there is none. If there is none, returns false, and all leave with
  * `*status`. */
 static bool share(struct program *program, int argc, char **argv, int *status)
 {
@@ -169,7 +168,6 @@ static bool share(struct program *program, int argc, char **argv, int *status)
     return program->word != NULL;
 }
 
-/* Shares the job and runs it. Returns the exit status. */
 static int share_and_run(struct program *program, int argc, char **argv)
 {
     int status = prepare(program);
@@ -221,7 +219,7 @@ int supermaster_program(int argc, char **argv, const char *version)
     runtime_remember_signals(status_tell_draining);
     if (program.led == NULL) {
         fprintf(stderr, "supermaster: out of memory\n");
-        return EXIT_STATUS_FAILED; /* the launcher ends the other processes */
+        return EXIT_STATUS_FAILED; /* The launcher ends the other processes. */
     }
     struct root *root = led_job_root(program.led);
     struct startup startup = {.program = "supermaster", .version = version};
@@ -231,7 +229,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         .version = version,
         .status = startup.status,
         .text = startup.text,
-        .has_threads = root->setup.job.metrics_file[0] != '\0', /* the metrics file has a thread */
+        .has_threads = root->setup.job.metrics_file[0] != '\0',
         .listens = root->setup.job.listens,
     };
     int status;
@@ -244,7 +242,7 @@ int supermaster_program(int argc, char **argv, const char *version)
         status = finish(&program, share_and_run(&program, argc, argv));
         led_job_free(program.led);
         elastic_fini(&program.elastic);
-        runtime_leave(program.runtime, status); /* last, because the machine borrows the topology */
+        runtime_leave(program.runtime, status); /* This is last, because the machine borrows the topology. */
     } else {
         led_job_free(program.led);
         status_tell_end(STATUS_LEAD, status, false);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The queue of a set: see queue.h.
  *
- * Jobs are found by number in hash buckets. Jobs that may begin are in a heap by priority and number; an entry that has
- * become stale (begun or cancelled) stays until it reaches the top. The heap has room for twice the live jobs, so only
- * a submission allocates memory; stale entries are removed before the room runs out. Each job knows its dependents.
- * When a job ends, the loop over the list of ended jobs also processes the dependents that it cancels: there is no
- * recursion, however long the chain. */
+ * Jobs are found by number in hash buckets. Jobs that may begin are in a heap by priority and number. An entry that has
+ * become stale (its job has begun or was cancelled) stays until it reaches the top. The heap has room for twice the
+ * live jobs, so only a submission allocates memory; stale entries are removed before the room runs out.
+ *
+ * Each job knows its dependents. When a job ends, the loop over the list of ended jobs also processes the dependents
+ * that it cancels, so there is no recursion, however long the chain. */
 #include "supermaster/queue.h"
 
 #include "common/util/grow.h"
@@ -160,7 +161,6 @@ void queue_set_items(struct queue *queue, struct queue_job *job, const struct qu
         list_open(queue, job);
 }
 
-/* The waiting job of this entry, or NULL if the entry is stale. */
 static struct queue_job *ready_job(const struct queue *queue, const struct queue_ready *entry)
 {
     struct queue_job *job = queue_find(queue, entry->id);
@@ -217,7 +217,6 @@ static int reserve_ready(struct queue *queue)
     return 0;
 }
 
-/* The open job that begins first, or NULL. */
 static struct queue_job *next_open(const struct queue *queue)
 {
     struct queue_job *best = NULL;
@@ -230,7 +229,6 @@ static struct queue_job *next_open(const struct queue *queue)
     return best;
 }
 
-/* The first job that may begin, or NULL. */
 static struct queue_job *first_ready(struct queue *queue)
 {
     for (; queue->ready_count > 0; drop_top(queue)) {
@@ -241,7 +239,6 @@ static struct queue_job *first_ready(struct queue *queue)
     return NULL;
 }
 
-/* True if the job must run alone and others are running. */
 static bool has_to_wait(const struct queue *queue, const struct queue_job *job)
 {
     return job != NULL && job->is_alone && queue->running > 0;
@@ -253,7 +250,8 @@ struct queue_job *queue_next(struct queue *queue)
         return NULL;
     const bool has_place = queue->running - queue->running_open < queue->at_once;
     struct queue_job *job = first_ready(queue);
-    if (!has_place && !has_to_wait(queue, job)) /* otherwise no job may pass that one */
+    if (!has_place &&
+        !has_to_wait(queue, job)) /* A job that must run alone and waits for others is not passed by any job. */
         job = next_open(queue);
     return has_to_wait(queue, job) ? NULL : job;
 }
@@ -315,7 +313,7 @@ static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_
 {
     struct queue_job *dependent = queue_find(queue, id);
     if (dependent == NULL)
-        return; /* cancelled and forgotten */
+        return; /* The job was cancelled and forgotten. */
     dependent->awaited--;
     if (dependent->state != QUEUE_WAITING)
         return;
@@ -326,7 +324,6 @@ static void tell_dependent(struct queue *queue, uint32_t id, const struct queue_
         note_ready(queue, dependent);
 }
 
-/* Ends the job. If it is not done, this cancels its dependents, and theirs. */
 static void end(struct queue *queue, struct queue_job *job, enum queue_state state, int status, int64_t now_s)
 {
     list_ended(queue, job, state, status, now_s);
@@ -407,7 +404,7 @@ void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run)
         note_ready(queue, job);
 }
 
-/* Registers the job with the unfinished jobs of its `after`. -1: out of memory, some may know it. */
+/* Registers the job with the unfinished jobs of its `after`. -1: out of memory; some of them may know it. */
 static int wait_for_others(struct queue *queue, struct queue_job *job)
 {
     const struct submission *submission = &job->submission;
@@ -426,7 +423,6 @@ static int wait_for_others(struct queue *queue, struct queue_job *job)
     return 0;
 }
 
-/* The first job of `after` that ended without being done; 0: none. */
 static uint32_t find_failed(const struct queue *queue, const struct submission *submission)
 {
     for (size_t i = 0; i < submission->after_count; i++) {
@@ -446,7 +442,7 @@ struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submiss
         return NULL;
     }
     *job = (struct queue_job){.id = id, .status = -1, .submitted_s = submitted_s, .submission = *submission};
-    queue->newest = id; /* also on failure: dependents that name the number must not get another job */
+    queue->newest = id; /* The number is used even on failure: dependents that name it must not get another job. */
     if (wait_for_others(queue, job) < 0) {
         free(job);
         return NULL;
@@ -501,7 +497,7 @@ void queue_restore_end(struct queue *queue, struct queue_job *job, int status, u
     end(queue, job, state_at_end(status), status, ended_s);
 }
 
-/* True for a job that is to blame: it ran by itself when the last set was lost. */
+/* Counts a lost set. True if the job is to blame, because it ran by itself when the last set was lost. */
 static bool note_loss(const struct queue *queue, struct queue_job *job)
 {
     static const char reason[] = "it has run in three sets that were lost, at last alone: it is given up";

@@ -23,31 +23,26 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Default limit of running jobs. */
-#define QUEUE_AT_ONCE 8
-/* Default number of ended jobs that are remembered. */
+#define QUEUE_AT_ONCE   8
 #define QUEUE_ENDED_MAX 1000
-/* Most unfinished jobs. */
-#define QUEUE_LIVE_MAX 1000000
-#define QUEUE_OPEN_MAX 64
+#define QUEUE_LIVE_MAX  1000000
+#define QUEUE_OPEN_MAX  64
 /* A job that ran in this many lost sets runs alone, and is given up after another loss. */
 #define QUEUE_LOSSES_ALONE 2
-/* Most items of a job. */
-#define QUEUE_ITEMS_MAX UINT64_C(1000000000000)
+#define QUEUE_ITEMS_MAX    UINT64_C(1000000000000)
 
 enum queue_state { QUEUE_WAITING, QUEUE_RUNNING, QUEUE_DONE, QUEUE_FAILED, QUEUE_CANCELLED };
 
-/* Texts about a job: its technique, its output, why it failed. */
 enum queue_text { QUEUE_TECHNIQUE, QUEUE_OUTPUT, QUEUE_REASON, QUEUE_TEXTS };
 
-/* How far a job came. */
 struct queue_figures {
-    uint64_t done, total, resumed, failed; /* iterations; resumed: the part of `done` that an earlier run had done */
+    uint64_t done, total, resumed,
+        failed; /* iterations; `resumed` is the part of `done` that an earlier run had done */
     double elapsed_s;
     const char *texts[QUEUE_TEXTS]; /* owned; NULL: not known */
 };
 
-/* The items given to an open job. */
+/* The items that clients gave to an open job. */
 struct queue_items {
     uint64_t count; /* rows of its list, or iterations */
     uint64_t bytes; /* of the list; 0: it has none */
@@ -57,35 +52,33 @@ struct queue_items {
 struct queue_job {
     uint32_t id; /* 1, 2, .. in the order of submission */
     enum queue_state state;
-    bool is_cancelled;     /* asked to end while it runs */
+    bool is_cancelled;
     bool has_run;          /* was interrupted: continues from its own journal */
     unsigned losses;       /* sets that were lost while it ran, and were started again at once */
     bool is_alone;         /* known to run alone; not journalled, because it follows from its words */
     int status;            /* exit status; -1: not over */
     uint32_t cancelled_by; /* job of its `after` that was not done, for which this one was cancelled; 0: none */
     int64_t submitted_s, began_s, ended_s; /* seconds since 1970; 0: not yet */
-    struct queue_figures figures;          /* when it is over; 0 if it has not run */
-    struct queue_items items;              /* of an open job */
-    struct submission submission;          /* owned; without the environment once the job is over */
-    struct queue_job *previous, *next;     /* by number */
+    struct queue_figures figures;          /* of a job that is over; 0 if it has not run */
+    struct queue_items items;
+    struct submission submission; /* owned; the environment is released when the job is over */
+    struct queue_job *previous, *next;
 
-    /* Private to the queue. */
     bool is_in_heap;
     size_t awaited;
-    uint32_t *dependents; /* [dependent_count] jobs with this one in `after`, possibly repeated; owned */
+    uint32_t *dependents; /* [dependent_count] jobs with this one in `after`, perhaps repeated; owned */
     size_t dependent_count, dependent_room;
     struct queue_job *next_of_bucket;
-    struct queue_job *next_ended; /* next in the order of ending */
+    struct queue_job *next_ended;
     struct queue_job *previous_open, *next_open;
 };
 
 enum queue_mode {
     QUEUE_OPEN,
     QUEUE_CLOSED,  /* accepts no jobs and ends after the last one */
-    QUEUE_STOPPED, /* begins none either: waiting jobs are for the next set */
+    QUEUE_STOPPED, /* also begins none: waiting jobs are for the next set */
 };
 
-/* Ended jobs since the queue began, including forgotten ones. */
 struct queue_totals {
     uint64_t done, failed, cancelled;
 };
@@ -94,20 +87,20 @@ struct queue_ready;
 
 struct queue {
     enum queue_mode mode;
-    unsigned at_once; /* limit of running jobs */
-    size_t ended_max; /* limit of remembered ended jobs */
+    unsigned at_once;
+    size_t ended_max;
     /* Called with the number of each job that is forgotten; may be NULL. */
     void (*on_forget)(void *context, uint32_t id);
-    void *context;   /* borrowed */
-    uint32_t newest; /* number of the latest job */
+    void *context;
+    uint32_t newest;
     size_t waiting, running, ended;
     struct queue_totals totals;
-    size_t open, running_open;      /* open jobs, and running ones of them */
-    const struct queue_job *alone;  /* running alone, or NULL */
-    struct queue_job *first, *last; /* by number; owned */
+    size_t open, running_open; /* open jobs, and those of them that run */
+    const struct queue_job *alone;
+    struct queue_job *first, *last; /* sorted by number; owned */
     struct queue_job *first_ended, *last_ended;
-    struct queue_job *first_open; /* list of open jobs in no order */
-    struct queue_job **buckets;   /* [bucket_count], a power of 2, by number; owned */
+    struct queue_job *first_open;
+    struct queue_job **buckets;
     size_t bucket_count;
     struct queue_ready *ready; /* [ready_count] heap of jobs that may begin, with some stale entries; owned */
     size_t ready_count, ready_room;
@@ -121,10 +114,10 @@ void queue_fini(struct queue *queue);
  * caller's. */
 struct queue_job *queue_submit(struct queue *queue, struct submission *submission, int64_t now_s, struct error *error);
 
-/* NULL: no such job, or it is forgotten. */
 struct queue_job *queue_find(const struct queue *queue, uint32_t id);
 
-/* The job to begin now, or NULL. It stays the next one until queue_begun(), queue_cancel() or queue_keep_alone(). */
+/* Returns the job to begin now, or NULL. It stays the next one until queue_begun(), queue_cancel() or
+ * queue_keep_alone(). */
 struct queue_job *queue_next(struct queue *queue);
 
 /* Why a waiting job does not begin, if it waits for no job of its `after`. */
@@ -133,31 +126,30 @@ enum queue_hold {
     QUEUE_IS_STOPPED,  /* it is for the next set */
     QUEUE_OTHER_ALONE, /* `other` runs alone, or must run alone and begins first */
     QUEUE_MUST_ALONE,  /* it must run alone, and others are running */
-    QUEUE_IS_FULL,     /* as many jobs are running as may */
+    QUEUE_IS_FULL,     /* the limit of running jobs is reached */
 };
 
 /* Sets `other` for QUEUE_OTHER_ALONE. */
 enum queue_hold queue_hold(struct queue *queue, const struct queue_job *job, uint32_t *other);
 
-/* Marks the next job as one that runs alone; queue_next() then tells whether it begins now all the same. */
+/* Marks the next job as one that runs alone. queue_next() then tells whether it still begins now. */
 void queue_keep_alone(struct queue_job *job);
 
 void queue_begun(struct queue *queue, struct queue_job *job, int64_t now_s);
 
-/* Puts a job back that was about to run or lost a rank it needs; `has_run` as in queue_job. */
+/* Puts a job back that was about to run or lost a rank that it needs; `has_run` as in queue_job. */
 void queue_put_back(struct queue *queue, struct queue_job *job, bool has_run);
 
-/* Ends a running job. Returns whether it is over: one that was drained by a stopped set, and not cancelled, waits for
+/* Ends a running job. Returns whether it is over: if a stopped set drained it and it was not cancelled, it waits for
  * the next set. `job` may be forgotten at the next submission or end. */
 bool queue_over(struct queue *queue, struct queue_job *job, int status, int64_t now_s);
 
-/* Notes how far a job came that is about to be over. */
 void queue_keep_figures(struct queue_job *job, const struct queue_figures *figures);
 
-/* Notes a text of it, which is copied; an empty one, and one for which there is no memory, is not known. */
+/* Copies a text about the job. An empty text counts as unknown, and so does one for which there is no memory. */
 void queue_keep_text(struct queue_job *job, enum queue_text which, const char *text);
 
-/* Cancels a waiting job. A running one is marked, and the caller ends it; no effect on ended ones. */
+/* Cancels a waiting job. A running job is marked, and the caller ends it. No effect on ended jobs. */
 void queue_cancel(struct queue *queue, struct queue_job *job, int64_t now_s);
 
 /* True if the job may be given items: it is live, not cancelled and not complete. */
@@ -177,16 +169,15 @@ bool queue_is_full(const struct queue *queue);
 
 bool queue_is_idle(const struct queue *queue);
 
-/* Restores a job with its number, which is above all others; unknown jobs of `after` count as done. NULL if memory runs
+/* Restores a job with its number, which is above all others. Unknown jobs of `after` count as done. NULL if memory runs
  * out; the submission then remains the caller's. */
 struct queue_job *queue_restore(struct queue *queue, uint32_t id, struct submission *submission, int64_t submitted_s);
 
 /* Restores the end of a waiting or running job. */
 void queue_restore_end(struct queue *queue, struct queue_job *job, int status, uint32_t cancelled_by, int64_t ended_s);
 
-/* Handles the end of the previous supermaster: running jobs wait to continue, or are cancelled if that was asked, or if
- * they were attached to a client of that supermaster. `after_loss`: it was lost, and those that ran are counted. */
+/* Handles the end of the previous supermaster. Running jobs wait to continue; they are cancelled if that was asked, or
+ * if they were attached to a client of that supermaster. `after_loss`: it was lost, and those that ran are counted. */
 void queue_restart(struct queue *queue, bool after_loss, int64_t now_s);
 
-/* Asserts the invariants. */
 void queue_check(const struct queue *queue);

@@ -5,6 +5,6 @@
 #include "common/metrics/rank.h"
 #include "supermaster/supermaster.h"
 
-/* Figures of rank number `place`, masters first, then workers, without host. False if there is none. */
+/* Sets the figures of rank number `place`, masters first, then workers, except the host. False if there is none. */
 bool supermaster_tell_rank(const struct supermaster *supermaster, unsigned place, uint64_t now_ns,
                            struct rank_figures *figures);

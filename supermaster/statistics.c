@@ -34,7 +34,6 @@ static void tell_master(const struct supermaster *supermaster, unsigned m, struc
     };
 }
 
-/* State of a live worker that the supermaster serves itself. */
 static enum rank_state state_of_served(const struct served *served)
 {
     return served->gone ? RANK_LEFT : served->holds > 0 ? RANK_COMPUTES : served->is_aside ? RANK_ASIDE : RANK_WAITS;
@@ -125,13 +124,12 @@ static bool learns_weights(const struct supermaster *supermaster)
     return supermaster->technique.is_ready && supermaster->technique.sched.technique->weight != NULL;
 }
 
-/* The worker's share of its node's cores if the node has fewer cores than threads, else 0. */
 static double cores_of(const struct threads *threads)
 {
     return threads->cores > 0 ? (double)threads->cores / threads->workers : 0;
 }
 
-/* How long a worker of a pod was present between the first assignment and the last commit. */
+/* Returns how long a worker of a pod was present between the first assignment and the last commit. */
 static double presence_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const uint64_t first_ns = supermaster->cut.first_ns, last_ns = supermaster->last_commit_ns;
@@ -141,7 +139,7 @@ static double presence_s(const struct supermaster *supermaster, const struct wor
     return first_ns != NEVER && last_ns != NEVER && until_ns > from_ns ? seconds_of(until_ns - from_ns) : 0;
 }
 
-/* A joined master's times count from its own first assignment. */
+/* The times of a master that joined count from its own first assignment. */
 static double finish_s(const struct supermaster *supermaster, const struct worker_statistics *statistics)
 {
     const bool joined_later = statistics->finish_ns > 0 && statistics->joined_ns > supermaster->cut.first_ns;
@@ -217,7 +215,7 @@ static enum report_outcome outcome(const struct supermaster *supermaster)
     return ranges_total(&supermaster->ledger.failed) > 0 ? REPORT_TASKS_FAILED : REPORT_DONE;
 }
 
-/* Each pod is counted once. One whose workers die first is asked to leave, and may be lost before it does. */
+/* Each pod is counted once. A pod whose workers die first is asked to leave, and may be lost before it does. */
 static struct report_pods count_pods(const struct supermaster *supermaster)
 {
     const struct topology *topology = supermaster->config.topology;

@@ -15,27 +15,29 @@
 #include "supermaster/given_up.h"
 #include "supermaster/ledger.h"
 
-/* GATHERING: waits for the speeds of the workers. SERVING. ENDING: END is sent. GONE. */
+/* GATHERING: waits for the speeds of the workers. ENDING: END is sent. */
 enum supermaster_state { SUPERMASTER_GATHERING, SUPERMASTER_SERVING, SUPERMASTER_ENDING, SUPERMASTER_GONE };
 
 struct supermaster_config {
-    const struct topology *topology; /* borrowed for the machine's life */
-    const struct run_spec *spec;     /* borrowed for the machine's life; min_chunk is at least `distance` */
-    uint64_t first, count;           /* the loop; if it grows, its initial part */
-    bool grows;                      /* the loop may grow; requires a technique with may_grow */
-    bool is_told_of_growth;          /* growth is announced, and not checked for periodically */
-    uint64_t step_iterations;        /* 0: one time step */
-    bool steps_dependent;            /* a step needs all results of the one before */
-    uint64_t distance; /* each iteration needs this many before it; smallest chunk except the last; 0: independent */
+    const struct topology *topology;
+    const struct run_spec
+        *spec;                /* borrowed for the machine's life, like `topology`; min_chunk is at least `distance` */
+    uint64_t first, count;    /* the loop; if it grows, its initial part */
+    bool grows;               /* requires a technique with may_grow */
+    bool is_told_of_growth;   /* growth is announced, and not checked for periodically */
+    uint64_t step_iterations; /* 0: one time step */
+    bool steps_dependent;
+    uint64_t distance;     /* each iteration needs this many before it, and no chunk except the last is smaller; 0:
+                              independent */
     uint64_t record_bytes; /* bytes of a result, or RECORD_VARIABLE; 0: results are only digested */
-    bool no_speculation;   /* no copies of chunks */
-    bool no_isolation;     /* no iteration runs in a child process */
-    bool is_elastic;       /* masters may join at any time: without a worker, the run waits for some */
-    unsigned awaited;      /* most masters that join; 0: no limit */
-    bool is_patient;       /* at the end, waits for workers that hang or compute what is already done */
-    bool are_tasks;        /* iterations are called tasks and counted from 1 */
-    /* Iterations that wait for others, without cycles; counted from the loop's first; borrowed for the machine's life.
-     * Requires a technique with may_grow and a loop that does not grow. NULL: none. */
+    bool no_speculation;
+    bool no_isolation;
+    bool is_elastic;  /* masters may join at any time: without a worker, the run waits for some */
+    unsigned awaited; /* most masters that join; 0: no limit */
+    bool is_patient;  /* at the end, waits for workers that hang or compute what is already done */
+    bool are_tasks;   /* iterations are called tasks and counted from 1 */
+    /* Which iterations wait for others, without cycles; counted from the loop's first; borrowed for the machine's life.
+     * Requires a technique with may_grow and a loop that does not grow. NULL: none waits. */
     const struct precedence *precedence;
     const double *speeds; /* of the workers, in any unit; borrowed during init; NULL: measure them */
     bool probe;           /* the workers probe even with given `speeds`; must be true without */
@@ -46,7 +48,7 @@ struct supermaster_config {
     const struct ranges *done;
     /* part of `done` that the kernel reported as failed; borrowed during init; may be NULL */
     const struct ranges *done_failed;
-    uint64_t done_digest; /* checksum of `done` */
+    uint64_t done_digest;
     /* Deaths in earlier runs of iterations not in `done`: `deaths` of workers, `failures` of child processes; borrowed
      * during init; may be NULL. */
     const struct poison_set *deaths;
@@ -55,29 +57,28 @@ struct supermaster_config {
      * at least `distance` iterations. 0 and NULL: none. */
     uint64_t boundary_bytes;
     uint64_t point_at;
-    const unsigned char *point; /* [boundary_bytes] */
+    const unsigned char *point;
 };
 
-/* Results of the probes. Times of iterations are relative to the mean of the worker that measured them, so that fast
- * and slow workers can be combined. */
+/* Results of the probes, as means over the workers; 0: not measured. Times of iterations are relative to the mean of
+ * the worker that measured them, so that fast and slow workers can be combined. */
 struct measured {
-    double *mean_s;      /* [workers] time of an iteration; owned */
-    double round_trip_s; /* mean over the workers; 0: not measured */
-    double swr;          /* mean over the workers; 0: not measured */
+    double *mean_s;
+    double round_trip_s;
+    double swr;
     double cov;          /* sample deviation / mean of the iterations over the whole loop; 0 with fewer than two */
     uint64_t iterations; /* iterations in `cov`: at most as many as one worker timed singly */
     struct {
         double mean;    /* mean over this part of the loop; 0: none timed */
-        uint64_t count; /* iterations timed here, at most as many as by one worker, because all time the same ones */
+        uint64_t count; /* iterations timed in it, at most as many as by one worker, because all time the same ones */
     } cells[SPEED_CELLS];
 };
 
-/* Sums over the SPEEDs received, from which `measured` is computed. */
 struct gathered {
     double round_trip_s, swr;
     unsigned swr_workers;
-    double squares;   /* of relative distances from the mean */
-    uint64_t freedom; /* of `squares` */
+    double squares; /* of relative distances from the mean */
+    uint64_t freedom;
     struct {
         double sum;
         uint64_t count;
@@ -90,12 +91,12 @@ struct gathered {
 /* The time steps of the loop; those of earlier runs are blank. */
 struct timesteps {
     uint64_t step_iterations;
-    uint64_t number; /* current step, from 0 */
-    uint64_t end;    /* iterations of the loop up to the end of the current step */
+    uint64_t number; /* current step, from 0; it ends before iteration `end` of the loop */
+    uint64_t end;
     uint64_t began_ns;
-    uint64_t returned;        /* iterations of the step that were recalled and not cut again */
-    struct report_step *list; /* [count]; owned with its contents; NULL: one step */
-    unsigned places;          /* workers for which shares are kept */
+    uint64_t returned; /* iterations of the step that were recalled and not cut again */
+    struct report_step *list;
+    unsigned places;
     uint64_t count;
 };
 
@@ -103,21 +104,21 @@ struct timesteps {
 #define GROWTH_LOOK_NS      200000000u
 #define GROWTH_LOOK_SOON_NS 10000000u
 
-/* Iterations that wait for others: see dependencies.c. */
 struct waits {
-    /* [count] how many others each iteration waits for, one more for a suspect that is not let go; owned; NULL: none */
+    /* [count] how many others each iteration waits for, one more for a suspect that is not released; owned; NULL: none
+     * waits */
     uint64_t *open;
-    uint64_t suspect;  /* the one that is let go; NEVER: none is left */
+    uint64_t suspect;
     uint64_t *not_run; /* [not_run_count] iterations given up because others failed; owned */
     uint64_t not_run_count;
-    uint64_t serve_due_ns; /* when iterations that became free are handed out; NEVER */
+    uint64_t serve_due_ns; /* when iterations that became free are handed out; NEVER: there are none */
 };
 
-/* Committed ranges not yet in the journal. */
+/* Committed ranges that are not yet in the journal. `due_ns`: when they are written; NEVER while there are none. */
 struct record {
-    struct ranges ranges; /* has room for a group */
+    struct ranges ranges;
     uint64_t digest;
-    uint64_t due_ns; /* when the group is written; NEVER while it is empty */
+    uint64_t due_ns;
 };
 
 /* WORKER_IS_ALIVE includes workers that left after the end. */
@@ -131,98 +132,95 @@ enum worker_status {
 
 enum master_end {
     MASTER_SERVES,
-    MASTER_HAS_LEFT, /* said GOODBYE */
+    MASTER_HAS_LEFT,
     MASTER_IS_LOST,
 };
 
-/* The loss that ended the job. */
+/* The loss that ended the job: of all workers, or of boundary data that others need. */
 enum fatal_loss {
     LOSS_OF_NONE,
-    LOSS_OF_ALL,        /* no worker is left */
-    LOSS_OF_BOUNDARIES, /* boundary data that others need are lost */
+    LOSS_OF_ALL,
+    LOSS_OF_BOUNDARIES,
 };
 
 struct supermaster_loss {
     unsigned rank;
-    uint64_t chunks; /* chunks of a lost worker that were given to others */
-    bool is_late;    /* it only failed to leave after everything was done */
+    uint64_t chunks;
+    bool is_late; /* it only failed to leave after everything was done */
 };
 
-/* The losses of a run and their consequences. */
 struct losses {
-    unsigned char *worker; /* [workers] enum worker_status; owned */
-    unsigned char *master; /* [masters] enum master_end; owned */
+    unsigned char *worker;
+    unsigned char *master;
     unsigned masters_left, masters_lost, workers_lost, workers_left;
-    unsigned of_launch;      /* lost ranks of the original launch */
-    unsigned workers_late;   /* lost workers that only failed to leave in time */
-    unsigned orphans;        /* workers of lost masters that have not made contact */
+    unsigned of_launch;
+    unsigned workers_late; /* lost workers that only failed to leave in time */
+    unsigned orphans;
     uint64_t orphans_due_ns; /* at the end: how long orphans are waited for */
-    bool *dismissed;         /* [masters] told to leave before the end; owned */
-    bool *was_given;         /* [masters] has got a chunk; owned */
-    uint64_t *heard_ns;      /* [masters] last report, reissue, or grant after it had nothing; owned */
-    uint64_t silence_ns;     /* longest time from such a moment to a report; 0: none yet */
-    uint64_t look_ns;        /* when to look for overdue masters; NEVER if no worker waits */
-    bool late;               /* the run began without some worker's speed */
-    bool look_again;         /* at the end of the step, check for free work and for a run without workers */
-    bool serve_due;          /* work became free in this step */
-    unsigned failed_by;      /* enum fatal_loss */
+    bool *dismissed;         /* [masters] told to leave before the end; owned, like the arrays above and below */
+    bool *was_given;
+    uint64_t *heard_ns;  /* [masters] last report, reissue, or grant after it had nothing */
+    uint64_t silence_ns; /* longest time from such a moment to a report; 0: none yet */
+    uint64_t look_ns;    /* when to look for overdue masters; NEVER if no worker waits */
+    bool late;           /* the run began without some worker's speed */
+    bool look_again;     /* at the end of the step, check for free work and for a run without workers */
+    bool serve_due;      /* work became free in this step */
+    unsigned failed_by;
     uint64_t reissued, duplicates;
-    struct supermaster_loss *list; /* [count] in the order of discovery; owned */
+    struct supermaster_loss *list;
     unsigned count;
     size_t capacity;
 };
 
-/* Recall between masters: see masters.c. */
 struct recalls {
-    unsigned *waiting;        /* [masters] idle workers of a master that wants recalled work; owned */
-    unsigned masters_waiting; /* masters with waiting > 0 */
-    unsigned char *state;     /* [masters] enum recall_state; owned */
-    bool *was_told;           /* [masters] was told that all work has begun, and got none since; owned */
-    bool *was_asked;          /* [masters] may still return something; owned */
-    unsigned open;            /* unanswered RECALLs */
-    bool has_more;            /* a master was given chunks in this step */
-    bool has_no_giver;        /* no master could be asked, and nothing was given or returned since */
-    uint64_t count;           /* RECALLs that brought work back, including those of masters to their workers */
-    uint64_t iterations;      /* iterations moved; those of the supermaster's own service are added later */
+    unsigned *waiting; /* [masters] idle workers of a master that wants recalled work; owned */
+    unsigned masters_waiting;
+    unsigned char *state; /* [masters] enum recall_state; owned */
+    bool *was_told;       /* [masters] was told that all work has begun, and got none since; owned */
+    bool *was_asked;      /* [masters] may still return something; owned */
+    unsigned open;
+    bool has_more;
+    bool has_no_giver; /* no master could be asked, and nothing was given or returned since */
+    uint64_t count;
+    uint64_t iterations; /* iterations moved; those of the supermaster's own service are added later */
 };
 
-/* A rank of a pod that cannot take part, so that the pod is left out. */
+/* A rank of a pod that cannot take part. The pod of `master` is left out. */
 struct unfit {
-    unsigned rank, master; /* its rank, and the index of its master */
+    unsigned rank, master;
     char text[TEXT_MAX + 1];
 };
 
 /* Joined masters that are not served yet because speeds of their workers are missing: see workers.c. */
 struct joins {
-    bool *is_missing;       /* [workers] speed is missing; owned */
-    unsigned *missing;      /* [masters] number of missing speeds; owned */
+    bool *is_missing;
+    unsigned *missing;      /* [masters] number of missing speeds; owned, like `is_missing` [workers] */
     unsigned *refills_kept; /* [masters] refills requested meanwhile; owned */
-    unsigned open;          /* masters with missing speeds */
-    uint64_t since_ns;      /* when the latest one joined */
-    uint64_t due_ns;        /* when to stop waiting; NEVER until one speed arrived */
-    struct unfit *unfit;    /* [unfit_count] in the order of arrival; owned */
+    unsigned open;
+    uint64_t since_ns;
+    uint64_t due_ns;     /* when to stop waiting; NEVER until one speed arrived */
+    struct unfit *unfit; /* [unfit_count] in the order of arrival; owned */
     unsigned unfit_count;
     size_t unfit_capacity;
 };
 
-/* Recovery points: see dependencies.c. */
 struct points {
-    uint64_t due_ns; /* when to request the next one; NEVER: not at all */
+    uint64_t due_ns;
     uint64_t interval_ns;
-    uint64_t at;       /* boundary whose data are arriving; 0: none */
-    uint64_t bytes;    /* bytes that have arrived */
-    uint64_t began_ns; /* when the first of them arrived */
-    uint64_t latest;   /* recorded boundary; 0: none */
-    uint64_t next;     /* first iteration of the next chunk, which may be done already */
+    uint64_t at;
+    uint64_t bytes;
+    uint64_t began_ns;
+    uint64_t latest;
+    uint64_t next; /* first iteration of the next chunk, which may be done already */
 };
 
-/* Failures that are printed one by one. */
+/* Failures that are printed one by one, and that are kept. Consecutive ones at the same rank with the same text count
+ * as one. */
 #define FAILURES_TOLD 20
-/* Failures that are kept; consecutive ones at the same rank with the same text count as one. */
 #define FAILURES_KEPT 1000
 
 struct failures {
-    struct report_failure *list; /* [count]; owned, with their texts */
+    struct report_failure *list;
     unsigned count;
     size_t capacity;
     uint64_t seen;
@@ -232,18 +230,17 @@ struct failures {
 #define MISMATCHES_TOLD 20
 #define MISMATCHES_KEPT 1000
 
-/* Results of verification. */
 struct verifications {
-    uint64_t alike, unverified;   /* iterations */
-    uint64_t differing;           /* iterations of ranges with differing results */
-    uint64_t undecided;           /* such ranges without a majority */
-    struct report_mismatch *list; /* [count]; owned */
+    uint64_t alike, unverified;
+    uint64_t differing;
+    uint64_t undecided; /* such ranges without a majority */
+    struct report_mismatch *list;
     unsigned count;
     size_t capacity;
-    uint64_t seen; /* ranges with differing results */
+    uint64_t seen;
 };
 
-/* Task ends that are remembered, and failed tasks of each node. */
+/* So many outcomes of tasks are remembered, and so many failed tasks of each node. */
 #define OUTCOMES_KEPT 256
 #define STREAK_KEPT   16
 
@@ -257,21 +254,21 @@ struct judged_node {
     uint64_t failed;              /* failed tasks since the last success */
     uint64_t first, last;         /* lowest and highest of them */
     uint64_t latest[STREAK_KEPT]; /* latest of them; a ring */
-    bool is_mixed;                /* its master also serves other nodes, so it is not judged */
+    bool is_mixed;
     bool is_aside;
 };
 
 /* Nodes on which tasks fail that work elsewhere: see losses.c. */
 struct nodes {
-    struct judged_node *list;    /* [nodes of the topology]; owned; NULL: nodes are not judged */
-    struct task_outcome *recent; /* [OUTCOMES_KEPT] ring; owned */
+    struct judged_node *list;
+    struct task_outcome *recent; /* [OUTCOMES_KEPT] ring; owned; `list` is NULL if nodes are not judged */
     uint64_t recent_count;
     unsigned *master_node;  /* [masters] the node of all its workers, or UINT_MAX; owned */
     unsigned *refills_kept; /* [masters] refills requested while their node is aside; owned */
     bool has_suspect;       /* `suspect` must be checked at the end of the step */
     unsigned suspect;
-    unsigned aside;              /* nodes put aside */
-    struct report_aside *events; /* [event_count]; owned */
+    unsigned aside;
+    struct report_aside *events;
     unsigned event_count;
 };
 
@@ -279,10 +276,10 @@ struct worker_statistics {
     double speed;                /* relative; 0 until known */
     uint64_t joined_ns, left_ns; /* when it joined and left during the run; else 0 */
     uint64_t iterations, chunks, compute_ns, wait_ns, finish_ns;
-    struct threads threads;       /* count 0: none reported */
-    uint16_t load;                /* reported by its master; 0: none */
-    double load_sum;              /* sum of the loads, in processes, by which its chunks were cut */
-    uint64_t load_chunks;         /* loads in `load_sum` */
+    struct threads threads; /* count 0: none reported */
+    uint16_t load;          /* reported by its master; 0: none */
+    double load_sum;
+    uint64_t load_chunks; /* loads in `load_sum`, the sum of the loads, in processes, by which its chunks were cut */
     struct stats_record measured; /* chunks that its master measured for the technique so far */
 };
 
@@ -296,32 +293,33 @@ struct cutting {
     struct sched sched;
     bool is_ready;
     struct {
-        struct placed_range *list; /* [count] ascending; owned */
+        struct placed_range *list;
         size_t count, room;
-    } places;                /* empty if the technique has none */
-    unsigned *seat;          /* [workers] index of the worker in `sched`, or NO_SEAT; owned */
-    struct chooser *chooser; /* NULL unless technique_auto; owned */
+    } places;       /* [count] ascending; empty if the technique has none; owned */
+    unsigned *seat; /* [workers] index of the worker in `sched`, or NO_SEAT; owned */
+    struct chooser *chooser;
 };
 
 /* Speeds of the workers, gathered before anything is cut. */
 struct speeds {
-    struct speed_levels *levels; /* [workers]; owned */
+    struct speed_levels *levels;
     unsigned missing;
-    uint64_t due_ns;   /* when to stop waiting for missing speeds; NEVER until one arrived */
-    bool has_one;      /* a worker has probed */
+    uint64_t due_ns; /* when to stop waiting for missing speeds; NEVER until one arrived */
+    bool has_one;
     bool are_unprobed; /* earlier workers died at iterations that would be probed: do not probe */
     struct gathered gathered;
-    struct measured measured; /* if the workers probe: complete in SERVING */
-    double *powers;           /* [workers] virtual powers; owned */
+    struct measured measured;
+    double *powers; /* [workers] virtual powers; owned */
 };
 
-/* Refills of the masters' task pools. */
+/* Refills of the masters' task pools. The arrays are [masters] and owned. */
 struct refilling {
-    unsigned largest;        /* chunks that records[0] has room for: those of any refill */
-    unsigned char **records; /* [masters] encoded; borrowed by the messages of a step (with a sink: [0]); owned */
-    unsigned *parked;        /* [masters] refills requested and not served yet; owned */
-    unsigned *busy;          /* [masters] workers with a chunk, as last reported; owned */
-    uint64_t *reported;      /* [masters] iterations reported as done; owned */
+    unsigned largest; /* chunks that records[0] has room for: those of any refill */
+    unsigned char *
+        *records; /* encoded chunks, which the messages of a step borrow; with a sink only records[0] is used */
+    unsigned *parked;
+    unsigned *busy;
+    uint64_t *reported;
     uint64_t count;
 };
 
@@ -337,44 +335,44 @@ struct traffic {
     uint64_t messages_sent, bytes_sent; /* by the supermaster itself */
 };
 
-/* The running step. */
 struct running_step {
     struct actions *actions;
     uint64_t now_ns;
-    unsigned from;        /* sender of this step's message */
-    struct error refusal; /* text of a DROP */
+    unsigned from;
+    struct error refusal;
 };
 
 struct supermaster {
     struct supermaster_config config;
     unsigned state;
-    bool is_central;                   /* fixed for the run */
-    bool ends_now;                     /* an early end does not wait for running iterations */
-    bool drains;                       /* ENDING before everything was done */
-    const struct reason_sink *reasons; /* borrowed; may be NULL */
+    bool is_central;
+    bool ends_now; /* an early end does not wait for running iterations */
+    bool drains;   /* ENDING before everything was done */
+    const struct reason_sink *reasons;
     struct running_step step;
-    /* holders: in the central topology the workers; otherwise the masters, and one for all workers without a master */
+    /* its holders: in the central topology the workers; otherwise the masters, and one for all workers without a
+     * master */
     struct ledger ledger;
     struct cutting technique;
     struct service service; /* central: all workers; otherwise those of lost masters */
     unsigned holders;
     struct {
-        unsigned masters, workers, nodes; /* that there is room for, at least as many as in the topology */
+        unsigned masters, workers, nodes; /* the numbers that there is room for, at least as many as in the topology */
     } room;
     uint64_t started_ns;
     struct speeds speeds;
     struct refilling refilling;
     struct boundary_list boundaries; /* ends of chunks before another master's, by master; last: end of what is cut */
     struct cut_chunks cut;
-    uint64_t last_commit_ns; /* NEVER: none yet */
+    uint64_t last_commit_ns;
     struct record record;
     struct poison_set deaths; /* of undone iterations, in all runs; only for the journal */
     struct timesteps steps;
-    uint64_t grown_look_ns; /* latest check for growth */
+    uint64_t grown_look_ns;
     struct waits waits;
-    uint64_t resumed;                     /* iterations done by earlier runs */
-    struct worker_statistics *statistics; /* [workers]; owned */
-    struct error failure;                 /* empty unless the run failed */
+    uint64_t resumed;
+    struct worker_statistics *statistics;
+    struct error failure; /* empty unless the run failed */
     unsigned failed_rank;
     struct traffic traffic;
     struct losses losses;
@@ -392,14 +390,14 @@ struct supermaster {
 int supermaster_init(struct supermaster *supermaster, const struct supermaster_config *config, struct error *error);
 void supermaster_fini(struct supermaster *supermaster);
 
-/* True if workers must not probe, because earlier ones died at the iterations to probe; they still send speeds. */
+/* True if workers must not probe, because earlier ones died at the iterations to probe. They still send speeds. */
 static inline bool supermaster_is_unprobed(const struct supermaster *supermaster)
 {
     return supermaster->speeds.are_unprobed;
 }
 
-/* Makes room for another master with this many workers on a node of its own: it may then be appended to the topology,
- * and EVENT_JOINED follows before any other event. -1: out of memory, nothing changed. */
+/* Makes room for another master with this many workers on a node of its own. It may then be appended to the topology,
+ * and EVENT_JOINED must follow before any other event. -1: out of memory, nothing changed. */
 int supermaster_reserve(struct supermaster *supermaster, unsigned workers);
 
 void supermaster_step(struct supermaster *supermaster, const struct event *event, struct actions *actions);
@@ -408,18 +406,18 @@ const char *supermaster_state_name(const struct supermaster *supermaster);
 /* Asserts the invariants between two steps. */
 void supermaster_check(const struct supermaster *supermaster);
 
-/* Number of reportable losses so far, and a line about the i-th: what was lost and what happens to its work. */
+/* Number of reportable losses so far, and a line about the i-th: what was lost and what happens to its work. The next
+ * functions are alike; failures and mismatches number at most FAILURES_TOLD + 1 and MISMATCHES_TOLD + 1. */
 unsigned supermaster_loss_count(const struct supermaster *supermaster);
 void supermaster_loss_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* Number of reportable failures so far, at most FAILURES_TOLD + 1, and a line about the i-th. */
 unsigned supermaster_failure_count(const struct supermaster *supermaster);
 void supermaster_failure_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* The given-up iteration at that place, from 0, and those after it with the same reason. False if there is none. */
+/* Describes the given-up iteration number `place`, from 0, and those after it with the same reason. False if there is
+ * none. */
 bool supermaster_tell_given_up(const struct supermaster *supermaster, uint64_t place, struct failure_figures *figures);
 
-/* Number of reportable mismatches so far, at most MISMATCHES_TOLD + 1, and a line about the i-th. */
 unsigned supermaster_mismatch_count(const struct supermaster *supermaster);
 void supermaster_mismatch_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
@@ -432,12 +430,11 @@ void supermaster_unfit_text(const struct supermaster *supermaster, unsigned i, s
 unsigned supermaster_aside_count(const struct supermaster *supermaster);
 void supermaster_aside_text(const struct supermaster *supermaster, unsigned i, struct error *text);
 
-/* True if the job failed because all workers were lost. */
 bool supermaster_is_deserted(const struct supermaster *supermaster);
 /* True if the job failed because it lost a rank that others need, and can be resumed from its journal. */
 bool supermaster_is_interrupted(const struct supermaster *supermaster);
 
-/* True if the run fails because results differed. Not if the worker that was wrong is known and dropped. */
+/* True if the run fails because results differed. It does not if the worker that was wrong is known and dropped. */
 bool supermaster_is_in_doubt(const struct supermaster *supermaster);
 
 unsigned supermaster_busy(const struct supermaster *supermaster);

@@ -14,11 +14,11 @@
 
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w);
 
-/* --- Speeds, virtual powers and other results of the probes. Every worker times the same probe iterations, the first
- * 1, 2, 4, .. of them, until its time is used up; workers are compared at the largest number that both reached. */
+/* Speeds, virtual powers and other results of the probes. Every worker times the same probe iterations, the first 1, 2,
+ * 4, .. of them, until its time is used up; workers are compared at the largest number that both reached. */
 
-/* A missing speed is overdue after this factor times the time that the latest one took, and at least this time: the
- * worker hangs, and the others compute the loop. */
+/* A missing speed is overdue after SPEED_FACTOR times the time that the latest one took, and at least
+ * SPEED_PATIENCE_NS: the worker hangs, and the others compute the loop. */
 #define SPEED_FACTOR      10
 #define SPEED_PATIENCE_NS 10000000000u
 
@@ -54,7 +54,6 @@ static void gather(struct supermaster *supermaster, unsigned w, const struct spe
         gather_cells(supermaster, speed);
 }
 
-/* How long to wait for missing speeds if the latest one took `taken_ns`. */
 static uint64_t patience_ns(uint64_t taken_ns)
 {
     uint64_t patience = SPEED_FACTOR * taken_ns;
@@ -84,7 +83,7 @@ static bool is_too_late(const struct supermaster *supermaster, unsigned w)
 static void take_speed(struct supermaster *supermaster, unsigned w, const struct speed *speed)
 {
     struct speed_levels *levels = &supermaster->speeds.levels[w];
-    if (levels->count == SPEED_WAIVED) { /* a late speed has arrived after all */
+    if (levels->count == SPEED_WAIVED) { /* A late speed has arrived after all. */
         supermaster->speeds.missing++;
         levels->count = 0;
     }
@@ -124,7 +123,7 @@ void supermaster_waive_speed(struct supermaster *supermaster, unsigned w)
         return;
     levels->count = SPEED_WAIVED;
     supermaster->speeds.missing--;
-    if (supermaster->speeds.due_ns == NEVER) /* the other speeds may never arrive, if those workers hang */
+    if (supermaster->speeds.due_ns == NEVER) /* The other speeds may never arrive, if those workers hang. */
         supermaster->speeds.due_ns =
             supermaster->step.now_ns + patience_ns(supermaster->step.now_ns - supermaster->started_ns);
 }
@@ -170,8 +169,8 @@ static void finish_measured(struct supermaster *supermaster)
     compare_speeds(supermaster);
 }
 
-/* Ratio of the shortest to the longest of the five iterations that workers time if the technique asks for it. If no
- * worker timed two, the loop has one iteration, and the ratio is 1. */
+/* Returns the ratio of the shortest to the longest of the five iterations that workers time if the technique asks for
+ * it. If no worker timed two, the loop has one iteration, and the ratio is 1. */
 static double swr(const struct supermaster *supermaster)
 {
     return supermaster->config.probe && supermaster->speeds.measured.swr == 0 ? 1 : supermaster->speeds.measured.swr;
@@ -205,7 +204,6 @@ static bool has_seat(const struct seating *seating, unsigned w)
     return seating->all || counts(seating->supermaster, w);
 }
 
-/* Compacts the speeds of the workers with a seat into `powers`. Returns their number. */
 static unsigned gather_speeds(const struct seating *seating, double *powers)
 {
     unsigned seats = 0;
@@ -215,7 +213,6 @@ static unsigned gather_speeds(const struct seating *seating, double *powers)
     return seats;
 }
 
-/* Expands the compacted powers to one per worker. */
 static void put_powers_back(const struct seating *seating, unsigned seats, double *powers)
 {
     for (unsigned w = seating->supermaster->config.topology->workers; w-- > 0;)
@@ -229,7 +226,6 @@ static void take_seats(const struct seating *seating, unsigned *seat)
         seat[w] = has_seat(seating, w) ? seats++ : NO_SEAT;
 }
 
-/* Prepares a technique for this many iterations. On failure the seats are unchanged. */
 static int prepare_technique(struct supermaster *supermaster, const struct sched_spec *technique, uint64_t iterations,
                              struct error *error)
 {
@@ -299,7 +295,6 @@ void supermaster_change_technique(struct supermaster *supermaster, const struct 
         REASON(supermaster->reasons, "goes on with %s", technique->technique->name);
 }
 
-/* Replaces the speeds by the weights that the technique has learned. */
 static void keep_learned(struct supermaster *supermaster)
 {
     const struct sched *sched = &supermaster->technique.sched;
@@ -346,7 +341,7 @@ void supermaster_begin(struct supermaster *supermaster, uint64_t now_ns)
     supermaster->losses.serve_due = false;
 }
 
-/* --- Loads of the workers' cores, by which chunks are scaled with --weighting acp. They come in REQUESTs or from the
+/* Loads of the workers' cores, by which chunks are scaled with --weighting acp. They come in REQUESTs or from the
  * masters. A worker without a reported load is assumed to have its core for itself. */
 
 static double processes(uint16_t load)
@@ -380,7 +375,7 @@ void supermaster_receive_loads(struct supermaster *supermaster, const struct mes
     }
 }
 
-/* --- Masters that join during the run with their workers. All arrays grow at their ends, so existing ranks and indices
+/* Masters that join during the run with their workers. All arrays grow at their ends, so existing ranks and indices
  * stay valid. If the workers probe, a master that joins during the loop is served when the speeds of its workers are
  * known; then the technique restarts for the rest of the loop, with all workers and what it learned. A loop with
  * dependencies accepts no joining masters: they are told to leave at once.
@@ -411,7 +406,6 @@ void supermaster_keep_joiners_refill(struct supermaster *supermaster, unsigned m
     supermaster->joins.refills_kept[m]++;
 }
 
-/* Without probes, gives joined workers the mean speed of the others. */
 static void assume_speeds(struct supermaster *supermaster, unsigned first)
 {
     struct worker_statistics *statistics = supermaster->statistics;
@@ -443,7 +437,7 @@ static void close_joining(struct supermaster *supermaster)
         supermaster->joins.due_ns = NEVER;
 }
 
-/* The speed of joined worker `w` has arrived or is no longer waited for. When it was the last one of its master, the
+/* Handles joined worker `w`, whose speed has arrived or is no longer waited for. After the last one of its master, the
  * master is served. */
 static void supermaster_note_joiner(struct supermaster *supermaster, unsigned w)
 {
@@ -480,7 +474,6 @@ void supermaster_expire_joins(struct supermaster *supermaster)
             supermaster_note_joiner(supermaster, w);
 }
 
-/* Makes a master leave with its workers before the end; this does not count as a loss. */
 static void send_away(struct supermaster *supermaster, unsigned m, bool now)
 {
     const struct end end = {.drain = true, .now = now};
@@ -507,7 +500,7 @@ void supermaster_receive_leaving(struct supermaster *supermaster, unsigned rank,
         return;
     const bool ends = supermaster->state >= SUPERMASTER_ENDING;
     if (ends ? !now || !supermaster->drains : supermaster->losses.dismissed[m] && !now)
-        return; /* it has such an END already */
+        return; /* It has such an END already. */
     REASON(supermaster->reasons, "rank %u is to leave with its workers", rank);
     send_away(supermaster, m, now);
     waive_speeds(supermaster, m);
@@ -553,7 +546,7 @@ bool supermaster_leave_out(struct supermaster *supermaster, unsigned m, unsigned
     if (m >= topology->masters || m < topology->launched)
         return false;
     if (supermaster->losses.dismissed[m] || is_told_of(&supermaster->joins, m))
-        return true; /* another rank of the pod gave the reason, or the pod is leaving anyway */
+        return true; /* Another rank of the pod gave the reason, or the pod is leaving anyway. */
     if ((!all_end && !is_there_without(supermaster, m)) || note_unfit(supermaster, m, rank, text) < 0)
         return false;
     if (all_end)
@@ -615,7 +608,7 @@ void supermaster_receive_joined(struct supermaster *supermaster)
     supermaster->holders++;
     for (unsigned w = first; w < topology->workers; w++) {
         supermaster->technique.seat[w] = NO_SEAT;
-        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* unless await_speeds() changes it */
+        supermaster->speeds.levels[w].count = SPEED_WAIVED; /* await_speeds() may change it. */
         supermaster->statistics[w].joined_ns = supermaster->step.now_ns;
     }
     supermaster->losses.heard_ns[m] = supermaster->step.now_ns;

@@ -47,7 +47,6 @@ static int make_place(const char *given, char path[PATH_MAX], struct error *erro
     return folder[0] != '\0' ? file_make_folders(folder, error) : 0;
 }
 
-/* The printed command is quoted for a shell. */
 static void say_how_to_join(const struct root *root, const char *ticket)
 {
     struct text text;
@@ -58,7 +57,6 @@ static void say_how_to_join(const struct root *root, const char *ticket)
     free(word);
 }
 
-/* Starts listening and prints how to join. Returns an exit status. */
 static int open_door(struct elastic *elastic)
 {
     char path[PATH_MAX];
@@ -121,7 +119,7 @@ static void take_in(void *context, const struct link_pod *pod)
     }
     led_job_note_joined(elastic->led);
     driver_tell_joined(elastic->driver);
-    if (root->setup.job.await_pods > 0) /* expected: the run started this pod */
+    if (root->setup.job.await_pods > 0) /* The run itself started this pod. */
         return;
     snprintf(text, sizeof text, "rank %u has joined with %u worker%s of %s", pod->first_rank, pod->workers,
              pod->workers > 1 ? "s" : "", pod->name);
@@ -148,7 +146,6 @@ bool elastic_share(struct elastic *elastic, int *status)
     return runtime_share_job(elastic->runtime, 2, words, status, &count) != NULL;
 }
 
-/* Announces the job to all ranks. Returns an exit status; errors are printed. */
 static int announce(struct elastic *elastic)
 {
     char folder[PATH_MAX];
@@ -162,8 +159,8 @@ static int announce(struct elastic *elastic)
     return led_job_announce(elastic->led, elastic->link, ELASTIC_JOB, &about, true);
 }
 
-/* Sends pods away that cannot take part, because there is no other job for them; each has printed why. Pods started by
- * the run stay, because their launcher reports each end. */
+/* Sends pods away that cannot take part, because there is no other job for them; each has printed why. Pods that the
+ * run started stay, because their launcher reports each end. */
 static void send_unfit_away(struct elastic *elastic)
 {
     unsigned rank;
@@ -173,14 +170,13 @@ static void send_unfit_away(struct elastic *elastic)
         elastic_send_away(elastic, rank, false);
 }
 
-/* Runs the job until its machine has exited. Returns its status. */
 static int drive_job(struct elastic *elastic)
 {
     const struct machine machine = led_job_machine(elastic->led);
     const struct part_of_job part = {
         .job = ELASTIC_JOB, .weight = 1, .machine = &machine, .effects = led_job_effects(elastic->led)};
     elastic->driver = link_add(elastic->link, &part);
-    if (elastic->driver == NULL) /* the link has ended */
+    if (elastic->driver == NULL) /* The link has ended. */
         return EXIT_STATUS_FAILED;
     while (driver_goes_on(elastic->driver)) {
         link_turn(elastic->link);

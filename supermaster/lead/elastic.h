@@ -15,17 +15,17 @@ struct elastic {
     struct runtime *runtime;
     struct topology topology; /* of the launch and of all pods so far; owned */
     struct pods_door door;
-    struct link *link; /* while the run lasts; owned */
+    struct link *link; /* owned; NULL unless the run lasts */
     struct driver *driver;
-    unsigned unfit; /* pods sent away because they cannot take part */
+    unsigned unfit; /* how many pods were sent away because they cannot take part */
 };
 
-/* Prepares the job for the ranks of the launch, which are grouped, and for pods, and starts listening. Returns an exit
+/* Prepares the job for pods and for the ranks of the launch, which are grouped, and starts listening. Returns an exit
  * status; errors are printed. The job is borrowed for the life of `elastic`. */
 int elastic_prepare(struct elastic *elastic, struct led_job *led, struct runtime *runtime,
                     const struct topology *launch);
 
-/* Tells all ranks whether the run takes place. If not, returns false, and all leave with `*status`. */
+/* Tells all ranks whether the run takes place. If it does not, returns false, and all leave with `*status`. */
 bool elastic_share(struct elastic *elastic, int *status);
 
 /* Runs the job and ends all ranks. Returns the status of the machine. */
@@ -37,5 +37,4 @@ bool elastic_send_away(struct elastic *elastic, unsigned rank, bool now);
 /* Stops listening and removes the ticket; no effect if not listening. */
 void elastic_close(struct elastic *elastic);
 
-/* Releases the topology after its last use. */
 void elastic_fini(struct elastic *elastic);

@@ -47,7 +47,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Time limit for each query of a kernel; the set stands still meanwhile. */
+/* Time limit for each query of a kernel; the set stands still during a query. */
 #define ASK_IN_SET_NS UINT64_C(10000000000)
 
 struct share {
@@ -55,17 +55,16 @@ struct share {
     uint64_t iterations;
 };
 
-/* What is needed to make the trace at the end. */
 struct trace {
     unsigned *ranks; /* [count] ranks that write trace files; owned */
     unsigned count;
-    struct trace_worker *workers; /* [worker_count]; owned */
+    struct trace_worker *workers;
     unsigned worker_count;
 };
 
 #define PACE_LOOK_MS 1000
 
-#define FAULT_KINDS 5 /* kinds of lines about problems */
+#define FAULT_KINDS 5
 
 struct led_job {
     struct root root;
@@ -75,25 +74,25 @@ struct led_job {
     bool supermaster_ready;
     struct effects effects;
     bool is_told_of_growth, is_elastic;
-    int folder; /* borrowed; -1: working directory */
+    int folder; /* -1: the working directory of the process */
     mode_t mask;
-    char **environment;  /* borrowed; NULL: that of the process */
+    char **environment;  /* NULL: that of the process */
     struct asker *asker; /* of a set; owned */
     struct led_number number;
-    char output_word[sizeof "--output=" + JOB_PATH_MAX]; /* for the other ranks; empty: they name it alike */
-    int argc;                                            /* the job's words */
+    char output_word[sizeof "--output=" + JOB_PATH_MAX]; /* for the other ranks; empty: they find the same name */
+    int argc;
     char **argv;
-    struct timespec list_changed; /* time_of_list() when the list was read */
+    struct timespec list_changed;
     char technique_text[SCHED_SPEC_TEXT_MAX];
-    uint64_t ended_ns;          /* when the machine ended; 0: not yet */
-    struct pace pace;           /* of a job whose progress may be queried */
-    unsigned said[FAULT_KINDS]; /* printed lines of each kind of fault_lines */
+    uint64_t ended_ns;
+    struct pace pace;
+    unsigned said[FAULT_KINDS]; /* how many lines of each kind of fault_lines were printed */
     bool failure_said;
     unsigned *costs_ranks; /* [costs_count] ranks of the workers that write costs; owned */
     unsigned costs_count;
     struct trace_spool spool;
     struct trace trace;
-    struct share *shares; /* [share_count]; owned */
+    struct share *shares; /* [share_count] owned */
     unsigned share_count;
 };
 
@@ -161,7 +160,6 @@ void led_job_expect_pods(struct led_job *led)
     launched_note_joinable();
 }
 
-/* Grows the arrays that are indexed by rank after the topology is released. -1: out of memory. */
 static int make_room_for_ranks(struct led_job *led, unsigned workers)
 {
     struct trace *trace = &led->trace;
@@ -205,18 +203,17 @@ void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete)
     root_note_added(&led->root, added, is_complete);
 }
 
-/* Changes to the job's folder; required before its files are opened. */
 static void enter(const struct led_job *led)
 {
     ask_use(led->asker);
     if (led->folder < 0)
         return;
-    if (fchdir(led->folder) < 0) /* possible if the folder's permissions have changed */
+    if (fchdir(led->folder) < 0) /* The permissions of the folder may have changed. */
         say(led->root.err, "%s: cannot go to the job's folder: %m", led->root.name);
     umask(led->mask);
 }
 
-/* The same with the job's environment, for queries of its kernel. Returns the previous environment. */
+/* Enters the job's folder and environment, for queries of its kernel. Returns the previous environment. */
 static char **enter_environment(const struct led_job *led)
 {
     char **before = environ;
@@ -293,7 +290,8 @@ static int open_trace(struct led_job *led)
     return trace_spool_open(&led->spool, root->setup.job.trace, topology->supermaster, &clock, &root->error);
 }
 
-/* Opens the files. Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. In the central topology results are stored here. */
+/* Opens the files. Returns 0, -1 for wrong use, or RESULTS_NO_ROOM. In the central topology the supermaster stores the
+ * results. */
 static int open_files(struct led_job *led)
 {
     int created = root_create_files(&led->root);
@@ -302,7 +300,6 @@ static int open_files(struct led_job *led)
     return created != 0 || led->topology->masters > 0 ? created : root_open_sink(&led->root);
 }
 
-/* Number of workers without those of pods. */
 static unsigned count_launched_workers(const struct topology *topology)
 {
     unsigned launched = topology->workers;
@@ -311,7 +308,7 @@ static unsigned count_launched_workers(const struct topology *topology)
     return launched;
 }
 
-/* Verification needs two workers per master. Pods are taken as they come; the report counts iterations without a second
+/* Verification needs two workers per master. This is not asked of pods; the report counts iterations without a second
  * worker. */
 static int check_verify_lineup(struct led_job *led)
 {
@@ -343,7 +340,6 @@ static void note_costs_ranks(struct led_job *led)
     }
 }
 
-/* When the task list was last modified; 0 if there is none. */
 static struct timespec time_of_list(const struct job_setup *setup)
 {
     struct stat file;
@@ -394,7 +390,6 @@ int led_job_read(struct led_job *led, int argc, char **argv)
     return result;
 }
 
-/* Makes the machine and the files. Returns -1 for wrong use, or RESULTS_NO_ROOM. */
 static int make_ready(struct led_job *led)
 {
     if (root_read_precedence(&led->root) < 0 || init_machine(led) < 0)
@@ -403,7 +398,6 @@ static int make_ready(struct led_job *led)
     return open_files(led);
 }
 
-/* Returns an exit status as led_job_prepare(). */
 static int prepare(struct led_job *led)
 {
     struct root *root = &led->root;
@@ -425,7 +419,7 @@ int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct t
     led->topology = topology;
     const int status = prepare(led);
     environ = before;
-    /* otherwise the kernel is queried for the loop's length later */
+    /* Otherwise the kernel is queried for the loop's length later. */
     if (!root->setup.loop.grows || root->setup.job.found.is_counted)
         ask_end();
     root_print_notes(root, status);
@@ -534,7 +528,6 @@ void led_job_tell(struct led_job *led, struct control_job *job)
     job->output = setup->job.output;
 }
 
-/* Of the command of a task. */
 #define COMMAND_TOLD_MAX 200
 
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank)
@@ -603,7 +596,7 @@ static int store(void *context, const struct part *part, const void *data, uint6
     struct led_job *led = context;
     struct root *root = &led->root;
     enter(led);
-    /* a master was lost: the results of its workers are stored here */
+    /* A master was lost: the supermaster stores the results of its workers. */
     if (!root->sink_open && root_open_sink(root) < 0) {
         *error = root->error;
         return -1;
@@ -611,7 +604,6 @@ static int store(void *context, const struct part *part, const void *data, uint6
     return results_write(&root->sink, part->first, part->count, data, bytes, error);
 }
 
-/* True if a pod may have sent this part of the output. */
 static bool fits(void *context, const struct part *part, uint64_t bytes)
 {
     const struct job_setup *setup = &((struct led_job *)context)->root.setup;
@@ -620,7 +612,7 @@ static bool fits(void *context, const struct part *part, uint64_t bytes)
         part->count > end - part->first)
         return false;
     if (setup->loop.streams > 0)
-        return true; /* a block is checked when it is written */
+        return true; /* A block is checked when it is written. */
     return bytes / setup->record_bytes == part->count && bytes % setup->record_bytes == 0;
 }
 
@@ -628,7 +620,7 @@ static int record(void *context, const struct range *ranges, size_t count, uint6
 {
     struct led_job *led = context;
     enter(led);
-    print_faults(led); /* printing about twenty times a second is frequent enough */
+    print_faults(led); /* This happens about twenty times a second, which is often enough. */
     return root_record(&led->root, ranges, count, digest, error);
 }
 
@@ -674,7 +666,6 @@ static void note_shares(struct led_job *led, const struct report_worker *rows, u
         led->shares[w] = (struct share){rows[w].rank, rows[w].master, rows[w].iterations};
 }
 
-/* Prints the summary and writes the report. Returns the exit status. */
 static int supermaster_print_outcome(struct led_job *led, int status)
 {
     const struct job *job = &led->root.setup.job;
@@ -707,7 +698,6 @@ struct machine led_job_machine(struct led_job *led)
     return machine;
 }
 
-/* Time between two updates of the progress; 0: none. */
 static uint64_t tick_ns(const struct root *root)
 {
     const unsigned look_ms = terminal_look_ms(&root->terminal);
@@ -774,7 +764,7 @@ char **led_job_words(const struct led_job *led, int *count)
     };
     char **before = enter_environment(led);
     found.has_inputs = job_setup_inputs(setup, &found.inputs, NULL) == 0 &&
-                       found.inputs != 0; /* otherwise each rank finds them itself */
+                       found.inputs != 0; /* Otherwise each rank finds them itself. */
     environ = before;
     char *loop = job_setup_is_foreign(setup) ? description_text(setup->kernel, &setup->loop) : NULL;
     found.loop = loop;
@@ -798,7 +788,6 @@ static int fail_to_announce(const struct led_job *led, int status, const char *t
     return status;
 }
 
-/* The session's environment variable with a random number, drawn once. */
 static char *session_setting(void)
 {
     static char setting[sizeof SESSION_VARIABLE + 17];
@@ -808,8 +797,7 @@ static char *session_setting(void)
     return setting;
 }
 
-/* The job's environment with the session variable of this process in place of an inherited one. NULL if memory runs
- * out. */
+/* Replaces an inherited session variable in the job's environment by that of this process. NULL if memory runs out. */
 static char **add_session(struct announcement *about)
 {
     static const char name[] = SESSION_VARIABLE "=";
@@ -851,7 +839,6 @@ int led_job_announce(struct led_job *led, struct link *link, uint32_t number, st
     return result == 0 ? EXIT_STATUS_DONE : fail_to_announce(led, EXIT_STATUS_FAILED, "out of memory");
 }
 
-/* Warns about iterations of workers whose files, or whose masters' files, are missing in this folder. */
 static void warn_of_missing(struct led_job *led, const char *option, const char *path, bool of_master,
                             bool (*is_there)(const char *path, unsigned rank))
 {
@@ -912,7 +899,7 @@ static void join_trace(struct led_job *led)
     say(root->err, "%s: --trace: %s", root->name, root->error.text);
 }
 
-/* Prints if tasks were added to the list during the run and not run. Reads the list again only if the file has
+/* Tells if tasks were added to the list during the run and not run. Reads the list again only if the file has
  * changed. */
 static void tell_added_tasks(struct led_job *led, int status)
 {

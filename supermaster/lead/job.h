@@ -14,59 +14,58 @@
 
 struct led_job;
 
-/* NULL if memory runs out. */
 struct led_job *led_job_new(const char *version);
 
-/* Releases the job, which may be NULL; one that was prepared but has not run leaves no journal. */
+/* Releases the job, which may be NULL. A job that was prepared but has not run leaves no journal. */
 void led_job_free(struct led_job *led);
 
-/* Its streams, rank, terminal and error text. */
+/* The streams, rank, terminal and error text of the job. */
 struct root *led_job_root(struct led_job *led);
 
-/* Runs the job in a folder (a descriptor), with that umask, and its kernel in that environment; both are borrowed. By
- * default these are the process's. `is_patient`: waits some seconds while the kernel is loaded; otherwise reading the
- * words does not wait. */
+/* Runs the job in a folder (a descriptor), with that umask, and its kernel in that environment. Folder and environment
+ * are borrowed; by default they are those of the process. `is_patient`: waits some seconds while the kernel is loaded;
+ * otherwise reading the words does not wait. */
 void led_job_place(struct led_job *led, int folder, mode_t mask, char **environment, bool is_patient);
 
-/* A job of a set. */
+/* A job's number in a set. Set it before led_job_read(). Output names chosen by the kernel contain it, so that jobs in
+ * one folder have different files: exec-12.out, or exec-SET-12.out if that exists from another set. The texts are
+ * borrowed. */
 struct led_number {
-    const char *set;          /* its name */
+    const char *set;
     uint32_t id;              /* 0: not in a set */
-    bool has_run;             /* before, in an earlier set: its output may be there */
-    const char *default_name; /* of its output, in the place of the kernel's; NULL: the kernel's */
+    bool has_run;             /* in an earlier set, so its output may exist */
+    const char *default_name; /* of its output; NULL: the kernel names it */
 };
 
-/* Sets the job's number in its set, before led_job_read(). Output names chosen by the kernel contain it, so that jobs
- * in one folder have different files: exec-12.out, or exec-SET-12.out if that exists from another set. The texts are
- * borrowed. */
 void led_job_number(struct led_job *led, const struct led_number *number);
 
-/* led_job_is_loading(): true if the job's words could not be read yet, because its kernel is still being loaded. The
- * caller reads the words again once led_job_has_loaded() is true. led_job_loading_socket() is readable by then. */
+/* led_job_is_loading() is true if the job's words could not be read yet, because its kernel is still being loaded. The
+ * caller reads the words again after led_job_has_loaded() is true; led_job_loading_socket() is readable by then. */
 bool led_job_is_loading(const struct led_job *led);
 bool led_job_has_loaded(const struct led_job *led);
 int led_job_loading_socket(const struct led_job *led);
 
-/* Reuses the loaded kernel of `other` for a placed job that is read again. */
+/* Gives the loaded kernel of `other` to a placed job that is read again. */
 void led_job_take_kernel(struct led_job *led, struct led_job *other);
 
-/* The growing loop is checked only when the machine is told of more. Call before led_job_prepare(). */
+/* The next two are called before led_job_prepare(). This one: the growing loop is checked only when the machine is told
+ * of more. */
 void led_job_expect_more(struct led_job *led);
 
-/* Masters may join while the job runs. Call before led_job_prepare(). */
+/* Masters may join while the job runs. */
 void led_job_expect_pods(struct led_job *led);
 
 /* Makes room for a joining master with this many workers. -1: out of memory, nothing changed. */
 int led_job_reserve(struct led_job *led, unsigned workers);
 
-/* Adds that master, which is now in the topology; the caller tells the machine. */
+/* Adds that master, which is now in the topology. The caller tells the machine. */
 void led_job_note_joined(struct led_job *led);
 
 /* Sets the rank of the master of the i-th pod, from 0, that cannot take part. False if there are fewer. */
 bool led_job_tell_unfit(const struct led_job *led, unsigned i, unsigned *rank);
 
-/* Sets how many iterations were added so far to a loop that grows by number; the caller tells the machine. Call after
- * led_job_prepare(). */
+/* Sets how many iterations were added so far to a loop that grows by number. The caller tells the machine. Call after
+ * led_job_prepare(), like all functions below but led_job_read(). */
 void led_job_note_added(struct led_job *led, uint64_t added, bool is_complete);
 
 /* Parses the words, which are borrowed, and queries the kernel. Returns as job_setup_make(), with the error in
@@ -78,40 +77,38 @@ int led_job_read(struct led_job *led, int argc, char **argv);
  * the life of the job. */
 int led_job_prepare(struct led_job *led, struct runtime *runtime, const struct topology *topology);
 
-/* Returns the command line for the other ranks, of `*count` words. Word 0 holds what this rank found out. With it, a
- * rank that reads files can check that they are the same. A rank that does not run the user's kernel or use the user's
- * technique need not load it. The caller frees the array, not the words. Returns NULL if memory has run out: the other
- * ranks of a run then get the words of led_job_read(), and find out for themselves. */
+/* Returns the command line for the other ranks, of `*count` words. Word 0 holds what this rank found out: with it a
+ * rank that reads files can check that they are the same, and a rank that does not run the user's kernel or technique
+ * need not load it. The caller frees the array, not the words. NULL if memory runs out: the other ranks then get the
+ * words of led_job_read(), and find out for themselves. */
 char **led_job_words(const struct led_job *led, int *count);
 
 /* Announces the job to all ranks under its number, after adding its words to `about`; `is_for_pods`: also to pods.
- * Returns an exit status; errors are printed. Call after led_job_prepare(). */
+ * Returns an exit status; errors are printed. */
 struct announcement;
 struct link;
 int led_job_announce(struct led_job *led, struct link *link, uint32_t number, struct announcement *about,
                      bool is_for_pods);
 
-/* Call after led_job_prepare(). */
 struct machine led_job_machine(struct led_job *led);
 const struct effects *led_job_effects(struct led_job *led);
 
-/* Current figures of the job. Call after led_job_prepare(). */
 void led_job_tell(struct led_job *led, struct control_job *job);
 
-/* Figures of the rank at that place, from 0, masters first. False if there is none. */
+/* Sets the figures of rank number `place`, from 0, masters first. False if there is none. */
 bool led_job_tell_rank(const struct led_job *led, uint64_t place, struct rank_figures *rank);
 
-/* The given-up iteration at that place, from 0, and those after it with the same reason. False if there is none. Call
- * after led_job_prepare(). */
+/* Describes the given-up iteration number `place`, from 0, and those after it with the same reason. False if there is
+ * none. */
 bool led_job_tell_failure(const struct led_job *led, uint64_t place, struct failure_figures *failure);
 
-/* Number of such iterations. */
 uint64_t led_job_failures(const struct led_job *led);
 
-/* Workers that have something to compute for it. */
+/* Returns how many workers have something to compute for the job. */
 unsigned led_job_busy(const struct led_job *led);
 
-/* Why most of its tasks have failed, after led_job_end(), as a line of `text`, which it returns; empty: none has. */
+/* Writes into `text`, as a line, why most of the job's tasks have failed, and returns it; empty if none has. After
+ * led_job_end(). */
 #define LED_REASON_MAX 1000
 char *led_job_reason(const struct led_job *led, char text[LED_REASON_MAX]);
 
@@ -130,5 +127,4 @@ int led_job_end(struct led_job *led, int status);
 /* After all ranks have finished: joins the files they left. Returns the job's exit status. */
 int led_job_settle(struct led_job *led, int status);
 
-/* As root_clear_away(). */
 void led_job_clear_away(struct led_job *led, int status);

@@ -22,14 +22,14 @@ struct pods_door {
 
 /* Listens at the address (no host: pods from this machine only) and writes the ticket to `path`, an absolute path, with
  * the socket beside it. `reuses`: keeps the key of the existing ticket, so that pods that lost their set can return.
- * `option`: which option gives the path, for errors. The link opened next gets the pods. */
+ * `option` is the option that gives the path, for errors. The link that is opened next gets the pods. */
 int pods_door_open(struct pods_door *door, struct runtime *runtime, const struct address *address, const char *path,
                    bool reuses, const char *option, struct error *error);
 
 /* Stops listening and disconnects all pods; no effect if not listening. */
 void pods_door_close(struct pods_door *door);
 
-/* Figures of the connected pod at that place, from 0. False if there is none, or no link. */
+/* Sets the figures of connected pod number `place`, from 0. False if there is none, or no link. */
 bool pods_door_tell(const struct link *link, uint64_t place, struct pod_figures *pod);
 
 /* Removes the ticket, after pods_door_close(), if no pod is to return. */

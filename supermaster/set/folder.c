@@ -58,7 +58,7 @@ const char *set_folder_list(const struct set_folder *folder, uint64_t job, char 
     char name[FILE_NAME_MAX];
     name_list(job, name);
     if (snprintf(path, PATH_MAX, "%s/%s", folder->path, name) >= PATH_MAX)
-        path[0] = '\0'; /* set_folder_open() has checked the length */
+        path[0] = '\0'; /* set_folder_open() has checked the length. */
     return path;
 }
 
@@ -140,7 +140,6 @@ void set_folder_remove(const struct set_folder *folder, uint64_t job)
     }
 }
 
-/* Number of the job that printed this file; 0: it is not such a file. */
 static uint64_t printed_by(const char *file)
 {
     char name[FILE_NAME_MAX];
@@ -153,7 +152,6 @@ static uint64_t printed_by(const char *file)
     return 0;
 }
 
-/* NULL if the folder cannot be read. */
 static DIR *open_entries(const struct set_folder *folder, const char *name)
 {
     const int fd = openat(folder->fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -206,6 +204,6 @@ int set_folder_write(const struct set_folder *folder, uint64_t job, enum control
 {
     const int file = open_printed(folder, job, stream, O_WRONLY | O_CREAT | (goes_on ? O_APPEND : O_TRUNC));
     if (file >= 0)
-        fchmod(file, 0600); /* the umask may be that of another job */
+        fchmod(file, 0600); /* The umask may be that of another job. */
     return file;
 }

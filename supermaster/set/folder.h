@@ -18,26 +18,24 @@ struct set_folder {
     int fd; /* owned; -1: not open */
 };
 
-/* Opens the folder named by the options and creates it if necessary. */
 int set_folder_open(struct set_folder *folder, const struct serve_options *options, struct error *error);
 void set_folder_close(struct set_folder *folder);
 
-/* Removes the output of jobs that are not in the queue: of an earlier set, if the queue was begun `anew`, or of jobs
- * just forgotten. Output that belongs to jobs lost by a damaged queue stays: of any job while the damaged file is kept,
- * and of jobs after the newest. Returns the largest job number with output that stays. */
+/* Removes the output of jobs that are not in the queue: those of an earlier set, if the queue was begun `anew`, or
+ * those just forgotten. If a damaged queue has lost jobs, their output stays: that of any job while the damaged file is
+ * kept, and that of jobs after the newest. Returns the largest number of a job whose output stays. */
 uint32_t set_folder_clear(const struct set_folder *folder, const struct queue *queue, bool anew);
 
 void set_folder_remove(const struct set_folder *folder, uint64_t job);
 
-/* The path of the job's list; job 0: of an empty list. */
+/* Writes the path of the job's list, for job 0 that of an empty list. */
 const char *set_folder_list(const struct set_folder *folder, uint64_t job, char path[PATH_MAX]);
 
 /* Opens the list of a job; `anew`: creates it with its head, whose size is in `*bytes`. -1 with errno. */
 int set_folder_open_list(const struct set_folder *folder, uint64_t job, bool anew, uint64_t *bytes);
 void set_folder_remove_list(const struct set_folder *folder, uint64_t job);
 
-/* Opens the job's output for reading. -1 with errno. */
 int set_folder_read(const struct set_folder *folder, uint64_t job, enum control_stream stream);
 
-/* Opens the job's output for writing; `goes_on`: appends. -1 with errno. */
+/* Opens the job's output for writing; `goes_on`: appends. -1 with errno, as for the other two. */
 int set_folder_write(const struct set_folder *folder, uint64_t job, enum control_stream stream, bool goes_on);

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Last line of a complete list. */
 static const char list_end[] = "\\.\n";
 
 static int fail(const struct set *set, uint32_t job, const char *what, struct error *error)
@@ -39,7 +38,6 @@ int set_begin_items(struct set *set, struct queue_job *queued, struct error *err
     return 0;
 }
 
-/* Why nothing can be added to the job. */
 static enum refusal refuse(const struct set *set, const struct queue_job *queued, const struct items *items,
                            struct error *error)
 {
@@ -98,7 +96,6 @@ static int write_list(struct set *set, const struct queue_job *queued, const str
     return result;
 }
 
-/* Remembers the job's items until the journal is committed. */
 static void note_before(struct set *set, const struct queue_job *queued)
 {
     for (unsigned i = 0; i < set->addition_count; i++)
@@ -139,7 +136,6 @@ enum refusal set_add_items(struct set *set, uint32_t id, struct items *items, st
     return add_to(set, queued, items, error) < 0 ? REFUSAL_BROKEN : REFUSAL_NONE;
 }
 
-/* Takes back items that are not on disk and have not been announced. */
 static void take_back(struct set *set, struct queue_job *queued, const struct queue_items *before)
 {
     uint64_t bytes;
@@ -193,7 +189,7 @@ static int mend(struct set *set, const struct queue_job *queued, struct error *e
     if (queued->state > QUEUE_RUNNING || queued->items.bytes == 0)
         return 0;
     const int file = set_folder_open_list(&set->folder, queued->id, false, &bytes);
-    if (file < 0) /* the job fails when it begins, with an error */
+    if (file < 0) /* The job fails with an error when it begins. */
         return 0;
     const bool has_more = bytes > queued->items.bytes;
     const int result = has_more && (ftruncate(file, (off_t)queued->items.bytes) < 0 || fdatasync(file) < 0)

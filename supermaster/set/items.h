@@ -22,11 +22,11 @@ enum refusal set_add_items(struct set *set, uint32_t id, struct items *items, st
 /* After a commit of the journal: announces what was added since the last one, or takes it back if the commit failed. */
 void set_settle_items(struct set *set, bool is_committed);
 
-/* Completes all open jobs, because nothing more is accepted. Afterwards this is on disk. */
+/* Completes all open jobs, because nothing more is accepted. This is on disk when it returns. */
 void set_complete_items(struct set *set);
 
 /* Cuts off what the lists have beyond the journal's byte counts. */
 int set_mend_items(struct set *set, struct error *error);
 
-/* The job is over: removes its list, unless it is needed to look up failures. */
+/* Removes the list of a job that is over, unless it is needed to look up failures. */
 void set_end_items(const struct set *set, const struct queue_job *queued);

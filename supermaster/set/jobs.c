@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The running jobs of a set: see jobs.h. The ranks know a job by a number of its own, because these must ascend, while
- * jobs begin by priority. A job's output goes to files in the set's folder; errors without such a place go to the set's
- * standard error. */
+ * jobs begin by priority. A job's output goes to files in the set's folder; errors of a job without such files go to
+ * the set's standard error. */
 #include "supermaster/set/jobs.h"
 
 #include "common/job/status.h"
@@ -26,23 +26,22 @@
 
 struct set_job {
     struct set_job *next;
-    struct queue_job *queued; /* the queue's, at least until the queue is told that the job is over */
+    struct queue_job *queued; /* belongs to the queue; valid at least until the queue is told that the job is over */
     struct job_words words;
     struct topology topology; /* of the launch and of all pods since the job began */
     struct led_job *led;      /* owned */
     struct driver *driver;
     struct machine machine;
-    uint64_t failures; /* iterations given up as of the last turn */
-    FILE *out, *err;   /* its output; owned */
-    int folder;        /* working directory; owned */
+    uint64_t failures;
+    FILE *out, *err; /* its output; owned */
+    int folder;      /* working directory; owned */
 
-    /* While its kernel is being loaded: */
-    struct event *news; /* owned */
+    struct event *news; /* while its kernel is being loaded; owned */
     uint64_t loads_since_ns;
     bool load_is_told;
 };
 
-/* A message is printed after this time of loading a kernel; and the time between two checks. */
+/* After LOAD_TOLD_NS of loading a kernel a message is printed; LOAD_LOOK_S is the time between two checks. */
 #define LOAD_TOLD_NS UINT64_C(10000000000)
 #define LOAD_LOOK_S  1
 
@@ -51,7 +50,6 @@ static void say_of_job(const struct queue_job *queued, const char *what, const c
     say(stderr, "supermaster: job %" PRIu32 ": %s%s%s", queued->id, what, why[0] != '\0' ? ": " : "", why);
 }
 
-/* Prints an error in the job's output. Returns `status`. */
 static int fail(const struct set_job *job, int status, const char *text)
 {
     say(job->err, "%s: %s", led_job_root(job->led)->name, text);
@@ -95,7 +93,6 @@ static FILE *open_stream(const struct set *set, const struct queue_job *queued, 
     return opened;
 }
 
-/* The command line of a job. -1: out of memory. */
 static int make_words(const struct set *set, const struct queue_job *queued, bool resumes, struct job_words *words)
 {
     char list[PATH_MAX];
@@ -106,7 +103,6 @@ static int make_words(const struct set *set, const struct queue_job *queued, boo
     return job_words_init(words, &queued->submission, &additions);
 }
 
-/* A job with streams and unparsed words. NULL on failure, after printing an error. */
 static struct set_job *job_new(const struct set *set, struct queue_job *queued)
 {
     struct set_job *job = calloc(1, sizeof *job);
@@ -126,7 +122,6 @@ static struct set_job *job_new(const struct set *set, struct queue_job *queued)
     return NULL;
 }
 
-/* Has the job be in its folder, and print to its files. */
 static void place(const struct set *set, struct set_job *job)
 {
     const struct queue_job *queued = job->queued;
@@ -141,7 +136,6 @@ static void place(const struct set *set, struct set_job *job)
         led_job_expect_more(job->led);
 }
 
-/* True if the job, whose words are parsed, ran in an earlier set and left its journal. */
 static bool has_journal(const struct set_job *job)
 {
     char path[JOB_JOURNAL_PATH_MAX];
@@ -149,7 +143,6 @@ static bool has_journal(const struct set_job *job)
            faccessat(job->folder, path, F_OK, 0) == 0;
 }
 
-/* Parses the words again with --resume. */
 static int resume(const struct set *set, struct set_job *job)
 {
     struct job_words words;
@@ -168,7 +161,6 @@ static int resume(const struct set *set, struct set_job *job)
     return led_job_read(job->led, job->words.argc, job->words.argv);
 }
 
-/* Changes to the job's folder. Returns an exit status; errors were printed. */
 static int enter(const struct set *set, struct set_job *job)
 {
     struct error error;
@@ -206,14 +198,13 @@ static bool has_to_wait(struct set *set, const struct set_job *job)
     return queue_next(&set->queue) != job->queued;
 }
 
-/* True if pods take part in the job. Not in loops with dependencies, whose workers exchange boundary data over MPI,
- * which does not reach other launches. */
+/* True if pods take part in the job. They do not in loops with dependencies, whose workers exchange boundary data over
+ * MPI, which does not reach other launches. */
 static bool takes_pods(const struct set_job *job)
 {
     return !job_setup_is_dependent(&led_job_root(job->led)->setup);
 }
 
-/* Prepares the job. Returns an exit status; errors are printed. */
 static int prepare(struct set *set, struct set_job *job)
 {
     struct root *root = led_job_root(job->led);
@@ -231,7 +222,6 @@ static int prepare(struct set *set, struct set_job *job)
     return led_job_prepare(job->led, set->runtime, &job->topology);
 }
 
-/* Announces the job to all ranks. Returns an exit status; errors are printed. */
 static int announce(struct set *set, struct set_job *job)
 {
     const struct submission *submission = &job->queued->submission;
@@ -254,17 +244,17 @@ static void add(struct set *set, struct set_job *job)
                                      .machine = &job->machine,
                                      .effects = led_job_effects(job->led)};
     job->driver = link_add(set->link, &part);
-    if (job->driver == NULL) { /* the link has ended */
+    if (job->driver == NULL) { /* The link has ended. */
         job_free(job);
         return;
     }
     while (*end != NULL)
         end = &(*end)->next;
     *end = job;
-    set_tell_more(set, job->queued); /* it may be complete already */
+    set_tell_more(set, job->queued); /* The job may be complete already. */
 }
 
-/* Keeps the last line that the job has written to its errors, as that says why it failed. */
+/* Keeps the last line that the job has written to its errors, because it says why the job failed. */
 static void keep_last_line(const struct set *set, struct queue_job *queued)
 {
     static const char program[] = "supermaster: ";
@@ -290,7 +280,6 @@ static void note_over(struct set *set, struct queue_job *queued, int status)
     set_end_items(set, queued);
 }
 
-/* Begins the job, or ends it at once if `status` is an error. */
 static void begin(struct set *set, struct queue_job *queued, struct set_job *job, int status)
 {
     if (status == EXIT_STATUS_DONE && has_to_wait(set, job)) {
@@ -314,7 +303,7 @@ static void begin(struct set *set, struct queue_job *queued, struct set_job *job
 
 static void on_load_news(evutil_socket_t unused, short what, void *context)
 {
-    (void)unused, (void)what, (void)context; /* only wakes the set */
+    (void)unused, (void)what, (void)context; /* The event only wakes the set. */
 }
 
 /* Wakes the set once at the next news of the load; a persistent event would keep the event loop busy. */
@@ -324,7 +313,6 @@ static bool await_load_news(struct set_job *job)
     return event_pending(job->news, EV_READ | EV_TIMEOUT, NULL) || event_add(job->news, &look) == 0;
 }
 
-/* Continues while the job's kernel is being loaded. False if memory runs out. */
 static bool let_load(struct set *set, struct set_job *job)
 {
     job->news = event_new(runtime_base(set->runtime), led_job_loading_socket(job->led), EV_READ, on_load_news, NULL);
@@ -347,7 +335,6 @@ static void tell_load(struct set_job *job)
     fflush(job->err);
 }
 
-/* Begins the job. If its kernel is not loaded yet, this is called again later. */
 static void begin_or_load(struct set *set, struct queue_job *queued, struct set_job *job)
 {
     const int status = learn(set, job);
@@ -360,7 +347,6 @@ static void begin_or_load(struct set *set, struct queue_job *queued, struct set_
         begin(set, queued, job, fail(job, EXIT_STATUS_FAILED, "out of memory"));
 }
 
-/* The job stops loading: it was cancelled, the set ends, or it begins. */
 static void end_load(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -374,7 +360,7 @@ static void end_load(struct set *set, struct set_job *job)
     }
     queue_put_back(&set->queue, queued, queued->has_run);
     if (set->queue.mode == QUEUE_STOPPED)
-        job_free(job); /* for the next set */
+        job_free(job); /* The next set begins the job. */
     else
         begin_or_load(set, queued, job);
 }
@@ -413,8 +399,8 @@ static struct set_job *find_running(const struct set *set, uint32_t id)
     return job;
 }
 
-/* Where a job of a higher priority has a chunk, those of lower ones do not compute: tells whether any worker is left,
- * and otherwise what the job waits for. */
+/* If a job of a higher priority has a chunk on a rank, those of lower priority do not compute there. This tells whether
+ * any worker is left, and otherwise what the job waits for. */
 static void tell_waiting(const struct set *set, const struct set_job *job, struct control_job *told)
 {
     struct progress *progress = &told->progress;
@@ -504,7 +490,7 @@ void set_tell_joined(const struct set *set, const struct link_pod *pod)
         if (!takes_pods(job))
             continue;
         if (topology_append(&job->topology, pod->first_rank, pod->workers + 1, pod->node_rank) <
-            0) { /* the job continues without the pod */
+            0) { /* The job continues without the pod. */
             say_of_job(job->queued, "out of memory for a pod", "");
             continue;
         }
@@ -522,7 +508,7 @@ void set_tell_leaving(const struct set *set, unsigned master, bool now)
 void set_stop(struct set *set)
 {
     queue_stop(&set->queue);
-    raise(SIGTERM); /* the same way as a batch system, so that there is one way to drain */
+    raise(SIGTERM); /* The set is drained as a batch system drains it, by a signal. */
 }
 
 void set_desert(struct set *set)
@@ -533,7 +519,6 @@ void set_desert(struct set *set)
     queue_stop(&set->queue);
 }
 
-/* Stores the job's figures for queries after its end. */
 static void keep_figures(const struct set_job *job)
 {
     struct control_job told = {.status = -1};
@@ -550,7 +535,7 @@ static void keep_figures(const struct set_job *job)
     queue_keep_figures(job->queued, &figures);
 }
 
-/* Keeps the list of given-up iterations of a job, replacing the oldest kept one. */
+/* Keeps the list of given-up iterations of a job, replacing the oldest list that is kept. */
 static void keep_failures(struct set *set, const struct set_job *job)
 {
     struct set_failures *failures = &set->failures[set->failures_next];
@@ -561,16 +546,16 @@ static void keep_failures(struct set *set, const struct set_job *job)
     set->failures_next = (set->failures_next + 1) % SET_FAILURES_MAX;
 }
 
-/* True if workers are there, such as some that have returned. Of those of masters this rank does not know. */
+/* True if workers are there, for example some that have returned. Of workers of masters this rank does not know. */
 static bool has_workers(const struct set *set)
 {
     return topology_is_central(&set->launch) && link_has_worker(set->link);
 }
 
-/* The job's status for the queue if the job ended because the set ends: it then waits for the next set. If all workers
- * are lost, none has returned and no pod can join, the set cannot run the other jobs and ends. A job without a journal
- * fails with it, because it might be the cause and would do the same to the next set. A job that drains without having
- * been cancelled was told so by a rank that got a signal. */
+/* Returns the status of the job for the queue. A job that ended because the set ends waits for the next set. If all
+ * workers are lost, none has returned and no pod can join, the set cannot run the other jobs and ends. A job without a
+ * journal fails with it, because it might be the cause and would do the same to the next set. If a job drains without
+ * having been cancelled, a rank that got a signal told it so. */
 static int status_for_queue(struct set *set, const struct set_job *job, int status)
 {
     bool keeps_journal;
@@ -595,8 +580,8 @@ static bool begins_again(const struct set *set, const struct set_job *job, int s
            !job->queued->is_cancelled && set->queue.mode != QUEUE_STOPPED;
 }
 
-/* Writes the job's output and its end in the queue's journal before its own journal is removed: if the set is killed in
- * between, the next one finds the job done in one of the two journals. */
+/* Writes the job's output and its end in the queue's journal before the job's own journal is removed: if the set is
+ * killed in between, the next one finds the job done in one of the two journals. */
 static void end_job(struct set *set, struct set_job *job)
 {
     struct queue_job *queued = job->queued;
@@ -610,14 +595,13 @@ static void end_job(struct set *set, struct set_job *job)
         queue_put_back(&set->queue, queued, true);
     else
         note_over(set, queued, status);
-    queue_journal_commit(set->journal, false, &error); /* on failure it is retried soon */
+    queue_journal_commit(set->journal, false, &error); /* After a failure this is retried soon. */
     led_job_clear_away(job->led, status);
     keep_failures(set, job);
     job_free(job);
     control_note_change(set->control);
 }
 
-/* Answers clients that wait for given-up iterations of the job. */
 static void look_at_failures(struct set *set, struct set_job *job)
 {
     const uint64_t failures = led_job_failures(job->led);

@@ -10,7 +10,6 @@ struct set;
 /* With --listen: starts listening and writes the ticket by which pods join. */
 int set_pods_open(struct set *set, struct error *error);
 
-/* Adds the callbacks about pods. */
 void set_pods_fill_source(struct set *set, struct job_source *source);
 
 /* Removes the ticket, stops listening and disconnects all pods. */

@@ -28,18 +28,15 @@ enum {
     TEXT_AT = 44
 };
 
-/* Start of a record: bytes that UTF-8 never contains. */
+/* A record starts with bytes that UTF-8 never contains. */
 static const unsigned char mark[4] = {0xf5, 0x51, 0x52, 0xf9};
 
 enum { DONE_AT = 0, TOTAL_AT = 8, RESUMED_AT = 16, FAILED_AT = 24, ELAPSED_AT = 32 };
 
 enum { ITEMS_AT = 0, LIST_BYTES_AT = 8, IS_COMPLETE_AT = 16 };
 
-/* The largest exit status. */
-#define STATUS_MAX 255
-/* The most bytes of the figures of a job, with their texts. */
+#define STATUS_MAX  255
 #define FIGURES_MAX (QUEUE_FIGURE_BYTES + QUEUE_TEXTS * QUEUE_FIGURE_TEXT)
-/* The least room for notes. */
 #define NOTES_LEAST 4096
 
 static uint32_t record_crc(const unsigned char *record, size_t size)
@@ -141,7 +138,6 @@ static bool has_figures(const struct queue_job *job)
     return has;
 }
 
-/* Encodes a job's figures; returns their size. */
 static uint32_t figures_put(const struct queue_figures *figures, unsigned char *out)
 {
     size_t bytes = QUEUE_FIGURE_BYTES;
@@ -218,7 +214,6 @@ void queue_notes_fini(struct queue_notes *notes)
     *notes = (struct queue_notes){.number = notes->number, .newest = notes->newest};
 }
 
-/* Reads the record at `bytes`. Returns its size, or 0 if no intact record begins there. */
 static size_t read_record(struct queue_record *record, const unsigned char *bytes, size_t left)
 {
     if (left < QUEUE_RECORD_BYTES || memcmp(bytes + MARK_AT, mark, sizeof mark) != 0)
@@ -262,7 +257,6 @@ static enum taken replay_submission(struct queue *queue, const struct queue_reco
     return NO_MEMORY;
 }
 
-/* Reads the job's figures if there are any. -1 if they are invalid. */
 static int read_figures(struct queue_job *job, const struct queue_record *record)
 {
     const unsigned char *bytes = (const unsigned char *)record->text;
@@ -278,7 +272,7 @@ static int read_figures(struct queue_job *job, const struct queue_record *record
                                     .failed = wire_get64(bytes + FAILED_AT),
                                     .elapsed_s = wire_get_double(bytes + ELAPSED_AT)};
     memcpy(texts, bytes + QUEUE_FIGURE_BYTES, record->text_bytes - QUEUE_FIGURE_BYTES);
-    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* NULs follow the last one */
+    for (size_t i = 0, at = 0; i < QUEUE_TEXTS; i++) { /* NULs follow the last text. */
         figures.texts[i] = texts + at;
         at += strlen(texts + at) + 1;
     }
@@ -301,8 +295,8 @@ static enum taken replay_items(struct queue *queue, struct queue_job *job, const
     return TAKEN;
 }
 
-/* A job that began before one of its `after` was done: the record of that end is lost. The job begins again, from its
- * own journal. */
+/* Handles a job that began before one of its `after` was done: the record of that end is lost. The job begins again,
+ * from its own journal. */
 static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s, const struct queue_damage *damage)
 {
     if (!queue_is_damaged(damage))
@@ -312,8 +306,8 @@ static enum taken replay_early_beginning(struct queue_job *job, int64_t began_s,
     return TAKEN;
 }
 
-/* A job that continued in a later set has begun more than once. A rewritten file also records the end of jobs cancelled
- * because of others, although it follows from those. */
+/* A job that continued in a later set has begun more than once. A rewritten file also records the end of jobs that were
+ * cancelled because of others, although it follows from those. */
 static enum taken replay_change(struct queue *queue, struct queue_job *job, const struct queue_record *record,
                                 const struct queue_damage *damage)
 {
@@ -372,7 +366,6 @@ static void note_damage(struct queue_damage *damage, uint64_t at, uint64_t bytes
     damage->bytes += bytes;
 }
 
-/* The next position from `at` on where an intact record begins, or `size`. */
 static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
 {
     struct queue_record record;
@@ -388,11 +381,10 @@ static size_t find_record(const unsigned char *bytes, size_t size, size_t at)
     return size;
 }
 
-/* -1: out of memory. */
 static int take_record(struct replay *replay, const struct queue_record *record, size_t at)
 {
     struct queue_damage *damage = replay->damage;
-    if (record->number <= replay->number) { /* a copy of an earlier record */
+    if (record->number <= replay->number) { /* This is a copy of an earlier record. */
         note_damage(damage, at, queue_record_size(record->text_bytes));
         return 0;
     }
@@ -411,7 +403,6 @@ static int take_record(struct replay *replay, const struct queue_record *record,
     return taken == NO_MEMORY ? -1 : 0;
 }
 
-/* Reads the records from `at` on. -1: out of memory. */
 static int take_records(struct replay *replay, const unsigned char *bytes, size_t size, size_t at)
 {
     struct queue_record record;
@@ -419,7 +410,7 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
         const size_t next = find_record(bytes, size, at);
         if (next > at)
             note_damage(replay->damage, at, next - at);
-        if (next == size) { /* no later record tells how many are missing */
+        if (next == size) { /* No later record tells how many are missing. */
             replay->damage->records++;
             replay->damage->is_unended = true;
             const uint64_t lost = (next - at) / QUEUE_RECORD_BYTES;
@@ -433,7 +424,6 @@ static int take_records(struct replay *replay, const unsigned char *bytes, size_
     return 0;
 }
 
-/* The first unknown job in this job's `after`; 0: none. */
 static uint32_t find_lost(const struct queue *queue, const struct queue_job *job)
 {
     for (size_t i = 0; i < job->submission.after_count; i++)
@@ -454,7 +444,7 @@ static struct queue_job *next_live(struct queue_job *job)
 static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, struct queue_damage *damage)
 {
     for (struct queue_job *job = next_live(queue->first), *next; job != NULL; job = next) {
-        next = next_live(job->next); /* fetched first, because the job may be forgotten below */
+        next = next_live(job->next); /* The job may be forgotten below. */
         const bool waits = job->id >= behind && job->state == QUEUE_WAITING && !job->has_run;
         const uint32_t lost = waits ? find_lost(queue, job) : 0;
         if (lost == 0)
@@ -464,7 +454,6 @@ static void cancel_dependents_of_lost(struct queue *queue, uint32_t behind, stru
     }
 }
 
-/* Reads the head. Returns whether it is valid; fails for a file of another version. */
 static int read_head(struct replay *replay, const unsigned char *bytes, size_t size, struct error *error)
 {
     if (size < QUEUE_HEAD_BYTES || memcmp(bytes, magic, sizeof magic) != 0 ||
@@ -476,7 +465,6 @@ static int read_head(struct replay *replay, const unsigned char *bytes, size_t s
     return 1;
 }
 
-/* Reports a file with neither a head nor a record. */
 static int refuse_file(const unsigned char *bytes, size_t size, struct error *error)
 {
     return size >= sizeof magic && memcmp(bytes, magic, sizeof magic) == 0

@@ -32,16 +32,16 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* To be raised when the layout or the meaning of a record changes. */
+/* Raise this when the layout or the meaning of a record changes. */
 #define QUEUE_FORMAT_VERSION 4
-/* Read as well: the technique was the only text, without a NUL. */
+/* This version can be read too: the technique was the only text, without a NUL. */
 #define QUEUE_FORMAT_OLDEST 3
 
 #define QUEUE_HEAD_BYTES   20
-#define QUEUE_RECORD_BYTES 44 /* without its text */
+#define QUEUE_RECORD_BYTES 44
 #define QUEUE_TEXT_MAX     (8u << 20)
-#define QUEUE_FIGURE_BYTES 40   /* without the texts */
-#define QUEUE_FIGURE_TEXT  1024 /* the most bytes of each, with the NUL */
+#define QUEUE_FIGURE_BYTES 40
+#define QUEUE_FIGURE_TEXT  1024 /* the most bytes of each text, with its NUL */
 
 #define QUEUE_ITEM_BYTES 24
 
@@ -56,11 +56,11 @@ enum queue_record_kind {
 
 struct queue_record {
     enum queue_record_kind kind;
-    uint32_t number; /* 1, 2, .. in the file */
+    uint32_t number;
     uint32_t job, newest;
     int64_t time_s;
-    uint32_t status, cancelled_by; /* QUEUE_OVER */
-    const char *text;              /* [text_bytes] QUEUE_SUBMITTED, QUEUE_OVER, QUEUE_GIVEN; borrowed */
+    uint32_t status, cancelled_by;
+    const char *text; /* [text_bytes] of QUEUE_SUBMITTED, QUEUE_OVER and QUEUE_GIVEN; borrowed */
     uint32_t text_bytes;
 };
 
@@ -72,33 +72,30 @@ static inline size_t queue_record_size(uint32_t text_bytes)
 void queue_head_put(uint32_t newest, unsigned char *out);
 void queue_record_put(const struct queue_record *record, unsigned char *out);
 
-/* Journal data not yet in the file. */
 struct queue_notes {
-    unsigned char *bytes; /* [size] used, `room` allocated; owned */
+    unsigned char *bytes; /* [size] journal data that are not yet in the file, `room` allocated; owned */
     size_t size, room;
-    uint32_t number;  /* of the latest record */
-    uint32_t newest;  /* largest recorded job number */
-    bool set_is_over; /* the last record is there */
-    bool failed;      /* memory ran out: the notes are incomplete, and nothing more is added */
+    uint32_t number;
+    uint32_t newest;
+    bool set_is_over;
+    bool failed; /* memory ran out: the notes are incomplete, and nothing more is added */
 };
 
 void queue_notes_fini(struct queue_notes *notes);
 
-/* Record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs cancelled
- * as a consequence are included. */
+/* These record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs
+ * cancelled as a consequence are included. */
 void queue_note_items(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_submitted(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_begun(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_over(struct queue_notes *notes, const struct queue_job *job);
 void queue_note_cancelled(struct queue_notes *notes, const struct queue_job *job);
 
-/* Records that the set ended by itself. */
 void queue_note_set_over(struct queue_notes *notes);
 
 /* Replaces the notes by a head and everything about the queue's jobs. */
 void queue_note_all(struct queue_notes *notes, const struct queue *queue);
 
-/* Damage of a file. */
 struct queue_damage {
     bool head_is_bad;
     uint64_t at, bytes; /* first byte outside of intact records, and the number of such bytes */

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 struct queue_journal {
-    struct queue *queue;    /* borrowed */
+    struct queue *queue;
     char *path, *temporary; /* owned */
     int fd;
     uint64_t size, least; /* size of the file, and its size when it was last rewritten */
@@ -39,7 +39,7 @@ void queue_journal_submitted(struct queue_journal *journal, const struct queue_j
 
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job)
 {
-    if (!job->submission.is_attached) /* no later set continues such a job */
+    if (!job->submission.is_attached) /* No later set continues such a job. */
         queue_note_items(&journal->notes, job);
 }
 
@@ -63,7 +63,6 @@ void queue_journal_set_over(struct queue_journal *journal)
     queue_note_set_over(&journal->notes);
 }
 
-/* Writes the whole queue to the temporary file. -1 with errno. */
 static int write_anew(struct queue_journal *journal, int fd)
 {
     queue_note_all(&journal->notes, journal->queue);
@@ -82,7 +81,7 @@ static int replace(struct queue_journal *journal, struct error *error)
     journal->is_stale = true;
     if (fd < 0)
         return fail(journal, "cannot create", error);
-    file_lock(fd); /* no other process knows the new file yet */
+    file_lock(fd); /* No other process knows the new file yet. */
     if (write_anew(journal, fd) < 0 || rename(journal->temporary, journal->path) < 0) {
         fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -172,7 +171,7 @@ static int keep_aside(const struct queue_journal *journal, char aside[PATH_MAX],
             return error_set(error, "%.200s: is damaged, and its path is too long to keep it beside", journal->path);
         result = link(journal->path, aside);
     }
-    if (result < 0) /* a file system without links */
+    if (result < 0) /* The file system may lack links. */
         result = rename(journal->path, aside);
     return result < 0 ? fail(journal, "is damaged, and cannot be kept aside", error) : 0;
 }
@@ -201,7 +200,6 @@ static int tell_damage(struct queue_journal *journal, const struct queue_damage 
     return 0;
 }
 
-/* Refuses a file with jobs that are not over, or that may have had some. */
 static int refuse_earlier(const struct queue_journal *journal, size_t jobs, struct error *error)
 {
     if (jobs > 0)
@@ -214,7 +212,6 @@ static int refuse_earlier(const struct queue_journal *journal, size_t jobs, stru
                      journal->path);
 }
 
-/* Reads what an earlier set has left, and makes it the queue's, or refuses to forget it. */
 static int take_earlier(struct queue_journal *journal, enum queue_earlier earlier, int64_t now_s, struct error *error)
 {
     struct queue *queue = journal->queue;
@@ -237,7 +234,7 @@ static int take_earlier(struct queue_journal *journal, enum queue_earlier earlie
     const uint32_t newest = queue->newest;
     queue_fini(queue);
     queue_init(queue, at_once);
-    queue->newest = newest; /* no number is given twice: what jobs have left is named by it */
+    queue->newest = newest; /* No number is given twice, because what jobs have left is named by it. */
     return 0;
 }
 

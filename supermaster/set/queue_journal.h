@@ -15,10 +15,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Up to this size the file is not rewritten. */
+/* The file is not rewritten up to this size. */
 #define QUEUE_JOURNAL_LEAST (1u << 20)
 
-/* Part of a damaged file's name between the journal's name and a number. */
+/* A damaged file's name is the journal's name, this, and a number. */
 #define QUEUE_JOURNAL_DAMAGED ".damaged-"
 
 struct queue_journal;
@@ -37,21 +37,19 @@ struct queue_journal *queue_journal_open(const char *path, enum queue_earlier ea
                                          int64_t now_s, struct error *error);
 void queue_journal_close(struct queue_journal *journal);
 
-/* A line about what is or may be lost of an earlier file, or "". */
+/* Returns a line about what is or may be lost of an earlier file, or "". */
 const char *queue_journal_warning(const struct queue_journal *journal);
 
-/* Records that the set ended by itself; nothing may follow. */
 void queue_journal_set_over(struct queue_journal *journal);
 
-/* Record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs cancelled
- * as a consequence are included. */
+/* These record what the queue was told about a job: submitted, given items, begun, over, or to be cancelled. Jobs
+ * cancelled as a consequence are included. */
 void queue_journal_items(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_submitted(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_begun(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_over(struct queue_journal *journal, const struct queue_job *job);
 void queue_journal_cancelled(struct queue_journal *journal, const struct queue_job *job);
 
-/* True if there is something to commit. */
 bool queue_journal_is_due(const struct queue_journal *journal);
 
 /* Writes all notes to the file; `sync`: and to the disk. After a failure the next call tries again. */

@@ -27,7 +27,6 @@ static const char *turn_waits_for(struct set *set, const struct queue_job *queue
     return set->waits_for;
 }
 
-/* What keeps a job from its beginning. */
 static const char *beginning_waits_for(struct set *set, const struct queue_job *queued)
 {
     const struct submission *submission = &queued->submission;

@@ -4,5 +4,5 @@
 
 #include "supermaster/set/set.h"
 
-/* The callbacks of the control socket; the set must outlive them. */
+/* Returns the callbacks of the control socket. The set must outlive them. */
 struct control_source set_control_source(struct set *set);

@@ -13,7 +13,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Time between two attempts to write the journal. */
 #define JOURNAL_PAUSE_NS 1000000000u
 
 /* A signal drains the set, unless this process raised it. */
@@ -87,7 +86,6 @@ static void turn(struct set *set)
         link_end(set->link);
 }
 
-/* Commits the journal to the disk at the end. Returns the set's exit status. */
 static int end_journal(struct set *set, int status)
 {
     struct error error;
@@ -98,7 +96,6 @@ static int end_journal(struct set *set, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Runs until the set ends. Returns its exit status. */
 static int serve(struct set *set)
 {
     struct job_source source = {.context = set, .asked = asked};
@@ -143,7 +140,6 @@ static int open_metrics_file_of_set(struct set *set)
     return set->metrics_file != NULL ? 0 : error_set(&set->error, "--metrics-file: %.400s", error.text);
 }
 
-/* Removes the output of forgotten jobs, and skips the numbers of lost ones. */
 static void clear_folder(struct set *set)
 {
     struct queue *queue = &set->queue;
@@ -234,7 +230,7 @@ int supermaster_serve(int argc, char **argv, const char *version)
         .version = version,
         .status = startup.status,
         .text = startup.text,
-        .has_threads = set.options.metrics_file[0] != '\0', /* the metrics file has a thread */
+        .has_threads = set.options.metrics_file[0] != '\0',
         .listens = set.options.listens,
     };
     if (startup_ends_here(&startup, &status))

@@ -2,5 +2,4 @@
 /* The supermaster of a set: accepts jobs over its control socket and runs them in the order of its queue. */
 #pragma once
 
-/* The program if serve_is_asked(). Returns the exit status. */
 int supermaster_serve(int argc, char **argv, const char *version);

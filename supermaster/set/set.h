@@ -30,45 +30,44 @@ struct set_addition {
     struct queue_items before;
 };
 
-/* Number of ended jobs whose given-up iterations are kept. */
+/* For this many ended jobs the given-up iterations are kept. */
 #define SET_FAILURES_MAX 16
 
 struct set_failures {
-    uint32_t job; /* 0: unused */
+    uint32_t job;
     struct given_up given_up;
 };
 
 struct set {
     const char *version;
     struct serve_options options;
-    struct runtime *runtime;         /* owned */
-    const struct topology *topology; /* the runtime's: all ranks that ever were */
+    struct runtime *runtime;         /* owned, like all pointers below but `topology` */
+    const struct topology *topology; /* of the runtime: all ranks that ever were */
     struct topology launch;          /* ranks of the launch; owned */
     struct pods_door pods;
-    struct link *link; /* while it serves; owned */
+    struct link *link;
     struct set_folder folder;
     struct queue queue;
-    struct queue_journal *journal; /* owned */
+    struct queue_journal *journal;
     struct control_source source;
-    struct control *control;           /* owned */
-    struct metrics_file *metrics_file; /* may be NULL; owned */
+    struct control *control;
+    struct metrics_file *metrics_file;
     struct error error;
     struct set_job *jobs;    /* running, in the order of beginning; owned */
-    struct set_job *loading; /* jobs whose kernel is being loaded; for the queue they run; owned */
-    uint32_t newest;         /* the ranks' number of the latest job */
-    struct set_addition additions[QUEUE_OPEN_MAX]; /* [addition_count] */
+    struct set_job *loading; /* jobs whose kernel is being loaded, which the queue counts as running; owned */
+    uint32_t newest;         /* number of the latest job among the ranks */
+    struct set_addition additions[QUEUE_OPEN_MAX];
     unsigned addition_count;
     struct set_failures failures[SET_FAILURES_MAX]; /* of the latest jobs of which something was given up */
-    unsigned failures_next;                         /* the place of the next one */
-    char waits_for[32];                             /* of the job that is told of */
+    unsigned failures_next;
+    char waits_for[32]; /* of the job that is being described */
     uint64_t idle_since_ns;
     uint64_t completed_next_ns; /* when to try again to complete open jobs */
     uint64_t journal_next_ns;   /* when to try again to write the journal */
     bool journal_fails;         /* and that has been printed */
-    bool is_deserted;           /* all workers are lost */
+    bool is_deserted;
 };
 
-/* Seconds since 1970. */
 static inline int64_t set_now_s(void)
 {
     return (int64_t)time(NULL);

@@ -16,7 +16,6 @@
 /* Room for words that the set adds, and the final NULL. */
 #define WORDS_MORE 8
 
-/* The iterations that an open job was given. -1 when memory is out. */
 static int add_iterations(struct job_words *words, const struct job_additions *additions)
 {
     words->found = findings_text(&(struct findings){.grows = true, .is_counted = true, .added = additions->added});
@@ -24,7 +23,6 @@ static int add_iterations(struct job_words *words, const struct job_additions *a
     return words->found != NULL ? 0 : -1;
 }
 
-/* Parameters of the kernel exec, after those of the job. */
 static int add_list(struct job_words *words, const char *list)
 {
     static char follow[] = "follow=yes";
@@ -52,7 +50,7 @@ int job_words_init(struct job_words *words, const struct submission *submission,
     while (i < submission->word_count && strcmp(submission->words[i], "--") != 0)
         words->argv[words->argc++] = submission->words[i++];
     if (additions != NULL && additions->resumes)
-        words->argv[words->argc++] = resume; /* it counts as given last; no options are allowed after `--` */
+        words->argv[words->argc++] = resume; /* It counts as given last; no options are allowed after `--`. */
     while (i < submission->word_count)
         words->argv[words->argc++] = submission->words[i++];
     if (result == 0 && is_open && additions->list != NULL)
@@ -89,7 +87,7 @@ const char *submission_kernel(const struct submission *submission)
     return kernel;
 }
 
-/* True if a technique that may cut the job's chunks is a class in Python. To be known before it is loaded. */
+/* True if a technique that may cut the job's chunks is a class in Python. This must be known before it is loaded. */
 static bool names_python_technique(const struct job *job)
 {
     static const char python[] = "python:";
@@ -99,21 +97,21 @@ static bool names_python_technique(const struct job *job)
     return found;
 }
 
-/* Parses the words as the job will when it begins, and checks whether a set can run it. */
 static int check_words(struct led_job *led, const struct job_words *words, struct error *error)
 {
     struct error unread;
     error = error_or(error, &unread);
     struct root *root = led_job_root(led);
     struct job job;
-    const bool is_read = job_parse(&job, words->argc, words->argv, NULL) == 0; /* else led_job_read() says why not */
+    const bool is_read =
+        job_parse(&job, words->argc, words->argv, NULL) == 0; /* Otherwise led_job_read() says why not. */
     if (is_read && names_python_technique(&job))
         return error_set(error,
                          "--technique: the supermaster would keep the modules of Python for other jobs; accepted: a "
                          "technique of HDSS or a shared object, or `hdss run` without --set");
     if (led_job_read(led, words->argc, words->argv) != 0) {
         *error = root->error;
-        return led_job_is_loading(led) ? 0 : -1; /* a kernel that loads slowly is checked when the job begins */
+        return led_job_is_loading(led) ? 0 : -1; /* A kernel that loads slowly is checked when the job begins. */
     }
     if (strncmp(root->setup.kernel->name, "python:", strlen("python:")) == 0 && !job_setup_is_isolated(&root->setup))
         return error_set(error,

@@ -8,30 +8,28 @@
 
 #include <stdbool.h>
 
-/* A command line; the array is owned, most words are the submission's. */
+/* A command line. The array is owned, most words belong to the submission. */
 struct job_words {
-    char **argv; /* [argc], ends with NULL; as for job_parse() */
+    char **argv; /* [argc] ends with NULL; as for job_parse() */
     int argc;
     char *list, *found; /* words for an open job; owned */
 };
 
-/* Words that the set adds to a submission. */
 struct job_additions {
     bool resumes;
-    const char *list; /* open job with rows: path of its list */
-    uint64_t added;   /* other open jobs: number of its iterations */
+    const char *list; /* path of the list of an open job with rows */
+    uint64_t added;   /* number of iterations of another open job */
 };
 
-/* `additions` may be NULL. */
 int job_words_init(struct job_words *words, const struct submission *submission, const struct job_additions *additions);
 void job_words_fini(struct job_words *words);
 
 /* True for an open job that takes rows, not iterations. */
 bool submission_takes_rows(const struct submission *submission);
 
-/* Name of the kernel, borrowed from the submission; "" if it cannot be found. */
+/* Returns the name of the kernel, borrowed from the submission; "" if it cannot be found. */
 const char *submission_kernel(const struct submission *submission);
 
-/* Checks whether a set can run the job; `list`: path of an empty list. */
+/* Checks whether a set can run the job; `list` is the path of an empty list. */
 enum refusal submission_check(const struct submission *submission, const char *version, const char *list,
                               struct error *error);
