@@ -7,19 +7,17 @@
 
 #include <stdbool.h>
 
-/* With NUL: size of sun_path. */
 #define STREAM_PATH_MAX         108
 #define STREAM_ADDRESS_TEXT_MAX (ADDRESS_TEXT_MAX + sizeof "unix:")
 
 struct stream_address {
-    char path[STREAM_PATH_MAX]; /* of the socket; empty: TCP */
-    struct address port;        /* if `path` is empty */
+    char path[STREAM_PATH_MAX]; /* of the socket; empty: TCP at `port` */
+    struct address port;
 };
 
-/* Parses unix:PATH, /PATH, or HOST:PORT (tcp: before it is optional, IPv6 in brackets); no name resolution. */
+/* Parses unix:PATH, /PATH, or HOST:PORT ("tcp:" before it is optional, IPv6 is in brackets). Does not resolve names. */
 int stream_address_parse(struct stream_address *address, const char *text, struct error *error);
 
 bool stream_address_is_tcp(const struct stream_address *address);
 
-/* Inverse of stream_address_parse(). */
 void stream_address_print(const struct stream_address *address, char text[STREAM_ADDRESS_TEXT_MAX]);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Threads that query munge: see asking.h. Caller and thread share the struct; the last one to release it frees it. The
- * thread writes the answer first and the eventfd afterwards, which passes the answer to the caller. */
+/* Threads that query munge: see asking.h. Caller and thread share the struct, and the last one to release it frees it.
+ * The thread writes the answer first and the eventfd afterwards, which passes the answer to the caller. */
 #include "common/stream/asking.h"
 
 #include <pthread.h>
@@ -17,7 +17,7 @@
 
 struct asking {
     atomic_uint holders;
-    int over; /* eventfd; owned */
+    int over;
     bool makes;
     char text[CREDENTIAL_MAX + 1];
     unsigned char key[STREAM_KEY_BYTES];
@@ -44,7 +44,7 @@ static void *run_asking(void *context)
     asking->result = asking->makes ? credential_make(asking->key, asking->text, &asking->error)
                                    : credential_open(asking->text, asking->key, &asking->error);
     const ssize_t written = write(asking->over, &one, sizeof one);
-    (void)written; /* cannot fail on a new eventfd */
+    (void)written; /* Writing to a new eventfd cannot fail. */
     leave_asking(asking);
     atomic_fetch_sub(&askings, 1);
     return NULL;
@@ -59,7 +59,7 @@ static int start_asking(struct asking *asking)
         return -1;
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     pthread_attr_setstacksize(&attributes, ASKING_STACK_BYTES);
-    sigfillset(&all); /* signals are handled by the main thread */
+    sigfillset(&all); /* The main thread handles signals. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     const int result = pthread_create(&thread, &attributes, run_asking, asking);
     pthread_sigmask(SIG_SETMASK, &before, NULL);

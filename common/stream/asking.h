@@ -6,20 +6,21 @@
 #include "common/stream/credential.h"
 #include "common/util/error.h"
 
-/* Limit of queries per process, for the present strangers and those that left. More are refused. */
+/* Limit of queries per process, including those whose caller has left. More are refused. */
 #define ASKINGS_MAX 128
 
 struct asking;
 
-/* Queries the content of the credential `text`, which is copied; NULL: requests a new one. */
+/* Queries the content of the credential `text`, which is copied; NULL: requests a new one. The caller frees the
+ * query. */
 struct asking *asking_begin(const char *text, struct error *error);
 
-/* Descriptor that becomes readable with the answer. */
+/* Returns a descriptor that becomes readable with the answer, which asking_take() then takes. */
 int asking_descriptor(const struct asking *asking);
 
-/* Takes the answer after that: the key and, for a new credential, its text; `text` may be NULL. */
+/* Sets the key and, for a new credential, its text; `text` may be NULL. */
 int asking_take(const struct asking *asking, unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1],
                 struct error *error);
 
-/* Frees the query, with or without an answer. NULL is allowed. */
+/* Frees the query, with or without an answer; NULL is allowed. */
 void asking_free(struct asking *asking);

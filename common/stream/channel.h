@@ -17,39 +17,40 @@ struct tls_session;
 enum channel_result {
     CHANNEL_READS = -1,  /* call again when the socket is readable */
     CHANNEL_WRITES = -2, /* call again when the socket is writable */
-    CHANNEL_BROKEN = -3, /* closed by the peer or the network */
+    CHANNEL_BROKEN = -3, /* the peer or the network closed the connection */
     CHANNEL_FAILED = -4, /* the peer violated TLS or has another key */
-    CHANNEL_WAITS = -5,  /* call again when channel_awaits() is readable; handshake only */
+    CHANNEL_WAITS = -5,  /* call again when channel_awaits() is readable; only of the handshake */
 };
 
 struct channel {
     const struct stream_world_ops *ops;
-    int fd;                    /* owned */
-    struct tls_session *tls;   /* owned; NULL: plain */
-    struct greeting *greeting; /* owned; NULL: none, or after the handshake */
+    int fd;
+    struct tls_session *tls;
+    struct greeting *greeting; /* owned; NULL if there is none, and after the handshake */
 };
 
-/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; then the caller keeps the socket. */
+/* Takes over the socket, with TLS unless `tls` is NULL. -1: out of memory; the caller then keeps the socket. */
 int channel_init(struct channel *channel, const struct stream_world_ops *ops, int fd, struct tls *tls);
 void channel_fini(struct channel *channel);
 
-/* Adds a greeting, which it owns, before TLS. */
+/* Takes over a greeting, to be exchanged before TLS. */
 void channel_greet(struct channel *channel, struct greeting *greeting);
 
-/* Continues greeting and TLS handshake. Returns 0 after both, or a channel_result (FAILED: with an error). */
+/* Continues the greeting and the TLS handshake. Returns 0 after both, or a channel_result; CHANNEL_FAILED comes with an
+ * error. */
 int channel_handshake(struct channel *channel, struct error *error);
 
-/* Descriptor for CHANNEL_WAITS. */
 int channel_awaits(const struct channel *channel);
 
-/* Return the bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes: channel_flush(). */
+/* Both return the number of bytes transferred, at least 1, or a channel_result. TLS may buffer written bytes:
+ * channel_flush(). */
 ssize_t channel_read(struct channel *channel, unsigned char *bytes, size_t size);
 ssize_t channel_write(struct channel *channel, const unsigned char *bytes, size_t size);
 
 /* Returns 0 after the socket has taken all written bytes, else a channel_result. */
 int channel_flush(struct channel *channel);
 
-/* True if the last channel_read() received any bytes, even without returning some. */
+/* True if the last channel_read() received bytes from the socket, even if it returned none. */
 bool channel_has_heard(const struct channel *channel);
 
 /* True if bytes can be read without the socket becoming readable. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A connection and its watches: see connection.h. Input is read into one block, from which frames are taken. Output is
- * written without copying: first frames outside of the session, then the session's memory. If a connection is closed
- * while one of its functions runs it is freed when that returns. */
+ * written without copying: first frames outside of the session, then the session's memory. A connection that is closed
+ * while one of its functions runs is freed when that returns. */
 #include "common/stream/connection.h"
 
 #include "common/stream/channel.h"
@@ -48,13 +48,13 @@ void connection_close(struct connection *connection)
     watch_off(connection, connection->readable);
     watch_off(connection, connection->writable);
     if (connection->awaited != NULL)
-        watch_off(connection, connection->awaited); /* its descriptor belongs to the channel */
+        watch_off(connection, connection->awaited); /* The channel owns this descriptor. */
     channel_fini(&connection->channel);
     if (!connection->is_busy)
         connection_free(connection);
 }
 
-/* Delays connection_free() while a function runs. Returns true if an outer function does so already. */
+/* Delays connection_free() while a function runs. True if an outer function does so already. */
 static bool begin_work(struct connection *connection)
 {
     const bool was_busy = connection->is_busy;
@@ -155,7 +155,6 @@ void connection_beat(struct connection *connection)
     connection_pump(connection);
 }
 
-/* False if the frame is incomplete or the connection is over. */
 static bool take_frame(struct connection *connection)
 {
     const size_t size = connection->input_end - connection->input_begin;
@@ -204,7 +203,8 @@ static void read_all(struct connection *connection)
         pack_input(connection);
         const ssize_t count = channel_read(&connection->channel, connection->input + connection->input_end,
                                            connection->input_capacity - connection->input_end);
-        if (count > 0 || channel_has_heard(&connection->channel)) /* the rest of a TLS record may take long to arrive */
+        if (count > 0 ||
+            channel_has_heard(&connection->channel)) /* The rest of a TLS record may take long to arrive. */
             connection->heard_ns = world_now(connection->world);
         if (count == CHANNEL_READS)
             return;
@@ -234,7 +234,6 @@ static void on_awaited(void *context)
     end_work(connection, was_busy);
 }
 
-/* The socket is not read meanwhile. */
 static void await(struct connection *connection)
 {
     watch_off(connection, connection->readable);
@@ -304,7 +303,7 @@ static void on_writable(void *context)
     else if (connection->state == CONNECTION_OPEN)
         pump(connection);
     if (connection->state == CONNECTION_OPEN && connection->channel.tls != NULL && !connection->is_paused)
-        read_all(connection); /* TLS may have waited to write before it could read */
+        read_all(connection); /* TLS may have waited to write before it could read. */
     end_work(connection, was_busy);
 }
 
@@ -351,7 +350,7 @@ struct connection *connection_new(struct stream_world *world, int fd, bool is_tc
         return NULL;
     }
     ops->prepare(fd, is_tcp, connection->name);
-    /* Without TLS the socket is writable and open at once, but the user is not called before this returns. */
+    /* Without TLS the socket is writable and open at once, but the user must not be called before this returns. */
     wait_to_write(connection, true);
     if (!is_connecting)
         watch_on(connection, connection->readable);

@@ -25,12 +25,12 @@ enum connection_verdict {
 };
 
 struct connection_user {
-    /* Frames can be sent. May be NULL. */
     void (*opened)(struct connection *connection, void *context);
     /* May close the connection. */
     enum connection_verdict (*receive)(struct connection *connection, void *context, const struct frame_head *head,
                                        const unsigned char *body, struct error *error);
-    /* The connection is over; the caller closes it. `why`: fault of the peer; NULL if the connection broke. */
+    /* The connection is over, and the callee closes it. `why` is the fault of the peer, or NULL if the connection
+     * broke. */
     void (*ended)(struct connection *connection, void *context, const char *why);
 };
 
@@ -38,49 +38,48 @@ enum connection_state { CONNECTION_CONNECTS, CONNECTION_SHAKES, CONNECTION_OPEN,
 
 struct connection {
     enum connection_state state;
-    struct stream_world *world; /* borrowed */
+    struct stream_world *world;
     struct channel channel;
     const struct connection_user *user;
     void *context;
-    struct stream_watch *readable, *writable; /* owned */
+    struct stream_watch *readable, *writable;
     struct stream_watch *awaited; /* what the handshake waits for other than the socket; owned; NULL: nothing */
-    bool is_busy;                 /* a function is running and will free a closed connection */
-    bool is_paused;               /* reading is suspended */
-    bool waits;                   /* for writability */
-    unsigned char *input;         /* [input_capacity] unprocessed from input_begin to input_end; owned */
+    bool is_busy;                 /* a function is running, which frees the connection if it was closed */
+    bool is_paused;
+    bool waits;
+    unsigned char *input; /* [input_capacity] unprocessed from input_begin to input_end; owned */
     size_t input_begin, input_end, input_capacity;
-    struct fifo output;      /* frames outside of the session */
-    struct session *session; /* borrowed; NULL: none yet */
+    struct fifo output;
+    struct session *session; /* frames of the session are written after `output`; borrowed; NULL: none yet */
     uint64_t heard_ns, sent_ns;
     uint64_t number; /* order among accepted connections; 0: not accepted */
     int refusal;     /* errno of a failed attempt to connect */
     char name[ENDPOINT_NAME_MAX];
 };
 
-/* Takes over a socket, with TLS unless `tls` is NULL. NULL if memory runs out; then the socket is closed. */
+/* Takes over a socket, with TLS unless `tls` is NULL. If memory runs out, closes the socket and returns NULL. */
 struct connection *connection_new(struct stream_world *world, int fd, bool is_tcp, bool is_connecting, struct tls *tls,
                                   const struct connection_user *user, void *context);
 
-/* Closes it immediately. NULL is allowed. */
 void connection_close(struct connection *connection);
 
 void connection_give(struct connection *connection, const struct connection_user *user, void *context);
 
-/* Sets the largest frame to accept. */
+/* Sets the size of the largest frame that is accepted. */
 int connection_widen(struct connection *connection, size_t body_bytes);
 
-/* Sends a frame outside of a session with nothing to write. -1: out of memory. The connection may be over then. */
+/* Sends a frame outside of a session, which has nothing to write. -1: out of memory. Afterwards the connection may be
+ * over, as after each of the next functions. */
 int connection_send(struct connection *connection, enum frame_type type, const unsigned char *body, size_t size);
 
-/* Sends an acknowledgement if it needs a frame of its own. The connection may be over afterwards. */
+/* Sends an acknowledgement if it needs a frame of its own. */
 void connection_beat(struct connection *connection);
 
-/* Writes pending output as far as possible. The connection may be over afterwards. */
+/* Writes pending output as far as possible. */
 void connection_pump(struct connection *connection);
 
-/* Reads the socket without waiting for its event. The connection may be over afterwards. */
+/* Reads the socket without waiting for its event. */
 void connection_look(struct connection *connection);
 
-/* Suspend and resume reading. The connection may be over after connection_resume(). */
 void connection_pause(struct connection *connection);
 void connection_resume(struct connection *connection);

@@ -14,8 +14,8 @@
 
 #define CREDENTIAL_MAX FRAME_CREDENTIAL_MAX
 
-/* Draws a key and makes a credential of it, with NUL. */
+/* Draws a key and makes a credential of it. `text` ends with a NUL. */
 int credential_make(unsigned char key[STREAM_KEY_BYTES], char text[CREDENTIAL_MAX + 1], struct error *error);
 
-/* Opens a credential made by this user for a key, which must not have been opened on this host before. */
+/* Takes the key out of a credential that this user made and that was not yet opened on this host. */
 int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struct error *error);

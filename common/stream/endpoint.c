@@ -21,7 +21,7 @@
 #include <unistd.h>
 
 #define STREAM_BACKLOG 128
-/* Attempts to take a name that others take and release meanwhile. */
+/* Number of attempts to take a name that others may take and release. */
 #define NAME_TRIES_MAX 5
 
 _Static_assert(STREAM_PATH_MAX == sizeof((struct sockaddr_un *)0)->sun_path, "the path of a socket");

@@ -9,10 +9,9 @@
 #include <sys/socket.h>
 #include <sys/types.h>
 
-/* Identifies the file of a socket. */
 struct endpoint_file {
     dev_t device;
-    ino_t inode; /* 0: none */
+    ino_t inode; /* 0: no file */
 };
 
 /* Listens without blocking and sets the actual port. Returns the socket, owned by the caller, and its `file`, or -1. */
@@ -21,7 +20,6 @@ int endpoint_listen(struct stream_address *address, struct endpoint_file *file, 
 /* Removes the file unless it was replaced. */
 void endpoint_unlink(const struct stream_address *address, const struct endpoint_file *file);
 
-/* Addresses of a name, to be tried in turn. */
 #define ENDPOINT_TARGETS_MAX 8
 
 struct endpoint_target {
@@ -37,10 +35,9 @@ int endpoint_resolve(struct endpoint_target *target, const struct stream_address
  * -1 with errno. */
 int endpoint_connect(struct endpoint_target *target);
 
-/* Returns 0, or the errno of the failed connection. */
 int endpoint_connected(int fd);
 
-/* True if the peer of a Unix socket belongs to this user; sets `user`. */
+/* True if the peer of a Unix socket belongs to this user. Sets `user`. */
 bool endpoint_is_own(int fd, uid_t *user);
 
 /* Sets a connected socket to send without delay, and writes the peer's name. */

@@ -14,10 +14,10 @@ void fifo_fini(struct fifo *fifo);
 
 size_t fifo_size(const struct fifo *fifo);
 
-/* The used bytes, valid until the next append or drop. */
+/* Returns the used bytes, valid until the next append or drop. */
 unsigned char *fifo_first(const struct fifo *fifo);
 
-/* Appends `size` >= 1 bytes, to be written by the caller. NULL if memory runs out, with the queue unchanged. */
+/* Appends `size` >= 1 bytes, which the caller writes. NULL if memory runs out, with the queue unchanged. */
 unsigned char *fifo_append(struct fifo *fifo, size_t size);
 
 void fifo_drop(struct fifo *fifo, size_t size);

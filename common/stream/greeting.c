@@ -56,7 +56,6 @@ static int greeting_write(struct greeting *greeting, const struct stream_world_o
     return 0;
 }
 
-/* Requests a credential from munge and puts it after the head. */
 static int get_credential(struct greeting *greeting, struct error *error)
 {
     char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;
@@ -86,7 +85,6 @@ static int greeting_read(struct greeting *greeting, const struct stream_world_op
     return 0;
 }
 
-/* Peeks at the first byte. */
 static int tell_kind(struct greeting *greeting, const struct stream_world_ops *ops, int fd)
 {
     unsigned char first;
@@ -108,7 +106,7 @@ static int take_head(struct greeting *greeting, struct error *error)
     return 0;
 }
 
-/* Opens the credential with munge. If it is refused the greeting has no key. */
+/* Opens the credential with munge. If it is refused, the greeting has no key. */
 static int open_credential(struct greeting *greeting)
 {
     char *text = (char *)greeting->bytes + FRAME_GREETING_BYTES;

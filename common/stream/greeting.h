@@ -16,22 +16,20 @@
 struct stream_world_ops;
 
 struct greeting {
-    bool brings; /* this end connects and sends it; else receives it */
+    bool brings; /* this end connects and sends the greeting; else it receives one */
     bool is_over;
     bool has_key;
     unsigned char key[STREAM_KEY_BYTES];
-    struct error refusal;  /* error if TLS fails; empty: a general one */
-    struct asking *asking; /* owned; NULL: no query */
-    size_t done, size;     /* bytes transferred, and their total */
+    struct error refusal; /* the error if TLS fails; empty: a general one */
+    struct asking *asking;
+    size_t done, size;
     unsigned char bytes[FRAME_GREETING_BYTES + CREDENTIAL_MAX + 1];
 };
 
-/* `brings`: for the connecting end, which sends it; else for the listening end. */
 struct greeting *greeting_new(bool brings);
 
 /* Continues. Returns 0 after the end, or a channel_result, with an error for CHANNEL_FAILED. After CHANNEL_WAITS call
  * again when the descriptor of `asking` is readable. */
 int greeting_go_on(struct greeting *greeting, const struct stream_world_ops *ops, int fd, struct error *error);
 
-/* NULL is allowed. */
 void greeting_free(struct greeting *greeting);

@@ -18,10 +18,9 @@
 #include <string.h>
 
 #define NS_PER_MS 1000000
-/* Number of missed beats after which the peer counts as silent. */
+/* After this many missed beats the peer counts as silent. */
 #define BEATS_OF_SILENCE 4
 
-/* The joined peer; NULL: not joined yet. */
 static struct peer *joined_peer(const struct streams *streams)
 {
     return streams->peer_count > 0 ? streams->peers[0] : NULL;
@@ -73,7 +72,7 @@ static void send_hello(struct connection *connection, void *context)
         memcpy(hello.token, peer->token, sizeof hello.token);
         hello.received = peer->session.received;
     } else
-        joiner->deadline_ns = STREAM_NEVER; /* the answer may take until the end of the patience */
+        joiner->deadline_ns = STREAM_NEVER; /* The answer may take until the end of the patience. */
     frame_hello_encode(&hello, body);
     joiner->beaten_ns = streams_now(streams);
     streams_wake(streams, joiner->beaten_ns + streams->times.beat_ns);
@@ -130,7 +129,7 @@ static enum connection_verdict receive_answer(struct connection *connection, voi
     struct frame_welcome welcome;
     char line[TEXT_MAX + 1];
     switch (head->type) {
-    case FRAME_BEAT: return FRAME_IS_GOOD; /* the set needs time to answer */
+    case FRAME_BEAT: return FRAME_IS_GOOD; /* The set needs time to answer. */
     case FRAME_REFUSED:
         if (frame_refused_decode(line, body, head->size, error) < 0)
             return FRAME_IS_BAD;
@@ -176,7 +175,6 @@ static void end_attempt(struct connection *connection, void *context, const char
 static const struct connection_user joiner_user = {
     .opened = send_hello, .receive = receive_answer, .ended = end_attempt};
 
-/* Begins an attempt, or sets the time of the next one. */
 static void joiner_try(struct streams *streams)
 {
     struct joiner *joiner = streams->joiner;
@@ -270,7 +268,6 @@ void joiner_free(struct joiner *joiner)
     free(joiner);
 }
 
-/* Fails if the peer would reject the HELLO. */
 static int check_lineup(const struct stream_lineup *lineup, struct error *error)
 {
     struct frame_hello hello;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The listening end. A connection is a stranger until its HELLO has arrived; strangers without a HELLO get no answer.
- * Their number, memory and time are limited. If all places are taken a new stranger replaces the oldest one without a
+ * Their number, memory and time are limited. If all places are taken, a new stranger replaces the oldest one without a
  * HELLO, so that silent strangers cannot keep pods out. */
 #include "common/stream/peer.h"
 
@@ -48,7 +48,6 @@ void stranger_free(struct stranger *stranger)
     free(stranger);
 }
 
-/* The connection now has another owner. */
 static void stranger_release(struct stranger *stranger)
 {
     stranger->connection = NULL;

@@ -23,7 +23,6 @@ static int refuse_credential(munge_err_t reason, munge_ctx_t context, struct err
     return error_set(error, "munge: %.150s", text != NULL ? text : munge_strerror(reason));
 }
 
-/* A context for munged, owned by the caller. */
 static munge_ctx_t new_context(struct error *error)
 {
     const char *socket = getenv("HDSS_MUNGE_SOCKET");
@@ -36,7 +35,7 @@ static munge_ctx_t new_context(struct error *error)
     return NULL;
 }
 
-/* For the joining end, which can use the set's ticket instead. */
+/* The joining end can use the set's ticket instead. */
 static int refuse_to_make(munge_err_t reason, munge_ctx_t context, struct error *error)
 {
     struct error why;
@@ -88,7 +87,7 @@ int credential_open(const char *text, unsigned char key[STREAM_KEY_BYTES], struc
     gid_t group;
     if (context == NULL)
         return -1;
-    /* munge returns the payload even if the credential was opened before or has expired */
+    /* munge returns the payload even if the credential was opened before or has expired. */
     const munge_err_t reason = munge_decode(text, context, &bytes, &size, &user, &group);
     const struct credential_payload *payload = bytes;
     if (reason != EMUNGE_SUCCESS)

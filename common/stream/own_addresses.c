@@ -43,7 +43,6 @@ bool own_address_is_for_others(const struct sockaddr *address)
     }
 }
 
-/* False unless others can use the address and it is of the family. */
 static bool take_address(struct stream_address *taken, const struct ifaddrs *one, int family, uint16_t port)
 {
     struct sockaddr_in ipv4;

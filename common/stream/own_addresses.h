@@ -15,8 +15,7 @@ bool own_addresses_are_meant(const struct stream_address *address);
 /* Replaces :: by 0.0.0.0 if the system has no IPv6. */
 void own_addresses_settle(struct stream_address *address);
 
-/* Lists addresses of active interfaces with the port of `anywhere`, IPv4 first. Returns their number <= `room`. */
+/* Lists addresses of active interfaces with the port of `anywhere`, IPv4 first. Returns how many, at most `room`. */
 size_t own_addresses_list(const struct stream_address *anywhere, struct stream_address *list, size_t room);
 
-/* True for IP addresses that other machines can connect to: neither loopback nor IPv6 link-local. */
 bool own_address_is_for_others(const struct sockaddr *address);

@@ -17,14 +17,11 @@
 
 struct tls;
 
-/* Limit of strangers and asking peers together. */
-#define STRANGERS_MAX 64
-/* Limit of peers of one end. */
+#define STRANGERS_MAX    64
 #define STREAM_PEERS_MAX (1u << 16)
-/* Limit of messages waiting for streams_poll(): above it nothing is read. */
+/* Limit of the bytes that wait for streams_poll(): above it nothing is read. */
 #define INBOX_MAX ((size_t)4 << 20)
 
-/* Times in nanoseconds; tests use others. */
 struct stream_times {
     uint64_t beat_ns;    /* pause in output before a BEAT */
     uint64_t silence_ns; /* pause in input after which a connection counts as broken */
@@ -39,16 +36,15 @@ struct stream_times {
  * begins within that time. */
 #define STREAM_RETURN_NS      (STREAM_CLOSED_NS / 4)
 #define STREAM_RETURN_MOST_NS STREAM_HELLO_NS
-/* Pause between attempts to reconnect. */
 #define STREAM_RETRY_LEAST_NS UINT64_C(50000000)
 #define STREAM_RETRY_MOST_NS  UINT64_C(500000000)
 
 #define STREAM_NEVER UINT64_MAX
 
 enum peer_state {
-    PEER_ASKS,    /* wants to join; the user of the streams is told of it */
-    PEER_STAYS,   /* the user has accepted it */
-    PEER_IS_GONE, /* and does not come back */
+    PEER_ASKS,  /* wants to join; the user of the streams is told of it */
+    PEER_STAYS, /* the user has accepted it */
+    PEER_IS_GONE,
 };
 
 struct peer {
@@ -60,25 +56,25 @@ struct peer {
     uint32_t first_rank;
     struct session session;
     struct connection *connection; /* owned; NULL: broken */
-    uint64_t newest;               /* number of its latest connection */
-    uint64_t gone_ns;              /* end of the grace time of a broken connection */
-    uint64_t beaten_ns;            /* time of the last BEAT */
-    bool is_silent;                /* its connection ends for lack of input */
-    size_t kept;                   /* its messages and data waiting for streams_poll() */
-    bool is_due;                   /* event `due` follows after these */
+    uint64_t newest;
+    uint64_t gone_ns; /* end of the grace time of a broken connection */
+    uint64_t beaten_ns;
+    bool is_silent; /* its connection ends for lack of input */
+    size_t kept;    /* how many of its messages and data wait for streams_poll(); the event `due` follows if is_due */
+    bool is_due;
     enum stream_event_type due;
-    bool is_unflushed; /* is in the list of peers with gathered output */
+    bool is_unflushed; /* it is in the list of peers with gathered output */
     struct peer *next_unflushed;
-    bool has_left;   /* sent BYE */
-    bool is_parted;  /* received BYE */
-    bool is_dropped; /* the user wants no more events */
+    bool has_left;  /* sent BYE */
+    bool is_parted; /* received BYE */
+    bool is_dropped;
 };
 
 /* A connection without a HELLO, or a refused one that may still read the reason. */
 struct stranger {
     struct stranger *next, **link;
     struct streams *streams;
-    struct connection *connection; /* owned */
+    struct connection *connection;
     uint64_t deadline_ns;
 };
 
@@ -86,8 +82,8 @@ struct listener {
     struct streams *streams;
     struct stream_address address;
     struct endpoint_file file;
-    int fd;                     /* owned */
-    struct stream_watch *watch; /* owned */
+    int fd;
+    struct stream_watch *watch;
 };
 
 enum joiner_answer {
@@ -100,49 +96,49 @@ struct joiner {
     struct endpoint_target target;
     struct stream_address address;
     struct stream_lineup lineup;
-    struct connection *connection; /* attempt in progress; owned */
-    uint64_t deadline_ns;          /* of the attempt */
-    uint64_t retry_ns;             /* start of the next attempt; STREAM_NEVER */
+    struct connection *connection;
+    uint64_t deadline_ns;
+    uint64_t retry_ns; /* start of the next attempt; STREAM_NEVER */
     uint64_t backoff_ns;
     uint64_t return_ns; /* limit of the next attempt to reconnect */
     uint64_t beaten_ns;
     uint64_t until_ns; /* end of the patience for the first welcome */
     enum joiner_answer answer;
-    struct error reason; /* reason of the refusal or the last failure */
+    struct error reason;
     struct stream_welcome welcome;
-    char *words; /* owned */
+    char *words;
 };
 
 struct streams {
     struct streams_setup setup;
-    struct stream_world machine; /* unless another world is given */
-    struct stream_world *world;  /* borrowed */
+    struct stream_world machine; /* used unless another world is given */
+    struct stream_world *world;
     struct stream_times times;
-    struct tls *tls; /* owned; NULL: none */
+    struct tls *tls;
     struct listener *listeners;
     size_t listener_count;
     struct stranger *strangers;
-    unsigned waiting;    /* strangers and asking peers */
-    uint64_t accepted;   /* number of connections so far */
-    struct peer **peers; /* [peer_count] in order of number; owned */
+    unsigned waiting; /* strangers and asking peers */
+    uint64_t accepted;
+    struct peer **peers; /* [peer_count] sorted by number; owned */
     size_t peer_count, peer_capacity;
     unsigned next_number;
-    size_t gone;       /* number of ended peers in the list */
-    size_t due;        /* number of peers with an event and no waiting messages */
-    struct fifo inbox; /* incoming messages */
+    size_t gone;
+    size_t due; /* peers with an event and no waiting messages */
+    struct fifo inbox;
     struct fifo polled;
-    size_t polled_bytes;        /* size of the last returned message */
-    bool is_full;               /* connections are paused */
-    bool gathers;               /* output is held back until streams_flush() */
-    struct peer *unflushed;     /* peers with such output; borrowed */
-    struct joiner *joiner;      /* owned; NULL at the listening end */
-    struct stream_watch *timer; /* owned */
-    uint64_t wakes_ns;          /* its time */
-    uint64_t due_ns;            /* the same, but not before it was set */
-    uint64_t stood_ns;          /* last time this end was found to have been stopped; 0: never */
-    uint64_t warned_ns;         /* last warning about a stranger */
-    unsigned unwarned;          /* strangers since then */
-    uint64_t listens_ns;        /* when connections are accepted again; 0: now */
+    size_t polled_bytes;
+    bool is_full;
+    bool gathers;           /* output is held back until streams_flush() */
+    struct peer *unflushed; /* peers with such output */
+    struct joiner *joiner;
+    struct stream_watch *timer;
+    uint64_t wakes_ns;
+    uint64_t due_ns;    /* `wakes_ns`, but not before it was set */
+    uint64_t stood_ns;  /* when this end was last found to have been stopped; 0: never */
+    uint64_t warned_ns; /* when a stranger was last warned about; `unwarned` have come since */
+    unsigned unwarned;
+    uint64_t listens_ns; /* when connections are accepted again; 0: now */
 };
 
 struct streams *streams_new(const struct streams_setup *setup, struct error *error);
@@ -152,7 +148,7 @@ uint64_t streams_now(const struct streams *streams);
 /* Sets the timer to `at_ns` or earlier. */
 void streams_wake(struct streams *streams, uint64_t at_ns);
 
-/* True if this end was stopped until just now, as on a suspended or very busy machine. */
+/* True if this end was stopped until now, as on a suspended or very busy machine. */
 bool streams_have_stood(const struct streams *streams, uint64_t now);
 
 /* Stores a message or data for streams_poll(). */
@@ -161,17 +157,14 @@ int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_t
 
 void streams_warn(struct streams *streams, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* NULL if memory runs out or there are too many peers. */
 struct peer *peer_new(struct streams *streams, const struct stream_lineup *lineup);
 void peer_free(struct peer *peer);
 
-/* NULL: ended, with all events returned. */
 struct peer *peer_find(const struct streams *streams, unsigned number);
 
-/* Extends the time limits by the time for which this end was stopped. */
+/* Extends the peer's time limits by the time for which this end was stopped. */
 void peer_wait_longer(struct peer *peer, uint64_t now, uint64_t stood_ns);
 
-/* Takes over the connection of an asking peer. */
 void peer_take(struct peer *peer, struct connection *connection);
 
 /* Sets the connection, over which a WELCOME is sent before peer_go_on(). */
@@ -183,10 +176,9 @@ void peer_go_on(struct peer *peer, struct connection *connection, uint64_t recei
 /* Ends the peer and closes its connection. If `is_told`, the user gets the event `told`. */
 void peer_end(struct peer *peer, bool is_told, enum stream_event_type told);
 
-/* Cancels its pending event. */
 void peer_tell_nothing(struct peer *peer);
 
-/* Does what is due and returns the time of the next call. */
+/* Does what is due. Returns the time of the next call. */
 uint64_t peer_tick(struct peer *peer, uint64_t now);
 
 void stranger_free(struct stranger *stranger);

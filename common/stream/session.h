@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A session: makes broken connections harmless. The messages of each direction are numbered implicitly from 1. The
+/* A session makes broken connections harmless. The messages of each direction are numbered implicitly from 1. The
  * sender stores each frame until it is acknowledged; the receiver counts. The head of each frame acknowledges the
  * frames received by its sender. On a new connection both ends exchange their counts, and missing frames are sent
  * again: none is lost or duplicated. No sockets or clocks are used here.
@@ -14,38 +14,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Unacknowledged input after which an acknowledgement is sent by itself. */
+/* After this much unacknowledged input an acknowledgement is sent without waiting for output. */
 #define SESSION_ACK_BYTES (64u << 10)
 #define SESSION_KEPT_MAX  ((size_t)1 << 30)
 
 struct session {
-    struct fifo kept;      /* unacknowledged frames with heads */
+    struct fifo kept;      /* unacknowledged frames with their heads */
     uint64_t acknowledged; /* frames that the peer has */
     uint64_t written;      /* frames written completely, on any connection */
-    /* frames written completely on this connection or not needed on it: upper bound of acknowledgements */
+    /* frames written completely on this connection, or not needed on it: upper bound of acknowledgements */
     uint64_t whole;
     size_t written_to;   /* bytes of `kept` written on this connection */
-    size_t unbegun_from; /* offset in `kept` of the first frame not begun */
-    uint64_t received;   /* frames of the peer */
+    size_t unbegun_from; /* offset in `kept` of the first frame of which nothing was written */
+    uint64_t received;
     size_t untold_bytes; /* bytes received since the last acknowledgement */
 };
 
 void session_init(struct session *session);
 void session_fini(struct session *session);
 
-/* Stores a MESSAGE, DATA or BYE for output. -1 without memory or beyond SESSION_KEPT_MAX; nothing is changed. */
+/* Stores a MESSAGE, DATA or BYE for output. -1 if memory runs out or beyond SESSION_KEPT_MAX; nothing is changed. */
 int session_add(struct session *session, enum frame_type type, const unsigned char *bytes, size_t size);
 
-/* The next bytes to write, with acknowledgements filled in; *size is 0 if there are none. Valid until the next call. */
+/* Returns the next bytes to write, with acknowledgements filled in, valid until the next call; *size is 0 if there are
+ * none. The caller tells by session_wrote() how many it has written. */
 const unsigned char *session_output(struct session *session, size_t *size);
 
-/* The first `size` of these bytes were written. */
 void session_wrote(struct session *session, size_t size);
 
 /* True if no output is pending, so that a frame outside of the session may be written. */
 bool session_is_written(const struct session *session);
 
-/* Makes a BEAT, which acknowledges all input; only if session_is_written(). */
+/* Makes a BEAT, which acknowledges all input. Only if session_is_written(). */
 void session_beat(struct session *session, unsigned char out[FRAME_HEAD_BYTES]);
 
 /* Counts a MESSAGE, DATA or BYE of the peer; `size` is that of the whole frame. */
@@ -63,6 +63,6 @@ bool session_can_resume(const struct session *session, uint64_t received);
 /* Resumes on a new connection. The peer has `received` frames. */
 void session_resume(struct session *session, uint64_t received);
 
-/* Bytes not acknowledged, and bytes not written yet, heads included. */
+/* Bytes that are not acknowledged, and bytes that are not written yet, heads included. */
 size_t session_unacknowledged(const struct session *session);
 size_t session_unwritten(const struct session *session);

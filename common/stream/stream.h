@@ -28,14 +28,12 @@ struct streams;
 #define STREAM_GRACE_NS  UINT64_C(10000000000)
 #define STREAM_CLOSED_NS UINT64_C(2000000000)
 
-/* Description of a pod that joins. */
 struct stream_lineup {
     uint32_t workers;           /* 1 to 2^20 */
-    uint32_t cores;             /* usable by its ranks */
+    uint32_t cores;             /* that its ranks may use */
     char name[STREAM_NAME_MAX]; /* of its node up to the first dot: one or more graphic ASCII characters */
 };
 
-/* Answer to a pod. */
 struct stream_welcome {
     uint32_t first_rank; /* of its master; its workers follow */
     const char *words;   /* command line for its ranks, each word with '\0' */
@@ -56,17 +54,17 @@ enum stream_event_type {
 struct stream_event {
     enum stream_event_type type;
     unsigned peer;
-    const unsigned char *bytes; /* MESSAGE, DATA; valid until the next call */
+    const unsigned char *bytes; /* of MESSAGE and DATA; valid until the next call */
     size_t size;
     struct stream_lineup lineup;
 };
 
 struct streams_setup {
-    struct event_base *base;    /* borrowed */
-    struct stream_world *world; /* borrowed; NULL: the real one. Tests use others: world.h */
+    struct event_base *base;
+    struct stream_world *world; /* borrowed, like `base`; NULL: the real one. Tests use others: world.h */
     /* [STREAM_KEY_BYTES] pre-shared key; NULL: no listening at ports, and joining at ports needs a munge credential */
     const unsigned char *key;
-    uint64_t grace_ns;  /* grace time of a silent peer */
+    uint64_t grace_ns;
     uint64_t closed_ns; /* grace time after a connection was closed, as when a process ends */
     void (*warn)(void *context, const char *line); /* for refused strangers; may be NULL */
     void *context;
@@ -77,7 +75,7 @@ struct streams_setup {
 struct streams *streams_listen(const struct streams_setup *setup, const struct stream_address *addresses, size_t count,
                                struct error *error);
 
-/* The address with this index, with its actual port. */
+/* Returns the address with this index, with its actual port. */
 const struct stream_address *streams_address(const struct streams *streams, size_t index);
 
 /* Joins as a pod: serves the base until it is welcomed, at most `patience_ns`. The words of the welcome belong to the
@@ -87,20 +85,21 @@ struct streams *streams_join(const struct streams_setup *setup, const struct str
                              const struct stream_lineup *lineup, uint64_t patience_ns, struct stream_welcome *welcome,
                              struct error *error);
 
-/* The next event of any peer; false: none. Peer numbers are not reused; calls for ended peers do nothing. */
+/* Takes the next event of any peer. False if there is none. Peer numbers are not reused; calls for ended peers do
+ * nothing. */
 bool streams_poll(struct streams *streams, struct stream_event *event);
 
 /* Reads available input, with one system call if there is none. It turns the base only if there are many peers, so the
  * caller must still turn the base from time to time. */
 void streams_look(struct streams *streams);
 
-/* Answer a pod that wants to join. The welcome is copied; the line of a refusal is shown to the pod's user.
- * -1: out of memory; then the pod is refused. */
+/* Answer a pod that wants to join. The welcome is copied; the pod's user sees the line of a refusal. -1: out of memory;
+ * the pod is then refused. */
 int streams_welcome(struct streams *streams, unsigned peer, const struct stream_welcome *welcome);
 void streams_refuse(struct streams *streams, unsigned peer, const char *line);
 
-/* Sends a message of 1 to MESSAGE_MAX bytes, which is copied, as soon as the socket accepts it. Does nothing if the
- * peer is not open. -1 if memory runs out, or a disconnected peer has 1 GiB unacknowledged. */
+/* Sends a copy of a message of 1 to MESSAGE_MAX bytes, as soon as the socket accepts it. Does nothing if the peer is
+ * not open. -1 if memory runs out, or a disconnected peer has 1 GiB unacknowledged. */
 int streams_send(struct streams *streams, unsigned peer, const unsigned char *bytes, size_t size);
 
 /* Like streams_send(), for 1 to STREAM_DATA_MAX bytes of data, in order with messages, at the joining end. */
@@ -110,11 +109,11 @@ int streams_send_data(struct streams *streams, unsigned peer, const unsigned cha
 void streams_gather(struct streams *streams);
 void streams_flush(struct streams *streams);
 
-/* Unacknowledged bytes of messages and data, 8 more for each. The peer acknowledges with all its output, after 64 KiB,
- * and after a quarter of a second. */
+/* Returns the number of unacknowledged bytes of messages and data, 8 more for each. The peer acknowledges with all its
+ * output, after 64 KiB, and after a quarter of a second. */
 size_t streams_unsent(const struct streams *streams, unsigned peer);
 
-/* True if data may be sent: little output waits for the socket and at most STREAM_UNACKNOWLEDGED_MAX bytes are
+/* True if data may be sent: little output waits for the socket, and at most STREAM_UNACKNOWLEDGED_MAX bytes are
  * unacknowledged. This keeps the data in the cache and limits the memory of both ends. */
 #define STREAM_UNACKNOWLEDGED_MAX ((size_t)8 << 20)
 bool streams_has_room(const struct streams *streams, unsigned peer);
@@ -126,7 +125,7 @@ bool streams_is_open(const struct streams *streams, unsigned peer);
  * closed when all output is acknowledged. */
 void streams_part(struct streams *streams, unsigned peer);
 
-/* Cuts the peer off: no more events, and no return. */
+/* Cuts the peer off: it causes no more events, and cannot return. */
 void streams_drop(struct streams *streams, unsigned peer);
 
 /* True if each peer has acknowledged all output or has ended. */

@@ -44,7 +44,7 @@ void streams_wake(struct streams *streams, uint64_t at_ns)
     if (at_ns >= streams->wakes_ns)
         return;
     const uint64_t due_ns = at_ns > now ? at_ns : now;
-    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* keeps a time that is overdue */
+    if (streams->wakes_ns == STREAM_NEVER || due_ns < streams->due_ns) /* A time that is overdue stays. */
         streams->due_ns = due_ns;
     streams->wakes_ns = at_ns;
     streams->world->ops->watch_at(streams->timer, due_ns - now);
@@ -63,7 +63,7 @@ bool streams_have_stood(const struct streams *streams, uint64_t now)
            (streams->stood_ns != 0 && now < streams->stood_ns + streams->times.silence_ns);
 }
 
-/* If this process was stopped meanwhile, its peers have that much more time. */
+/* If this process was stopped, its peers get that much more time. */
 static void forgive_silence(struct streams *streams, uint64_t now)
 {
     if (!is_so_late(streams, now))
@@ -79,7 +79,7 @@ static void on_streams_time(void *context)
     const uint64_t now = streams_now(streams);
     uint64_t next = STREAM_NEVER, at;
     forgive_silence(streams, now);
-    streams->wakes_ns = 0; /* the timer is set below */
+    streams->wakes_ns = 0; /* The timer is set below. */
     for (struct stranger *stranger = streams->strangers, *after; stranger != NULL; stranger = after) {
         after = stranger->next;
         if (now >= stranger->deadline_ns)
@@ -178,7 +178,6 @@ int streams_keep(struct streams *streams, struct peer *peer, enum stream_event_t
     return 0;
 }
 
-/* Swaps the inbox and resumes all connections. */
 static void turn_inbox(struct streams *streams)
 {
     const struct fifo polled = streams->polled;
@@ -191,7 +190,8 @@ static void turn_inbox(struct streams *streams)
             connection_resume(streams->peers[i]->connection);
 }
 
-/* Takes the next message. Returns its peer, which exists while any of its messages are stored; NULL: no message. */
+/* Takes the next message. Returns its peer, which exists while any of its messages are stored, or NULL if there is no
+ * message. */
 static struct peer *poll_message(struct streams *streams, struct stream_event *event)
 {
     struct kept_message kept;
@@ -230,7 +230,6 @@ static void forget_gone(struct streams *streams)
     streams->peer_count = kept;
 }
 
-/* Returns the event of a peer without waiting messages. */
 static bool poll_peer(struct streams *streams, struct stream_event *event)
 {
     if (streams->due == 0)
@@ -264,7 +263,6 @@ bool streams_poll(struct streams *streams, struct stream_event *event)
 #define LOOK_CONNECTED_MAX 3
 #define LOOK_PEERS_MAX     64
 
-/* False if there are too many of either. */
 static bool list_few_connections(struct streams *streams, struct connection *few[LOOK_CONNECTED_MAX], unsigned *count)
 {
     *count = 0;
@@ -400,7 +398,7 @@ size_t streams_unsent(const struct streams *streams, unsigned number)
     return peer != NULL ? session_unacknowledged(&peer->session) : 0;
 }
 
-/* Output waiting for the socket above which no data are accepted. */
+/* If more output waits for the socket, no data are accepted. */
 #define UNWRITTEN_MAX ((size_t)256 << 10)
 
 bool streams_has_room(const struct streams *streams, unsigned number)

@@ -43,7 +43,6 @@ bool ticket_may_name_port(void)
 #endif
 }
 
-/* True for a non-empty name that fits in the line. */
 static bool is_machine(const char *name)
 {
     size_t length = 0;
@@ -136,7 +135,6 @@ static int parse_machine(struct ticket *ticket, const char *name, struct error *
     return 0;
 }
 
-/* Checks the sum, which must be the last line. */
 static int check_sum(const char *text, struct error *error)
 {
     char sum[sizeof SUM + 9];
@@ -144,7 +142,7 @@ static int check_sum(const char *text, struct error *error)
     if (line == NULL)
         return 0;
     snprintf(sum, sizeof sum, SUM "%08" PRIx32 "\n", crc32c(0, text, (size_t)(line + 1 - text)));
-    const char *rest = line + 1 + strlen(sum); /* empty lines may follow */
+    const char *rest = line + 1 + strlen(sum); /* Empty lines may follow. */
     return strncmp(line + 1, sum, strlen(sum)) == 0 && rest[strspn(rest, "\n")] == '\0'
                ? 0
                : error_set(error, "it is damaged; if it was changed by hand, remove its line 'sum'");
@@ -159,7 +157,7 @@ static int parse_line(struct ticket *ticket, const char *line, bool *has_key, st
     if (strncmp(line, MACHINE, strlen(MACHINE)) == 0)
         return parse_machine(ticket, line + strlen(MACHINE), error);
     if (strncmp(line, SUM, strlen(SUM)) == 0)
-        return 0; /* already checked */
+        return 0; /* This line was checked before. */
     if (strncmp(line, ADDRESS, strlen(ADDRESS)) != 0 || ticket->count == TICKET_ADDRESSES_MAX)
         return error_set(error, "it has a line that no version of HDSS known here writes: '%.60s'", line);
     return stream_address_parse(&ticket->addresses[ticket->count++], line + strlen(ADDRESS), error);
@@ -187,7 +185,6 @@ int ticket_parse(struct ticket *ticket, const char *text, struct error *error)
     return result;
 }
 
-/* Reads only the first line. True if the file cannot be read, which is reported later. */
 static bool may_be_ticket(const char *path)
 {
     char line[sizeof HEAD + 1] = "";

@@ -10,16 +10,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Name in the folder of the set. */
-#define TICKET_NAME "pods"
-/* Suffix of the Unix socket next to it. */
+#define TICKET_NAME          "pods"
 #define TICKET_SOCKET_ENDING ".socket"
 /* Longest ticket path to which TICKET_SOCKET_ENDING can still be added. */
 #define TICKET_PATH_LENGTH_MAX (STREAM_PATH_MAX - sizeof TICKET_SOCKET_ENDING)
 
 #define TICKET_ADDRESSES_MAX 16
-/* With NUL. */
-#define TICKET_MACHINE_MAX 65
+#define TICKET_MACHINE_MAX   65
 
 struct ticket {
     struct stream_address addresses[TICKET_ADDRESSES_MAX]; /* [count] in the order of attempts */
@@ -28,26 +25,26 @@ struct ticket {
     unsigned char key[STREAM_KEY_BYTES];
 };
 
-/* True if pods can join at a port, which needs TLS: built with OpenSSL. */
+/* True if pods can join at a port, which needs OpenSSL. */
 bool ticket_may_name_port(void);
 
 /* Sets `machine` to the boot id of this machine, or its host name. */
 void ticket_name_machine(struct ticket *ticket);
 
 /* True if the address may lead to the set from this machine: the same Unix path on another machine may belong to
- * another set, and its key is not checked. */
+ * another set, whose key is not checked. */
 bool ticket_leads_from_here(const struct ticket *ticket, const struct stream_address *address);
 
-/* A ticket of this machine with a new key and without addresses. Fails if the system provides no random bytes. */
+/* Makes a ticket of this machine with a new key and without addresses. Fails if the system provides no random bytes. */
 int ticket_init(struct ticket *ticket, struct error *error);
 
-/* The text of the file; freed by the caller. */
+/* Returns the text of the file, which the caller frees. */
 char *ticket_text(const struct ticket *ticket);
 
 /* Replaces the file, with mode 0600. */
 int ticket_write(const struct ticket *ticket, const char *path, struct error *error);
 
-/* Reads a file that belongs to this user and is unreadable for others. */
+/* Reads a file that must belong to this user and be unreadable for others. */
 int ticket_read(struct ticket *ticket, const char *path, struct error *error);
 
 int ticket_parse(struct ticket *ticket, const char *text, struct error *error);

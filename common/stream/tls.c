@@ -33,7 +33,7 @@
 
 struct tls {
     SSL_CTX *context;
-    SSL_SESSION *key; /* the common key for OpenSSL; NULL: none */
+    SSL_SESSION *key;
     BIO_METHOD *socket;
     bool listens;
 };
@@ -42,13 +42,13 @@ struct tls_session {
     SSL *ssl;
     SSL_SESSION *key; /* key of this connection only; owned; NULL: the common one */
     const struct stream_world_ops *ops;
-    int fd;                        /* borrowed */
-    struct fifo output;            /* records not sent yet */
-    unsigned char *input;          /* [TLS_INPUT_BYTES] owned */
-    size_t input_begin, input_end; /* bytes not yet taken by OpenSSL */
+    int fd;
+    struct fifo output;
+    unsigned char *input;
+    size_t input_begin, input_end; /* bytes that OpenSSL has not yet taken */
     bool may_receive;              /* the socket was not read in this call */
-    bool has_heard;                /* the last read has received bytes */
-    bool has_more;                 /* the last read has left received bytes undecrypted */
+    bool has_heard;
+    bool has_more; /* the last read has left received bytes undecrypted */
 };
 
 static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446, B.4 */
@@ -56,7 +56,7 @@ static const unsigned char cipher_id[2] = {0x13, 0x01}; /* CIPHER_NAME, RFC 8446
 static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
 {
     SSL_SESSION *session = SSL_SESSION_new();
-    SSL *ssl = SSL_new(context); /* only for finding the cipher */
+    SSL *ssl = SSL_new(context); /* This is only for finding the cipher. */
     const SSL_CIPHER *cipher = ssl != NULL ? SSL_CIPHER_find(ssl, cipher_id) : NULL;
     const bool is_good =
         session != NULL && cipher != NULL && SSL_SESSION_set1_master_key(session, key, STREAM_KEY_BYTES) == 1 &&
@@ -68,7 +68,7 @@ static SSL_SESSION *session_of_key(SSL_CTX *context, const unsigned char *key)
     return NULL;
 }
 
-/* Listening end: an unknown identity counts as no key. */
+/* At the listening end, an unknown identity counts as no key. */
 static int find_shared_key(SSL *ssl, const unsigned char *name, size_t length, SSL_SESSION **found)
 {
     const struct tls *tls = SSL_CTX_get_app_data(SSL_get_SSL_CTX(ssl));
@@ -96,7 +96,6 @@ static int offer_shared_key(SSL *ssl, const EVP_MD *digest, const unsigned char 
     return *offered != NULL;
 }
 
-/* Returns 0 if all records are sent, else a channel_result. */
 static int send_records(struct tls_session *session)
 {
     struct fifo *output = &session->output;
@@ -109,7 +108,6 @@ static int send_records(struct tls_session *session)
     return 0;
 }
 
-/* Stores a record; tls_write() limits their number. */
 static int socket_write(BIO *bio, const char *bytes, int size)
 {
     struct tls_session *session = BIO_get_data(bio);
@@ -121,7 +119,8 @@ static int socket_write(BIO *bio, const char *bytes, int size)
     return size;
 }
 
-/* Like recv(), but at most one system call per call of the user, because another one would mostly receive nothing. */
+/* Like recv(), but makes at most one system call per call of the user, because another one would mostly receive
+ * nothing. */
 static ssize_t receive_block(struct tls_session *session)
 {
     if (!session->may_receive) {
@@ -181,7 +180,7 @@ static BIO_METHOD *socket_method(void)
 
 static bool set_up(struct tls *tls, const unsigned char *key)
 {
-    if (is_one_file()) /* the machine's configuration is for its own OpenSSL and may name modules */
+    if (is_one_file()) /* The machine's configuration is for its own OpenSSL and may name modules. */
         OPENSSL_init_ssl(OPENSSL_INIT_NO_LOAD_CONFIG, NULL);
     SSL_CTX *context = tls->context = SSL_CTX_new(tls->listens ? TLS_server_method() : TLS_client_method());
     if (context == NULL || SSL_CTX_set_min_proto_version(context, TLS1_3_VERSION) != 1 ||
@@ -190,7 +189,7 @@ static bool set_up(struct tls *tls, const unsigned char *key)
     SSL_CTX_set_app_data(context, tls);
     SSL_CTX_set_mode(context, SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
-    /* without trusted authorities no certificate is valid */
+    /* Without trusted authorities no certificate is valid. */
     SSL_CTX_set_verify(context, tls->listens ? SSL_VERIFY_NONE : SSL_VERIFY_PEER, NULL);
     if (tls->listens)
         SSL_CTX_set_psk_find_session_callback(context, find_shared_key);
@@ -270,7 +269,6 @@ int tls_session_take_key(struct tls_session *session, const unsigned char *key)
     return session->key != NULL ? 0 : -1;
 }
 
-/* Converts the result `returned` of a call that transferred nothing. */
 static enum channel_result result_of(const struct tls_session *session, int returned)
 {
     switch (SSL_get_error(session->ssl, returned)) {
@@ -341,7 +339,7 @@ ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_
         SSL_write(session->ssl, bytes, size_for_openssl(size < TLS_OUTPUT_BYTES ? size : TLS_OUTPUT_BYTES));
     if (count <= 0)
         return result_of(session, count);
-    send_records(session); /* failures show at the next call */
+    send_records(session); /* Failures show at the next call. */
     return count;
 }
 

@@ -13,20 +13,19 @@ struct stream_world_ops;
 struct tls;
 struct tls_session;
 
-/* State for all connections of a listening or connecting end. The key of STREAM_KEY_BYTES is copied; NULL: only
- * connections with keys of their own. */
+/* Makes the state for all connections of a listening or connecting end. The key of STREAM_KEY_BYTES is copied; NULL:
+ * only connections with keys of their own. */
 struct tls *tls_new(const unsigned char *key, bool listens, struct error *error);
 void tls_free(struct tls *tls);
 
-/* A connection over a borrowed socket. */
+/* Makes the state of a connection over a borrowed socket. */
 struct tls_session *tls_session_new(struct tls *tls, const struct stream_world_ops *ops, int fd);
 void tls_session_free(struct tls_session *session);
 
-/* Sets a key for this connection, which is copied: a connecting end offers it instead of the common key, a listening
- * end accepts either. */
+/* Copies a key for this connection: a connecting end offers it instead of the common key, a listening end accepts
+ * either. */
 int tls_session_take_key(struct tls_session *session, const unsigned char *key);
 
-/* See the functions of channel.h. */
 int tls_handshake(struct tls_session *session, struct error *error);
 ssize_t tls_read(struct tls_session *session, unsigned char *bytes, size_t size);
 ssize_t tls_write(struct tls_session *session, const unsigned char *bytes, size_t size);

@@ -28,10 +28,11 @@ struct stream_world_ops {
     struct stream_watch *(*watch_new)(struct stream_world *world, enum stream_watch_kind kind, int fd,
                                       void (*call)(void *context), void *context);
     void (*watch_free)(struct stream_watch *watch);
-    void (*watch_on)(struct stream_watch *watch);                    /* for a socket */
-    void (*watch_off)(struct stream_watch *watch);                   /* also if already off */
+    void (*watch_on)(struct stream_watch *watch);
+    void (*watch_off)(struct stream_watch *watch);                   /* may be off already */
     void (*watch_at)(struct stream_watch *watch, uint64_t after_ns); /* for a time: once, replaces an earlier time */
-    void (*watch_call)(struct stream_watch *watch); /* calls back once in the next turn, whether active or not */
+    void (*watch_call)(
+        struct stream_watch *watch); /* calls back once in the next turn, whether the watch is on or off */
     /* Runs due watches, and waits for one if `waits`. False if the world is to end. */
     bool (*turn)(struct stream_world *world, bool waits);
 
@@ -49,7 +50,7 @@ struct stream_world_ops {
 
 struct stream_world {
     const struct stream_world_ops *ops;
-    struct event_base *base; /* borrowed; real world only */
+    struct event_base *base;
 };
 
 extern const struct stream_world_ops stream_machine_ops;
