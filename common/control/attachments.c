@@ -4,11 +4,11 @@
 
 #include <stdlib.h>
 
-/* Idle limit of a connection with attached jobs: practically none. */
+/* A connection with attached jobs has practically no idle limit. */
 #define QUIET_MAX_S 1000000000
 
 struct attachment {
-    struct evhttp_connection *connection; /* borrowed while it exists */
+    struct evhttp_connection *connection;
     uint64_t job;
     struct attachment *next;
 };
@@ -16,7 +16,7 @@ struct attachment {
 struct attachments {
     void (*cancel)(void *context, uint64_t job);
     void *context;
-    struct attachment *first; /* owned */
+    struct attachment *first;
 };
 
 struct attachments *attachments_new(void (*cancel)(void *context, uint64_t job), void *context)

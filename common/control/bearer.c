@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* False if the kernel provides no random bytes. */
+/* Draws a token. False if the kernel provides no random bytes. */
 static bool draw_token(char token[BEARER_LENGTH + 1])
 {
     unsigned char bytes[BEARER_LENGTH / 2];
@@ -28,7 +28,7 @@ static bool draw_token(char token[BEARER_LENGTH + 1])
     return true;
 }
 
-/* An existing file is left over and replaced, because the socket belongs to this process; folders and links are not. */
+/* Replaces a file of an earlier process, because the socket belongs to this one; does not replace folders and links. */
 static int write_file(const struct bearer *bearer)
 {
     char line[BEARER_LENGTH + 2];

@@ -17,7 +17,6 @@ struct bearer {
     char path[BEARER_PATH_MAX]; /* empty: no file */
 };
 
-/* Draws a random token, without a file. */
 int bearer_draw(struct bearer *bearer, struct error *error);
 
 /* Writes the token to a file next to the socket `socket_path`. */

@@ -8,10 +8,10 @@
  * Lists of jobs and submissions are long and are processed job by job within that share. All submissions of that time
  * are committed to disk with one write before any of them is answered.
  *
- * Access: folder and socket are accessible to the user only (socket.c), and the peer's user is checked. With
- * --http the same service is available at a TCP port, where each request must have the token (bearer.c). If only this
- * machine can connect, the Host header must name it, so that a web page cannot reach the port through the user's
- * browser by DNS rebinding. */
+ * Access: folder and socket are accessible to the user only (socket.c), and the peer's user is checked. With --http the
+ * same service is available at a TCP port, where each request must have the token (bearer.c). If only this machine can
+ * connect, the Host header must name it, so that a web page cannot reach the port through the user's browser by DNS
+ * rebinding. */
 #include "common/control/control.h"
 
 #include "common/control/attachments.h"
@@ -38,12 +38,12 @@
 
 #define OUTPUT_MAX  1048576
 #define RANKS_USUAL 1000
-/* Limit of a list of failures, which is made in one step. */
+/* A list of failures is made in one step, so it is short. */
 #define FAILURES_LISTED 100
 #define WAITERS_MAX     4096
-/* Period of checks for changes while requests wait. */
+/* How often changes are looked for while requests wait. */
 #define LOOK_US 100000
-/* Period of checks that the socket still has its name. */
+/* How often it is checked that the socket still has its name. */
 #define KEEP_US         1000000
 #define LAST_ANSWERS_US 100000
 
@@ -67,29 +67,29 @@ struct waiter {
     struct evhttp_request *request; /* freed by evhttp with its answer, even if the client is gone */
     uint64_t job;
     enum control_state state;
-    bool wants_failures; /* failures from index `from` on */
+    bool wants_failures;
     uint64_t from;
     uint64_t until_ns;
     struct waiter *next;
 };
 
 struct task {
-    struct evhttp_request *request; /* as for a waiter */
-    struct evbuffer *body;          /* the answer so far; owned */
+    struct evhttp_request *request;
+    struct evbuffer *body;
     int status;
     /* Adds one job. False after the last one. */
     bool (*step)(struct control *control, struct task *task);
-    uint64_t at; /* lists: number of the last job, or index of the next rank */
+    uint64_t at; /* of lists: number of the last job, or index of the next rank */
     uint64_t job;
-    uint64_t limit;  /* lists: limit of entries */
-    uint64_t looked; /* jobs examined for a list */
+    uint64_t limit;
+    uint64_t looked;
     enum control_wanted wanted;
-    json_t *submissions; /* an array, or NULL; owned */
+    json_t *submissions;
     bool is_array;
-    struct items *items; /* for job `at`, or NULL; owned */
+    struct items *items;
     bool has_added;
     size_t count;
-    uint64_t *ids; /* [submissions] accepted jobs; owned */
+    uint64_t *ids;
     size_t id_count;
     struct task *next;
 };
@@ -104,22 +104,22 @@ struct control {
     struct control_socket socket;
     struct events *events;
     struct attachments *attachments;
-    struct door *own, *tcp; /* for the socket and for --http (NULL: none); owned */
+    struct door *own, *tcp;
     struct address address;
     struct bearer bearer;
-    char url[ADDRESS_TEXT_MAX + 16]; /* of --http; empty: none */
-    struct event *look;              /* timer; owned */
-    struct event *keep;              /* timer; owned */
-    struct event *work;              /* active while there are tasks; owned */
-    struct task *tasks, **tasks_end; /* owned */
-    struct task *made, **made_end;   /* complete answers, sent after the commit of submissions; owned */
-    struct waiter *waiters;          /* owned */
+    char url[ADDRESS_TEXT_MAX + 16];
+    struct event *look;
+    struct event *keep;
+    struct event *work;
+    struct task *tasks, **tasks_end;
+    struct task *made, **made_end; /* complete answers, sent after the commit of submissions; owned */
+    struct waiter *waiters;
     unsigned waiting;
-    unsigned unsent;    /* last answers in transit */
-    bool was_asked;     /* a request has ever come */
-    bool was_cancelled; /* the run, by a client */
+    unsigned unsent;
+    bool was_asked;
+    bool was_cancelled;
     bool is_over;
-    bool late; /* the last answers have timed out */
+    bool late;
 };
 
 static void send_body(struct evhttp_request *request, int status, const char *type, struct evbuffer *body)
@@ -136,7 +136,6 @@ static void send_body(struct evhttp_request *request, int status, const char *ty
     evhttp_send_reply(request, status, NULL, body);
 }
 
-/* Adds and releases `object`. False if memory runs out. */
 static bool add_json(struct evbuffer *body, json_t *object)
 {
     char *text = object != NULL ? json_dumps(object, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
@@ -212,7 +211,7 @@ static json_t *job_of_event(void *context, uint64_t id)
     struct control_job job;
     if (!look_at_job(context, id, &job))
         return NULL;
-    job.words = job.words < TITLE_WORDS ? job.words : TITLE_WORDS; /* for the title */
+    job.words = job.words < TITLE_WORDS ? job.words : TITLE_WORDS; /* The title needs these words. */
     job.after_count = 0;
     json_t *object = control_job_json(&job);
     json_object_del(object, "command");
@@ -238,7 +237,6 @@ static void add_to_answer(struct task *task, json_t *object)
         task->status = STATUS_BROKEN;
 }
 
-/* Ends a list; `next` (NULL: none) is where the next list begins. Returns false. */
 static bool end_list(struct task *task, const uint64_t *next)
 {
     evbuffer_add_printf(task->body, "],\"next\":");
@@ -247,7 +245,6 @@ static bool end_list(struct task *task, const uint64_t *next)
     return false;
 }
 
-/* The first running job after `at`; 0: none. Does not iterate over waiting jobs. */
 static uint64_t next_running(struct control *control, uint64_t at)
 {
     struct metrics_counts counts;
@@ -259,7 +256,6 @@ static uint64_t next_running(struct control *control, uint64_t at)
     return first;
 }
 
-/* The first job after `at` that may be wanted; 0: none. */
 static uint64_t next_job(struct control *control, uint64_t at, enum control_wanted wanted)
 {
     if (wanted == CONTROL_THAT_RUN && is_set(control))
@@ -375,7 +371,7 @@ static bool keeps(const struct task *task)
     return task->id_count > 0 || task->has_added;
 }
 
-/* Cancels jobs that are not on disk; their client receives an error. */
+/* Cancels jobs that are not on disk. Their client receives an error. */
 static void undo(struct control *control, struct task *task, const struct error *error)
 {
     for (size_t i = 0; i < task->id_count; i++)
@@ -547,7 +543,6 @@ static void answer_items(struct control *control, struct evhttp_request *request
     task->items = items;
 }
 
-/* List of failures from index `from` on, owned by the caller. */
 static json_t *failures_json(struct control *control, const struct control_job *job, uint64_t from)
 {
     const struct control_source *source = control->source;
@@ -590,7 +585,6 @@ static bool has_failure(const struct control *control, uint64_t job, uint64_t fr
     return control->source->failure(control->source->context, job, from, &failure);
 }
 
-/* Answers requests whose state has changed, whose failures exist, or whose time is over. */
 static void answer_waiters(struct control *control)
 {
     const uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
@@ -662,7 +656,6 @@ static void answer_failures(struct control *control, struct evhttp_request *requ
         send_json(request, STATUS_OK, failures_json(control, &job, route->from));
 }
 
-/* Adds the file from `from` on, up to the limit. It is read as the client takes it. */
 static void add_output(struct evbuffer *body, int fd, uint64_t from)
 {
     struct stat status;
@@ -671,7 +664,8 @@ static void add_output(struct evbuffer *body, int fd, uint64_t from)
         return;
     }
     const uint64_t left = (uint64_t)status.st_size - from;
-    evbuffer_add_file(body, fd, (ev_off_t)from, (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* closes fd */
+    evbuffer_add_file(body, fd, (ev_off_t)from,
+                      (ev_off_t)(left < OUTPUT_MAX ? left : OUTPUT_MAX)); /* This closes fd. */
 }
 
 static void answer_output(struct control *control, struct evhttp_request *request, const struct control_route *route)
@@ -856,7 +850,7 @@ static int open_port(struct control *control, struct error *error)
 }
 
 /* Recreates the names of socket and token if they were removed: otherwise the set could neither be reached nor ended.
- * If another set has taken the name meanwhile, this is tried again later. */
+ * If another set has taken the name, this is tried again later. */
 static void on_keep(evutil_socket_t unused, short what, void *context)
 {
     struct control *control = context;
@@ -888,7 +882,7 @@ static int control_open(struct control *control, struct error *error)
         events_new(&control->share, &(struct events_source){control, session_of_event, running_of_event, job_of_event});
     control->attachments = attachments_new(cancel_attached, control);
     control->own = door_new(DOOR_OWN, control->socket.fd, &control->share, on_request, control);
-    control->socket.fd = -1; /* now owned by the door */
+    control->socket.fd = -1; /* The door owns the socket now. */
     if (control->look == NULL || control->work == NULL || control->keep == NULL || control->events == NULL ||
         control->attachments == NULL || control->own == NULL)
         return error_set(error, "out of memory for the control socket");
@@ -899,7 +893,7 @@ static int control_open(struct control *control, struct error *error)
 static void remove_names(struct control *control)
 {
     bearer_unlink(&control->bearer);
-    control_unlink(&control->socket); /* also removes an empty folder */
+    control_unlink(&control->socket); /* This also removes an empty folder. */
 }
 
 static void release(struct control *control)
@@ -957,7 +951,7 @@ static void serve_all_that_comes(struct control *control, struct event *timer)
     event_base_loop(control->base, EVLOOP_NONBLOCK);
 }
 
-/* Answers waiting clients, and those whose requests are arriving, as clients that wait repeat their requests. */
+/* Answers waiting clients, and those whose requests are arriving, because clients that wait repeat their requests. */
 static void give_last_answers(struct control *control)
 {
     struct event *timer = event_new(control->base, -1, 0, on_late, control);

@@ -9,14 +9,15 @@ struct control;
 struct event_base;
 
 /* Creates the socket run-PID, or that of the set, and serves it in `base`. `version` and `source` are borrowed. NULL if
- * there can be none, for example for lack of a folder: a run continues without. */
+ * there can be none, for example for lack of a folder: a run continues without it. */
 struct control *control_new(struct event_base *base, const char *version, const struct control_source *source);
 
-/* Prints on standard error the address of the TCP port, if any, in the name of `program`. */
+/* Prints the address of the TCP port, if any, on standard error in the name of `program`. */
 void control_tell_port(const struct control *control, const char *program);
 
 /* A job of the set has changed its state: waiting clients are answered in the next turn. NULL is allowed. */
 void control_note_change(struct control *control);
 
-/* The run (exit status) or set is over: answers waiting clients, removes the socket. Before the base is freed. */
+/* The run (exit status) or set is over: answers waiting clients and removes the socket. Call it before the base is
+ * freed. */
 void control_free(struct control *control, int status);

@@ -53,13 +53,13 @@ struct place {
 struct door {
     enum door_kind kind;
     struct door_share *share;
-    struct evhttp *http; /* with its listener; owned */
+    struct evhttp *http;
     struct evconnlistener *listener;
     struct evhttp_bound_socket *bound;
-    struct event *accept_soon; /* timer; owned */
+    struct event *accept_soon;
     unsigned accepted;
     struct place places[PLACES_MAX];
-    struct event *place_newest; /* activated for `newest`; owned */
+    struct event *place_newest;
     struct bufferevent *newest; /* accepted client without a place; holds a reference; NULL: none */
 };
 
@@ -94,7 +94,6 @@ static void on_bytes(struct evbuffer *input, const struct evbuffer_cb_info *info
     shutdown(fd, SHUT_RDWR);
 }
 
-/* Runs for input and output. */
 static void on_traffic(struct evbuffer *buffer, const struct evbuffer_cb_info *info, void *context)
 {
     (void)buffer, (void)info;
@@ -154,23 +153,21 @@ void door_let_go(struct evhttp_request *request)
 {
     struct evhttp_connection *connection = evhttp_request_get_connection(request);
     if (connection != NULL)
-        evhttp_connection_free(connection); /* with its request */
+        evhttp_connection_free(connection); /* This also frees its request. */
     else
         evhttp_send_reply_end(request);
 }
 
-/* True if accepting another client leaves enough descriptors. */
 static bool has_descriptors(void)
 {
     struct rlimit limit;
-    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0); /* the lowest free one */
+    const int next = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
     if (next < 0)
         return false;
     close(next);
     return getrlimit(RLIMIT_NOFILE, &limit) < 0 || (rlim_t)next + DESCRIPTORS_KEPT < limit.rlim_cur;
 }
 
-/* 0: not open */
 static ino_t inode_of(int fd)
 {
     struct stat status;
@@ -213,7 +210,7 @@ static void on_accept_error(struct evconnlistener *listener, void *context)
     pause_accepting(door, SHORT_PAUSE_US);
 }
 
-/* Runs after evhttp, which sets the descriptor only after this callback's client was created. */
+/* Runs after evhttp, which sets the descriptor of a client only after its creation callback. */
 static void on_place_newest(evutil_socket_t unused, short what, void *context)
 {
     struct door *door = context;

@@ -14,16 +14,15 @@ struct event;
 struct event_base;
 struct evhttp_request;
 
-/* The share of each turn for clients of all doors. */
 struct door_share {
-    struct event_base *base; /* borrowed */
+    struct event_base *base;
     uint64_t began_ns;
     bool is_whole; /* the run is over: clients get all of the time */
 };
 
 void door_set_timer(struct event *timer, long us);
 
-/* True if clients have used up their share of this turn; the event loop is interrupted, remaining events wait. */
+/* True if clients have used up their share of this turn. The event loop is then interrupted; remaining events wait. */
 bool door_rest(struct door_share *share);
 
 /* A client that reads nothing of a long answer for this time is disconnected. */
@@ -36,24 +35,25 @@ enum door_kind {
 
 struct door;
 
-/* Serves at the socket `fd`, owned by the door even on failure; `share` is borrowed. */
+/* Serves at the socket `fd`, which the door owns even on failure; `share` is borrowed. */
 struct door *door_new(enum door_kind kind, int fd, struct door_share *share,
                       void (*on_request)(struct evhttp_request *request, void *context), void *context);
 
-/* Replaces the listening socket; the door owns `fd` in any case. False if memory runs out: keeps the old socket. */
+/* Replaces the listening socket; the door owns `fd` in any case. If memory runs out, keeps the old socket and returns
+ * false. */
 bool door_move(struct door *door, int fd);
 
 /* Checks the token of a TCP request, and the Host header for loopback. Returns 0, or 401 or 403 with a text. */
 int door_refusal(struct evhttp_request *request, const struct address *address, const struct bearer *bearer,
                  const char **text);
 
-/* State of a client with an open answer at the last check; initially 0. */
 struct door_stay {
-    size_t untaken;   /* unread bytes of its answer */
-    unsigned idle_ms; /* time without reading */
+    size_t untaken;   /* bytes of its answer that it has not read; initially 0 */
+    unsigned idle_ms; /* time without reading; initially 0 */
 };
 
-/* Keeps the client connected, without reading it, until door_end(), or door_let_go() after door_takes() fails. */
+/* Keeps the client connected, without reading its input, until door_end(), or door_let_go() after door_takes()
+ * fails. */
 void door_let_stay(struct evhttp_request *request);
 
 /* Checks such a client, every `turn_ms`. False if it is gone, or if part of the answer is pending and it has read

@@ -3,7 +3,7 @@
  *
  * While there are subscribers, one event is composed ten times a second for all of them, job by job within the share of
  * clients, so that 64 jobs delay no chunk. It is sent if it differs from the previous one. A subscriber has at most one
- * unread event: until it has read that it is skipped, and then gets the latest one. So a slow subscriber costs no
+ * unread event: until it has read that, it is skipped, and then gets the latest one. So a slow subscriber costs no
  * memory beyond one event and always sees the present state. A subscriber that reads nothing is disconnected. */
 #include "common/control/events.h"
 
@@ -26,8 +26,8 @@
 #define STATUS_OK 200
 
 struct subscriber {
-    struct evhttp_request *request; /* freed by evhttp after its answer */
-    uint64_t version;               /* of the last event sent; 0: none */
+    struct evhttp_request *request;
+    uint64_t version; /* of the last event sent; 0: none */
     uint64_t sent_ns;
     struct door_stay stay;
 };
@@ -35,13 +35,13 @@ struct subscriber {
 struct events {
     struct door_share *share;
     struct events_source source;
-    struct event *tick; /* timer, active while there are subscribers; owned */
+    struct event *tick;
     struct subscriber subscribers[SUBSCRIBERS_MAX];
     unsigned subscriber_count;
-    struct evbuffer *latest; /* text of the latest event; owned; NULL: none yet */
+    struct evbuffer *latest; /* text of the latest event; NULL: none yet */
     uint64_t version;
-    struct evbuffer *made; /* the event being composed; owned; NULL: none */
-    uint64_t made_ns;      /* start of `made` */
+    struct evbuffer *made;
+    uint64_t made_ns;
     uint64_t ids[METRICS_JOBS_MAX];
     size_t id_count, next_id;
     unsigned told, left_out; /* jobs in `made`, and jobs omitted for lack of room */
@@ -55,7 +55,6 @@ static void add_object(struct evbuffer *made, json_t *object)
     free(text);
 }
 
-/* False if memory runs out. */
 static bool begin_event(struct events *events)
 {
     const struct events_source *source = &events->source;
@@ -91,7 +90,6 @@ static bool is_same(struct evbuffer *a, struct evbuffer *b)
     return evbuffer_get_length(b) == length && memcmp(evbuffer_pullup(a, -1), evbuffer_pullup(b, -1), length) == 0;
 }
 
-/* Publishes the event unless it equals the latest one. */
 static void complete_event(struct events *events)
 {
     struct evbuffer *made = events->made;
@@ -119,7 +117,6 @@ static void send_shared(struct subscriber *subscriber, const char *line, struct 
     evbuffer_free(piece);
 }
 
-/* False if the client is gone or stuck. */
 static bool serve_subscriber(const struct events *events, struct subscriber *subscriber, uint64_t now_ns)
 {
     if (!door_takes(&subscriber->stay, subscriber->request, INTERVAL_NS / 1000000))
@@ -197,7 +194,7 @@ unsigned events_end(struct events *events, void (*on_sent)(struct evhttp_request
     if (events->subscriber_count == 0)
         return 0;
     if (events->made != NULL)
-        evbuffer_free(events->made); /* begun before the end */
+        evbuffer_free(events->made); /* The event was begun before the end. */
     if (begin_event(events)) {
         while (events->next_id < events->id_count)
             tell_next_job(events);
@@ -234,7 +231,7 @@ void events_free(struct events *events)
 {
     if (events == NULL)
         return;
-    for (unsigned i = 0; i < events->subscriber_count; i++) /* other requests are freed with their connections */
+    for (unsigned i = 0; i < events->subscriber_count; i++) /* Other requests are freed with their connections. */
         if (evhttp_request_get_connection(events->subscribers[i].request) == NULL)
             evhttp_send_reply_end(events->subscribers[i].request);
     if (events->tick != NULL)

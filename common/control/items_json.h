@@ -9,8 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ITEMS_FIELDS_MAX 4096 /* per row */
-/* In one request. */
+#define ITEMS_FIELDS_MAX  4096 /* per row */
 #define ITEMS_AT_ONCE_MAX 1000000000000
 
 struct items {

@@ -63,13 +63,11 @@ static json_t *time_or_null(time_t time)
     return json_string(text);
 }
 
-/* null if unknown or beyond LEFT_MAX_S. */
 static json_t *left_or_null(bool is_foreseen, double left_s)
 {
     return is_foreseen && left_s >= 0 && left_s < LEFT_MAX_S ? json_of_number(left_s) : json_null();
 }
 
-/* The kernel, and of tasks the command, by which people know them. */
 static json_t *title_json(const struct control_job *job)
 {
     static const char *const names[] = {"command=", "tasks="};

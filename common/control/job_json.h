@@ -13,7 +13,7 @@
 #include <time.h>
 
 enum control_state {
-    CONTROL_WAITING,  /* no iteration assigned yet */
+    CONTROL_WAITING,  /* no iteration is assigned yet */
     CONTROL_RUNNING,  /* includes finishing the output */
     CONTROL_DRAINING, /* nothing new begins */
     CONTROL_DONE,
@@ -21,12 +21,11 @@ enum control_state {
     CONTROL_CANCELLED, /* ended after a drain of any origin */
 };
 
-/* Totals of the supermaster for a job; only for metrics. */
 struct control_counts {
-    uint64_t free; /* iterations that are not assigned */
+    uint64_t free;
     uint64_t chunks;
-    uint64_t refills;  /* messages with chunks for a master's pool */
-    uint64_t recalls;  /* that returned work not begun */
+    uint64_t refills;
+    uint64_t recalls;  /* that returned work that was not begun */
     uint64_t reissued; /* chunks of lost workers, assigned again */
     uint64_t messages_sent, bytes_sent;
 };
@@ -34,7 +33,7 @@ struct control_counts {
 /* All pointers are borrowed. */
 struct control_job {
     uint64_t id;
-    const char *name; /* NULL: none */
+    const char *name;
     const char *kernel;
     char *const *command; /* [words] command line without the program */
     int words;
@@ -42,18 +41,18 @@ struct control_job {
     enum control_state state;
     struct progress progress;
     struct pace_band band;
-    uint64_t failed;              /* iterations */
-    struct control_counts counts; /* of a running job, or of a run */
+    uint64_t failed;
+    struct control_counts counts; /* only for metrics: of a running job, or of a run */
     const char *technique;
     const char *topology;
-    const char *output;    /* empty: none */
+    const char *output;
     const char *waits_for; /* of a job of a set; NULL or empty: it does not wait */
-    const char *reason;    /* why a job of a set failed; NULL or empty: it has not, or unknown */
-    int status;            /* exit status, once the job is over; below 0: it is not */
-    /* of a job of a set */
+    const char *reason;    /* why a job of a set failed; NULL or empty: unknown, or it has not failed */
+    int status;            /* exit status of a job that is over, else below 0 */
+    /* of a job of a set, like all members below */
     int priority;
     unsigned weight;
-    bool is_open;          /* accepts items */
+    bool is_open;
     const uint32_t *after; /* [after_count] jobs to wait for */
     size_t after_count;
     uint64_t cancelled_by;          /* job in `after` that caused the cancellation; 0: none */
@@ -66,8 +65,8 @@ struct metrics_counts {
 };
 
 struct control_session {
-    const char *kind; /* "run" or "set" */
-    const char *name; /* "run-1234", or name of the set */
+    const char *kind;
+    const char *name;
     const char *version;
     time_t started;
     time_t ended;              /* 0: still running; for metrics */
@@ -79,12 +78,12 @@ struct control_session {
     struct metrics_counts counts;
 };
 
-/* A launch that has joined a set. */
+/* A launch that has joined a set. `rank` is that of its master. */
 struct pod_figures {
-    unsigned rank; /* of its master */
+    unsigned rank;
     unsigned workers, cores;
-    const char *node; /* borrowed */
-    bool leaves;      /* gets no further jobs and leaves after its present ones */
+    const char *node;
+    bool leaves; /* gets no further jobs and leaves after its present ones */
 };
 
 json_t *control_pod_json(const struct pod_figures *pod);

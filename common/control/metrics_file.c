@@ -33,12 +33,12 @@ struct metrics_file {
     struct control_session session;
     char name[CONTROL_NAME_MAX];
     char path[PATH_MAX];
-    struct event *timer; /* owned */
+    struct event *timer;
     pthread_t writer;
     bool has_writer;
     pthread_mutex_t turn; /* protects the following members */
     pthread_cond_t news;  /* `text` is set, or `is_over` */
-    char *text;           /* to be written; owned; NULL: none */
+    char *text;
     bool is_over;
     bool fails;
     struct error unsaid; /* pending message; empty: none */
@@ -49,7 +49,6 @@ static char *make_text(const struct metrics_file *file)
     return control_source_metrics(file->setup.source, &file->session, METRICS_PROMETHEUS);
 }
 
-/* Writes the pending text. Unlocks the mutex meanwhile. */
 static void write_waiting(struct metrics_file *file)
 {
     struct error error;
@@ -83,14 +82,14 @@ static void *run_writer(void *context)
 static int start_writer(struct metrics_file *file, struct error *error)
 {
     sigset_t all, before;
-    sigfillset(&all); /* signals are handled by the main thread */
+    sigfillset(&all); /* The main thread handles signals. */
     pthread_sigmask(SIG_SETMASK, &all, &before);
     file->has_writer = pthread_create(&file->writer, NULL, run_writer, file) == 0;
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return file->has_writer ? 0 : error_set(error, "cannot start a thread that writes %.200s", file->path);
 }
 
-/* Passes the current text to the thread; out of memory: keeps the previous one. */
+/* Passes the current text to the thread. If memory runs out, the previous text stays. */
 static void hand_over(struct metrics_file *file, bool is_last)
 {
     char *text = make_text(file);
@@ -104,7 +103,6 @@ static void hand_over(struct metrics_file *file, bool is_last)
     pthread_mutex_unlock(&file->turn);
 }
 
-/* Prints a failure once until a text is written again. */
 static void say_unsaid(struct metrics_file *file)
 {
     struct error line = {0};
@@ -155,7 +153,6 @@ static int open_file(struct metrics_file *file, struct error *error)
     return start_writer(file, error);
 }
 
-/* Waits until the thread has written the last text. */
 static void release_file(struct metrics_file *file)
 {
     if (file->has_writer)
@@ -196,7 +193,7 @@ struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, st
         warn_of_name(file);
         return file;
     }
-    release_file(file); /* no thread was started */
+    release_file(file); /* No thread was started. */
     return NULL;
 }
 

@@ -21,8 +21,9 @@ struct metrics_file_setup {
 
 struct metrics_file;
 
-/* Writes the first text and starts a thread for the others, which struct introduction must announce. */
+/* Writes the first text and starts a thread for the others. struct introduction must announce the thread. */
 struct metrics_file *metrics_file_new(const struct metrics_file_setup *setup, struct error *error);
 
-/* Writes the last text, with the run's exit status; waits for the disk. Before the base is freed. NULL is allowed. */
+/* Writes the last text, with the run's exit status, and waits for the disk. Call it before the base is freed. NULL is
+ * allowed. */
 void metrics_file_free(struct metrics_file *file, int status);

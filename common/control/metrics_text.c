@@ -18,7 +18,7 @@ enum family_type { FAMILY_GAUGE, FAMILY_COUNTER, FAMILY_INFO };
 struct writer {
     struct text text;
     enum metrics_format format;
-    const char *session; /* name, the first label of each sample */
+    const char *session;
 };
 
 const char *metrics_type(enum metrics_format format)
@@ -37,7 +37,6 @@ static const char *ending_of(enum family_type type)
     return type == FAMILY_COUNTER ? "_total" : type == FAMILY_INFO ? "_info" : "";
 }
 
-/* `unit` may be empty. */
 static void begin_family(struct writer *writer, const char *name, enum family_type type, const char *unit,
                          const char *help)
 {
@@ -58,7 +57,7 @@ static void add_label(struct writer *writer, const char *before, const char *nam
     char escaped[2 * LABEL_MAX + 1];
     json_t *utf8 = json_string(value);
     size_t length = 0, end = strlen(value);
-    if (end > LABEL_MAX) /* at a character boundary */
+    if (end > LABEL_MAX) /* The cut is at a character boundary. */
         for (end = LABEL_MAX; end > 0 && ((unsigned char)value[end] & 0xc0) == 0x80; end--)
             ;
     for (size_t i = 0; i < end; i++) {
@@ -124,7 +123,7 @@ static void add_session(struct writer *writer, const struct metrics *metrics)
     add_state(writer, "hdss_jobs_ended", FAMILY_COUNTER, CONTROL_CANCELLED, counts->cancelled);
 }
 
-/* Value of a family for a job; negative: no sample. */
+/* Returns the value of a family for a job; negative: no sample. */
 typedef double job_value(const struct control_job *job);
 
 static double job_total(const struct control_job *job)

@@ -9,26 +9,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Limit of jobs in metrics, equal to the limit of running jobs in a set. */
+/* As many jobs can run in a set. */
 #define METRICS_JOBS_MAX 64
 
 enum metrics_format {
     METRICS_PROMETHEUS, /* text format 0.0.4, also for node-exporter's textfile collector */
-    METRICS_OPEN,       /* OpenMetrics 1.0 */
+    METRICS_OPEN,
 };
 
 struct metrics {
     const struct control_session *session;
     struct metrics_counts counts;
-    unsigned masters, workers;      /* initial ranks */
+    unsigned masters, workers;
     const struct control_job *jobs; /* [job_count] running jobs; a run's job always */
     size_t job_count;
 };
 
 const char *metrics_type(enum metrics_format format);
 
-/* Chooses the format from an Accept header; may be NULL. */
+/* Chooses the format from an Accept header, which may be NULL. */
 enum metrics_format metrics_wanted(const char *accept);
 
-/* Returns the text; freed by the caller. */
 char *metrics_text(const struct metrics *metrics, enum metrics_format format);

@@ -19,7 +19,6 @@ static bool read_number(const char *text, size_t length, uint64_t most, uint64_t
     return length > 0;
 }
 
-/* Value of the word "name=value", or NULL if it has another name. */
 static const char *value_of(const char *word, size_t length, const char *name)
 {
     const size_t prefix = strlen(name);
@@ -106,7 +105,6 @@ static int read_query(struct control_route *route, const char *query, struct err
     }
 }
 
-/* The part of a job at the end of a path; its length is `*part`. */
 static enum control_place part_of_job(const char *path, size_t length, size_t *part)
 {
     static const struct {

@@ -4,8 +4,9 @@
  * The folder is `hdss` in XDG_RUNTIME_DIR if that belongs to the user, otherwise `hdss-UID` in TMPDIR, otherwise in
  * /tmp: the first one in which a socket can be created. HDSS_CONTROL_DIR replaces all three. In the last two, other
  * users may have created a folder or link of that name: only a real folder is used that belongs to this user and grants
- * no rights to others. Such folders are sticky, so nobody else can replace it afterwards. File systems shared between
- * machines are skipped, because a socket works only on its own machine and would look abandoned on others.
+ * no rights to others. TMPDIR and /tmp usually have the sticky bit, so that others cannot replace it afterwards. File
+ * systems shared between machines are skipped, because a socket works only on its own machine and would look abandoned
+ * on others.
  *
  * A socket is bound under a temporary name, listens, and is then renamed. So a socket that refuses connections will
  * never be served again, and any process that finds it removes it: it belonged to a killed run. */
@@ -24,11 +25,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Few, as clients are accepted one after another. */
+/* The queue is short, because clients are accepted one after another. */
 #define BACKLOG 16
 /* Sockets that never got their name are removed at this age, in seconds. */
 #define UNNAMED_MAX_S 600
-/* Attempts to create a folder that another run, as its last one, removes. */
+/* Number of attempts to create a folder that a last run may remove at the same time. */
 #define MAKES_MAX 3
 /* A process listens at the existing socket. */
 #define NAME_IS_TAKEN (-2)
@@ -141,7 +142,6 @@ static bool note_file(struct control_socket *made)
     return true;
 }
 
-/* Returns 0, -1 or NAME_IS_TAKEN. */
 static int listen_in(const char *folder, struct control_socket *made, const char *name, struct error *error)
 {
     char unnamed[CONTROL_PATH_MAX];
@@ -176,7 +176,7 @@ void control_unlink(struct control_socket *made)
     unlink(made->path);
     strcpy(folder, made->path);
     *strrchr(folder, '/') = '\0';
-    rmdir(folder); /* fails while other runs exist */
+    rmdir(folder); /* This fails while other runs exist. */
     made->path[0] = '\0';
 }
 
@@ -220,7 +220,7 @@ static void remove_left_over(int folder, const char *file, const char *name)
     unlinkat(folder, file, 0);
 }
 
-/* Removes abandoned sockets unless `unasked`. */
+/* Calls `each` for the sockets of the folder. Removes abandoned ones unless `unasked`. */
 static void each_of(const char *path, int folder, bool unasked,
                     void (*each)(void *context, const char *path, const char *name), void *context)
 {
@@ -260,7 +260,7 @@ static void each_in_all(bool unasked, void (*each)(void *context, const char *pa
             continue;
         each_of(folders.path[i], folder, unasked, each, context);
         if (!unasked)
-            rmdir(folders.path[i]); /* of a killed run; fails if it is not empty */
+            rmdir(folders.path[i]); /* A killed run left the folder. This fails if it is not empty. */
     }
 }
 

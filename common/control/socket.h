@@ -8,12 +8,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-/* With NUL: size of sun_path. */
+/* Size of sun_path, with NUL. */
 #define CONTROL_PATH_MAX 108
 /* Without the ending, with NUL. */
-#define CONTROL_NAME_MAX 64
-#define CONTROL_ENDING   ".sock"
-/* File with the token for TCP: bearer.h. */
+#define CONTROL_NAME_MAX     64
+#define CONTROL_ENDING       ".sock"
 #define CONTROL_TOKEN_ENDING ".token"
 #define CONTROL_FOLDERS_MAX  3
 
@@ -23,19 +22,20 @@ struct control_folders {
 };
 
 struct control_socket {
-    int fd;                      /* listens; -1: none; owned by the function that takes it */
-    char path[CONTROL_PATH_MAX]; /* empty: none */
-    dev_t device;                /* of the file at the path */
+    int fd; /* listens; -1: none; owned by the function that takes it */
+    char path[CONTROL_PATH_MAX];
+    dev_t device; /* of the file at the path */
     ino_t inode;
 };
 
 /* Lists the possible folders, the preferred one first; they may not exist. */
 void control_folders(struct control_folders *folders);
 
-/* Opens the folder, no links; `make`: creates it. Fails if it is missing (empty error) or not private to the user. */
+/* Opens the folder, but no links; `make`: creates it. Fails if it is missing (empty error) or not private to the
+ * user. */
 int control_folder_open(const char *path, bool make, struct error *error);
 
-/* Creates the socket NAME.sock in the first usable folder and listens. Abandoned sockets are removed. */
+/* Creates the socket NAME.sock in the first usable folder and listens. Removes abandoned sockets. */
 int control_listen(struct control_socket *made, const char *name, struct error *error);
 
 /* False if the name was removed or replaced, so that no client can connect. */
@@ -47,7 +47,7 @@ void control_unlink(struct control_socket *made);
 /* -1 with errno; ECONNREFUSED: abandoned. */
 int control_connect(const char *path);
 
-/* Calls `each` with path and name (without ending) of each socket that is served; removes abandoned ones. */
+/* Calls `each` with path and name (without ending) of each socket that is served. Removes abandoned ones. */
 void control_each(void (*each)(void *context, const char *path, const char *name), void *context);
 
 /* Like control_each(), but does not connect and includes abandoned sockets. */
@@ -59,5 +59,4 @@ void control_clear(void);
 /* True if the peer is this user or root. */
 bool control_peer_may(int fd);
 
-/* True if `user` may query a run of `own`. */
 bool control_user_may(uid_t user, uid_t own);

@@ -12,7 +12,7 @@
 int submission_read(struct submission *submission, const json_t *object, struct error *error);
 
 /* Reads the body of a request, a submission or an array of them, without checking the elements. Returns an array in
- * either case, owned by the caller, or NULL with one line. */
+ * either case, owned by the caller, or NULL with an error. */
 json_t *submissions_of_body(const char *bytes, size_t size, bool *is_array, struct error *error);
 
 /* The inverse of submission_read(); owned by the caller. */

@@ -19,8 +19,8 @@ static int listen_at(const struct addrinfo *found)
     const int on = 1, off = 0, fd = socket(found->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
     if (fd < 0)
         return -1;
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* connections of an earlier run may linger */
-    if (found->ai_family == AF_INET6) /* [::] includes IPv4, regardless of the system's default */
+    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on); /* Connections of an earlier run may linger. */
+    if (found->ai_family == AF_INET6) /* [::] includes IPv4, regardless of the system's default. */
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off);
     if (bind(fd, found->ai_addr, found->ai_addrlen) == 0 && listen(fd, BACKLOG) == 0)
         return fd;
@@ -46,7 +46,7 @@ const char *tcp_look_up(const struct address *address, bool listens, struct addr
     const char *host = address->host;
     char port[8];
     snprintf(port, sizeof port, "%u", (unsigned)address->port);
-    if (is_one_file()) { /* the C library would load modules to resolve names */
+    if (is_one_file()) { /* The C library would load modules to resolve names. */
         wanted.ai_flags |= AI_NUMERICHOST;
         host = strcmp(host, "localhost") == 0 ? "127.0.0.1" : host;
     }
