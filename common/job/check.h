@@ -19,5 +19,5 @@ enum checker {
 int job_setup_check(const struct job_setup *setup, enum checker checker, bool keeps, struct resume *resume,
                     struct error *error);
 
-/* Prints on `err` which requests are not met as asked, and notes about inputs. `name` precedes each line. */
+/* Prints notes about inputs and about requests that are not met as asked, on `err`. `name` precedes each line. */
 void job_setup_print_notes(const struct job_setup *setup, FILE *err, const char *name);

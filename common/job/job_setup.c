@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Limit of a record: MPI counts bytes in an int. */
+/* MPI counts bytes in an int. */
 #define RECORD_BYTES_MAX INT32_MAX
 
 static int cut_loop(struct job_setup *setup, struct error *error)
@@ -111,7 +111,7 @@ static int job_setup_check_steps(struct job_setup *setup, struct error *error)
     return 0;
 }
 
-/* True if the kernel's iterations wait. Those of `synthetic` sleep instead of computing and do not count. */
+/* True if the kernel's iterations wait. Those of `synthetic` do not count, because they sleep instead of computing. */
 static bool waits_for_something(const struct job_setup *setup)
 {
     return setup->loop.waits && strcmp(setup->kernel->name, "synthetic") != 0;
@@ -154,7 +154,6 @@ static void take_defaults_of_kernel(struct job_setup *setup)
         run_spec_hand_out_singly(spec);
 }
 
-/* Iterations with effects are not probed. */
 static int check_effects(struct job_setup *setup, struct error *error)
 {
     if (!setup->loop.has_effects)
@@ -169,7 +168,7 @@ static int check_effects(struct job_setup *setup, struct error *error)
                      setup->kernel->name);
 }
 
-/* Kernels with variable output or effects may keep state between iterations: they get no threads. */
+/* Kernels with variable output or effects may keep state between iterations, so they get no threads. */
 static int job_setup_check_threads(const struct job_setup *setup, struct error *error)
 {
     const struct hdss_kernel *kernel = setup->kernel;
@@ -348,8 +347,8 @@ static int job_setup_check_dependencies(struct job_setup *setup, struct error *e
                          "accepted: a technique that does not",
                          job->spec.technique.technique->name, setup->kernel->name);
     if (job->spec.ask_ahead == ASK_AHEAD_AUTO)
-        job->spec.ask_ahead = ASK_AHEAD_OFF; /* a quick asker would get chunks that follow each other, which only one
-                                               worker after the other can compute */
+        job->spec.ask_ahead = ASK_AHEAD_OFF; /* Otherwise a quick worker would get consecutive chunks, which only one
+                                                worker after the other can compute. */
     if (job->spec.max_chunk > 0 && job->spec.max_chunk < setup->loop.distance)
         return error_set(error,
                          "--max-chunk %" PRIu64 ": an iteration of %s needs %" PRIu64 " before it, which are to be of "
@@ -377,7 +376,7 @@ static int load_technique(const struct job_setup *setup, const char *option, con
     return job_check_technique(&setup->job, option, spec, error);
 }
 
-/* job_parse(), and loads plug-in techniques on ranks with a loader for them. */
+/* Calls job_parse() and, on ranks with a loader for them, loads plug-in techniques. */
 static int job_setup_parse(struct job_setup *setup, int argc, char *const *argv, struct error *error)
 {
     struct run_spec *spec = &setup->job.spec;

@@ -18,7 +18,8 @@
 #define GROWN_TIMES 4
 #define GROWN_BYTES (256u << 10)
 
-/* Loads the file, opened for writing if possible for locks on network file systems. Returns 0 or a journal_state. */
+/* Loads the file. It is opened for writing if possible, because locks on network file systems need that. Returns 0 or a
+ * journal_state. */
 static int journal_load(struct journal_file *file, const char *path, struct error *error)
 {
     struct stat status;
@@ -73,7 +74,6 @@ void journal_file_fini(struct journal_file *file)
     *file = (struct journal_file){.fd = -1};
 }
 
-/* Returns the line at `*text` and advances to the next one; "" at the end. */
 static const char *next_line(const char **text, const char *end)
 {
     const char *line = *text;
@@ -103,7 +103,8 @@ int journal_compare(const struct journal_head *there, const struct journal_head 
         if (strcmp(was, is) != 0)
             return journal_refuse(path, was, is, error);
     }
-    if (there->loop.first == here->loop.first && there->loop.count == here->loop.count) /* differs only in the heads */
+    if (there->loop.first == here->loop.first &&
+        there->loop.count == here->loop.count) /* The loops are equal: only the heads differ. */
         return 0;
     return error_set(error, "%.150s: is the journal of another job: its loop is %llu:%llu there and %llu:%llu here",
                      path, (unsigned long long)there->loop.first, (unsigned long long)there->loop.count,
@@ -127,7 +128,6 @@ static int journal_make_room(struct journal *journal, size_t size)
     return 0;
 }
 
-/* Size of the records that hold the present state. */
 static size_t records_size(const struct journal *journal)
 {
     size_t ranges = ranges_length(&journal->done);
@@ -138,7 +138,6 @@ static size_t records_size(const struct journal *journal)
     return size;
 }
 
-/* Writes the head, the growths, one record with all done ranges, the deaths and the recovery points. */
 static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t *crc)
 {
     size_t ranges = ranges_length(&journal->done), records = records_size(journal), at = 0;
@@ -163,7 +162,6 @@ static int write_whole(struct journal *journal, int fd, uint64_t *size, uint32_t
                : 0;
 }
 
-/* Writes the journal to a temporary file and renames it. On failure an old file is unchanged. */
 static int replace(struct journal *journal, struct error *error)
 {
     uint64_t size;
@@ -172,7 +170,7 @@ static int replace(struct journal *journal, struct error *error)
     int fd = open(journal->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (fd < 0)
         return journal_fail(journal, "cannot create", error);
-    file_lock(fd); /* no other process knows the new file yet */
+    file_lock(fd); /* No other process knows the new file yet. */
     if (write_whole(journal, fd, &size, &crc) < 0 || rename(journal->temporary, journal->path) < 0) {
         journal_fail(journal, "cannot write", error);
         unlink(journal->temporary);
@@ -207,7 +205,6 @@ static void drop_point(struct journal *journal, unsigned i)
     memmove(&journal->points[i], &journal->points[i + 1], (--journal->point_count - i) * sizeof *journal->points);
 }
 
-/* Drops recovery points that are superseded: the next point is not beyond the iterations that are done. */
 static void drop_old_points(struct journal *journal)
 {
     const struct range *done = ranges_length(&journal->done) > 0 ? ranges_at(&journal->done, 0) : NULL;
@@ -216,7 +213,6 @@ static void drop_old_points(struct journal *journal)
         drop_point(journal, 0);
 }
 
-/* True if the point is beyond the stored ones and there is room. */
 static bool wants_point(const struct journal *journal, const struct journal_point *point)
 {
     return journal->point_count == 0 ||
@@ -331,11 +327,10 @@ int journal_append(struct journal *journal, const struct range *ranges, size_t c
     journal_note(journal, ranges, count);
     journal->digest += digest;
     if (has_grown(journal))
-        replace(journal, NULL); /* failure keeps the long journal */
+        replace(journal, NULL); /* On failure the long journal stays. */
     return 0;
 }
 
-/* Keeps every second growth, including the last. */
 static void thin_growths(struct journal *journal)
 {
     for (unsigned i = 0; i < JOURNAL_GROWTHS / 2; i++)
@@ -392,7 +387,7 @@ int journal_append_point(struct journal *journal, const struct journal_point *po
         return -1;
     }
     if (has_grown(journal))
-        replace(journal, NULL); /* failure keeps the long journal */
+        replace(journal, NULL); /* On failure the long journal stays. */
     return 0;
 }
 

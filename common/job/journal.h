@@ -14,17 +14,17 @@
 
 enum journal_state {
     JOURNAL_ABSENT,
-    JOURNAL_READABLE, /* `content` has what it says */
+    JOURNAL_READABLE,
     JOURNAL_UNUSABLE, /* not a journal, or invalid from the start */
     JOURNAL_IN_USE,   /* another run writes it */
-    JOURNAL_FAILED,   /* cannot be read */
+    JOURNAL_FAILED,
 };
 
 struct journal_file {
-    struct journal_content content; /* JOURNAL_READABLE only */
-    size_t size;                    /* content.valid if the file is not truncated */
-    unsigned char *bytes;           /* owned; content borrows from it */
-    int fd;                         /* holds the lock; owned; -1: none */
+    struct journal_content content;
+    size_t size; /* equals content.valid if the file is not truncated */
+    unsigned char *bytes;
+    int fd; /* holds the lock; owned; -1: none */
 };
 
 /* Reads the file. `file` must be released by journal_file_fini() in any case. */
@@ -35,30 +35,31 @@ void journal_file_fini(struct journal_file *file);
 int journal_compare(const struct journal_head *there, const struct journal_head *here, const char *path,
                     struct error *error);
 
-/* Stored recovery points: the last one within the iterations done from the beginning of the loop, and later ones. */
+/* Recovery points that are kept: the last one within the iterations done from the beginning of the loop, and later
+ * ones. */
 #define JOURNAL_POINTS 3
 
-/* Stored growths; if there are more, every second one is dropped. */
+/* Growths that are kept; if there are more, every second one is dropped. */
 #define JOURNAL_GROWTHS 64
 
 struct journal {
-    int fd;                                         /* -1: closed */
-    char *path, *temporary;                         /* owned */
-    bool sync;                                      /* sync each record to the disk */
-    struct range loop;                              /* as grown so far */
+    int fd;
+    char *path, *temporary;
+    bool sync;
+    struct range loop;
     struct journal_growth growths[JOURNAL_GROWTHS]; /* [growth_count] ascending; the last one is the present loop */
     unsigned growth_count;
-    unsigned char *head; /* encoded; owned */
+    unsigned char *head;
     size_t head_bytes;
     uint32_t head_crc;
-    struct ranges done;                          /* recorded as done, within the loop; owned */
-    struct poison_set deaths;                    /* as in journal_content; owned */
+    struct ranges done;
+    struct poison_set deaths;                    /* as in journal_content */
     struct journal_point points[JOURNAL_POINTS]; /* [point_count] ascending; their data are owned */
     unsigned point_count;
     uint64_t digest;
-    uint32_t crc;         /* of the last record */
-    uint64_t size;        /* valid bytes of the file */
-    unsigned char *bytes; /* buffer for one record; owned */
+    uint32_t crc;
+    uint64_t size;
+    unsigned char *bytes;
     size_t capacity;
 };
 
@@ -67,21 +68,22 @@ struct journal {
 int journal_begin(struct journal *journal, const char *path, const struct journal_head *head,
                   const struct journal_content *earlier, bool sync, struct error *error);
 
-/* Records that `count` ranges are done, and their share of the checksum. On failure the journal is unchanged. */
+/* Records that `count` ranges are done, and their share of the checksum. If it fails, the journal is unchanged, as
+ * after each of the next functions. */
 int journal_append(struct journal *journal, const struct range *ranges, size_t count, uint64_t digest,
                    struct error *error);
 
-/* Records `count` extensions of the loop. On failure the journal is unchanged. */
+/* Records `count` extensions of the loop. */
 int journal_append_growths(struct journal *journal, const struct journal_growth *growths, size_t count,
                            struct error *error);
 
-/* Records the deaths of iterations so far, as in journal_deaths_put(). On failure the journal is unchanged. */
+/* Records the deaths of iterations so far, as in journal_deaths_put(). */
 int journal_append_deaths(struct journal *journal, const struct poison *deaths, struct error *error);
 
-/* Records a recovery point unless it is useless. On failure the journal is unchanged. */
+/* Records a recovery point unless it is useless. */
 int journal_append_point(struct journal *journal, const struct journal_point *point, struct error *error);
 
-/* Rewrites the journal at minimal size and adds the end: the whole loop is recorded and the final files, of `bytes` in
+/* Rewrites the journal at minimal size and adds the end: the whole loop is recorded, and the final files, of `bytes` in
  * total, exist. On failure the file has no end. */
 int journal_end(struct journal *journal, uint64_t bytes, struct error *error);
 

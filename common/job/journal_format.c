@@ -15,7 +15,7 @@ enum { VERSION_AT = 8, TEXT_BYTES_AT = 12, FIRST_AT = 16, COUNT_AT = 24, TEXT_AT
 enum { RANGES_AT = 0, CRC_AT = 4, DIGEST_AT = 8, WORKERS_AT = 8, PROCESSES_AT = 12, LIST_AT = 16 };
 /* Flag of a record of deaths, in its number of ranges. */
 #define DEATHS_MARK 0x80000000u
-/* Flag in the number of deaths: some were the supermaster's. */
+/* Flag in the number of deaths: some were of supermasters. */
 #define SHARED_MARK 0x80000000u
 /* Flag of a recovery point, whose length is in units of JOURNAL_RANGE_BYTES. */
 #define POINT_MARK     0x40000000u
@@ -38,7 +38,6 @@ uint32_t journal_head_put(const struct journal_head *head, unsigned char *out)
     return crc;
 }
 
-/* CRC of a record of `size` bytes, without its CRC field. */
 static uint32_t record_crc(const unsigned char *record, size_t size, uint32_t before)
 {
     return crc32c(crc32c(before, record, CRC_AT), record + DIGEST_AT, size - DIGEST_AT);
@@ -135,7 +134,8 @@ static bool is_inside(const struct range *loop, const struct range *range)
            range->first - loop->first <= loop->count - range->count;
 }
 
-/* Adds the ranges of a record; else sets `reason`. Ranges outside the loop or done already are not from HDSS. */
+/* Adds the ranges of a record, or sets `reason`. HDSS does not write ranges outside the loop or ranges that are done
+ * already. */
 static int add_ranges(struct journal_content *content, const unsigned char *record, size_t count,
                       enum journal_decoded *reason)
 {
@@ -243,7 +243,6 @@ static enum journal_decoded forget_done(struct journal_content *content)
     return JOURNAL_GOOD;
 }
 
-/* Reads the record at `record` with `left` bytes. Returns its size; 0 if it is truncated or `reason` is set. */
 static size_t take_record(struct journal_content *content, const unsigned char *record, size_t left, uint32_t version,
                           uint32_t *crc, enum journal_decoded *reason)
 {
@@ -269,7 +268,7 @@ static size_t take_record(struct journal_content *content, const unsigned char *
         if (version >= GROWTH_VERSION)
             result = add_growth(content, record, count, reason);
         else
-            *reason = JOURNAL_CONTRADICTS; /* no record has both flags */
+            *reason = JOURNAL_CONTRADICTS; /* No record has both flags. */
     }
     if (result < 0)
         return 0;

@@ -28,12 +28,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Increased when the layout, the lines of the text or the digest change. */
+/* Raise this when the layout, the lines of the text or the digest change. */
 #define JOURNAL_VERSION       5
 #define JOURNAL_VERSION_LEAST 1
 
-#define JOURNAL_HEAD_BYTES   36 /* without its text */
-#define JOURNAL_RECORD_BYTES 16 /* without its ranges */
+#define JOURNAL_HEAD_BYTES   36
+#define JOURNAL_RECORD_BYTES 16
 #define JOURNAL_RANGE_BYTES  16
 #define JOURNAL_POINT_MAX    (((UINT64_C(1) << 30) - 1) * JOURNAL_RANGE_BYTES - 8)
 /* At most 64 parameters, each up to the length of a file name. */
@@ -57,7 +57,7 @@ struct journal_growth {
 /* A loop that may grow has an initial length of 0, and its iterations as growths. */
 struct journal_head {
     const char *text;
-    size_t text_bytes; /* with the NUL of its last line */
+    size_t text_bytes;
     struct range loop;
     const struct journal_growth *growths; /* [growth_count] ascending, beyond loop.count; written after the head */
     size_t growth_count;
@@ -84,9 +84,9 @@ static inline size_t journal_point_size(uint64_t bytes)
     return journal_record_size((size_t)((8 + bytes + JOURNAL_RANGE_BYTES - 1) / JOURNAL_RANGE_BYTES));
 }
 
-/* Write to `out`, which has room, a head, a record of `count` ranges, the deaths of the range in `deaths` (`deaths` of
- * workers, `failures` of child processes; not both 0), a growth of the loop that begins at `first`, a recovery point,
- * or an end of JOURNAL_RECORD_BYTES. Return the CRC for the next record. */
+/* These write to `out`, which must have room: a head, a record of `count` ranges, the deaths of the range in `deaths`
+ * (`deaths` of workers, `failures` of child processes; not both 0), a growth of the loop that begins at `first`, a
+ * recovery point, or an end of JOURNAL_RECORD_BYTES. They return the CRC for the next record. */
 uint32_t journal_head_put(const struct journal_head *head, unsigned char *out);
 uint32_t journal_record_put(const struct range *ranges, size_t count, uint64_t digest, uint32_t before,
                             unsigned char *out);
@@ -96,33 +96,33 @@ uint32_t journal_point_put(const struct journal_point *point, uint32_t before, u
 uint32_t journal_end_put(uint64_t bytes, uint32_t before, unsigned char *out);
 
 struct journal_content {
-    struct journal_head head;       /* the text borrows from the bytes, the growths are those below */
-    struct journal_growth *growths; /* owned */
+    struct journal_head head; /* the text borrows from the bytes, the growths are those below */
+    struct journal_growth *growths;
     size_t growth_room;
-    struct ranges done;           /* owned */
-    struct poison_set deaths;     /* of iterations that are not done; owned */
+    struct ranges done;
+    struct poison_set deaths;     /* of iterations that are not done */
     struct journal_point *points; /* [point_count] in file order; the list is owned, the data borrow from the bytes */
     size_t point_count, point_room;
     uint64_t digest;
-    bool is_over;         /* has an end */
-    uint64_t final_bytes; /* as the end says */
-    size_t valid;         /* valid bytes; the rest is truncated or corrupted */
+    bool is_over;
+    uint64_t final_bytes;
+    size_t valid; /* valid bytes; the rest is truncated or corrupted */
 };
 
 enum journal_decoded {
-    JOURNAL_GOOD,          /* head and all records up to `valid` */
-    JOURNAL_FOREIGN,       /* not a journal */
-    JOURNAL_OTHER_VERSION, /* unknown version */
-    JOURNAL_BAD_HEAD,      /* truncated or corrupted before the first record */
-    JOURNAL_CONTRADICTS,   /* a valid record contradicts others: not written by HDSS */
+    JOURNAL_GOOD, /* head and all records up to `valid` */
+    JOURNAL_FOREIGN,
+    JOURNAL_OTHER_VERSION,
+    JOURNAL_BAD_HEAD,    /* truncated or corrupted before the first record */
+    JOURNAL_CONTRADICTS, /* a valid record contradicts others: not written by HDSS */
     JOURNAL_NO_MEMORY,
 };
 
 /* Accepts any bytes. `content` must be released by journal_content_fini() in any case. */
 enum journal_decoded journal_decode(struct journal_content *content, const unsigned char *bytes, size_t size);
-/* The last point, of `bytes`, from which a loop with dependencies of the given distance can be continued: not beyond
- * the first iteration that is not done, and either at it or at least `distance` before it, because the iterations in
- * between form a chunk. May return NULL. */
+/* Returns the last point, of `bytes`, from which a loop with dependencies of the given distance can be continued, or
+ * NULL. It is not beyond the first iteration that is not done, and either at it or at least `distance` before it,
+ * because the iterations in between form a chunk. */
 const struct journal_point *journal_find_point(const struct journal_content *content, uint64_t distance,
                                                uint64_t bytes);
 void journal_content_fini(struct journal_content *content);

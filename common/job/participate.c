@@ -33,7 +33,7 @@ struct pod {
 struct attempts {
     bool is_absent;     /* at least one address does not answer */
     bool is_refused;    /* the set rejects the pod, or the check failed */
-    struct error other; /* one address is answered by something else; empty if not */
+    struct error other; /* set if something else answers at an address */
 };
 
 #define FROM_ELSEWHERE                                                                                                 \
@@ -53,7 +53,6 @@ static bool is_socket(const char *path)
     return stat(path, &status) == 0 && S_ISSOCK(status.st_mode);
 }
 
-/* `set` is a local socket, a port, or a ticket file. */
 static int find_way(struct way_to_set *way, const char *set, struct error *error)
 {
     struct stream_address *address = &way->ticket.addresses[0];
@@ -65,7 +64,7 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
     way->has_key = true;
     if (ticket_read(&way->ticket, set, error) < 0)
         return -1;
-    /* Fails if no address of the ticket is reachable from this machine. */
+    /* At least one address must be reachable from this machine. */
     for (size_t i = 0; i < way->ticket.count; i++)
         if (ticket_leads_from_here(&way->ticket, &way->ticket.addresses[i]))
             return 0;
@@ -73,7 +72,6 @@ static int find_way(struct way_to_set *way, const char *set, struct error *error
                      way->ticket.addresses[0].path);
 }
 
-/* Explains what to do if the ticket names only a socket that does not exist here. */
 static void explain_absence(const struct way_to_set *way, const char *set, struct error *error)
 {
     const struct ticket *ticket = &way->ticket;
@@ -100,8 +98,9 @@ static void try_address(struct pod *pod, const struct streams_setup *setup, cons
         attempts->other = *error;
 }
 
-/* Tries the addresses in turn: an address of another machine may belong to something else here (bridges, NAT), while a
- * later one leads to the set. False if the pod has joined or was rejected, or if all answers came from others. */
+/* Tries the addresses in turn: an address of another machine may belong to something else on this one (bridges, NAT),
+ * while a later one leads to the set. False if the pod has joined or was rejected, or if all answers came from
+ * others. */
 static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct way_to_set *way, struct error *error)
 {
     struct error unread;
@@ -120,7 +119,7 @@ static bool may_try_again(struct pod *pod, struct runtime *runtime, const struct
     }
     if (pod->streams != NULL || attempts.is_refused)
         return false;
-    if (attempts.other.text[0] != '\0') /* says more than that nothing answers */
+    if (attempts.other.text[0] != '\0') /* This tells more than that nothing answers. */
         *error = attempts.other;
     return attempts.is_absent;
 }
@@ -151,7 +150,6 @@ static struct pod *pod_join(struct runtime *runtime, const char *set, uint64_t p
     return pod;
 }
 
-/* Leaves the set after the link is closed. NULL is allowed. */
 static void pod_leave(struct pod *pod)
 {
     if (pod == NULL)
@@ -160,7 +158,6 @@ static void pod_leave(struct pod *pod)
     free(pod);
 }
 
-/* Joins the set, if asked to. Returns an exit status; errors are printed. */
 static int join_set(const struct participant *participant, struct runtime *runtime, struct pod **pod)
 {
     struct error error;

@@ -17,5 +17,5 @@ struct participant {
     void *context;
 };
 
-/* Returns the exit status. `startup` has taken the command line and is released. */
+/* Returns the exit status. `startup` has taken the command line; participate() releases it. */
 int participate(const struct participant *participant, struct startup *startup, int argc, char **argv);

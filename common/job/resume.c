@@ -20,8 +20,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- the job's name --- */
-
 static void add_line(struct text *text, const char *what, const char *value)
 {
     text_add(text, "%s=%s\n", what, value);
@@ -29,7 +27,7 @@ static void add_line(struct text *text, const char *what, const char *value)
         text->data[text->length - 1] = '\0';
 }
 
-/* "4096 x uint16" */
+/* For example "4096 x uint16". */
 static void add_record(struct text *text, const struct hdss_loop *loop)
 {
     static const char *const types[] = {
@@ -57,7 +55,8 @@ static bool may_become_longer(const struct job_setup *setup)
     return setup->kernel->inputs != NULL || setup->loop.grows;
 }
 
-/* Digest of the inputs of the first `iterations` of the whole loop, or of all if the kernel provides no other. */
+/* Sets the digest of the inputs of the first `iterations` of the whole loop, or of all if the kernel provides no
+ * other. */
 static int digest_inputs(const struct job_setup *setup, uint64_t iterations, uint64_t *digest, struct error *error)
 {
     *digest = setup->loop.inputs;
@@ -98,7 +97,6 @@ static char *name_job(const struct job_setup *setup, size_t *bytes, struct error
     return name;
 }
 
-/* The next growth after `from` known iterations, large enough for JOURNAL_GROWTHS to cover the loop. */
 static int next_growth(const struct job_setup *setup, uint64_t from, struct journal_growth *growth, struct error *error)
 {
     const uint64_t step = setup->count / JOURNAL_GROWTHS + (setup->count % JOURNAL_GROWTHS != 0);
@@ -106,7 +104,6 @@ static int next_growth(const struct job_setup *setup, uint64_t from, struct jour
     return digest_inputs(setup, setup->first + growth->count, &growth->inputs, error);
 }
 
-/* Sets the loop of the head; a loop that may grow becomes an empty one with growths. */
 static int note_loop(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     struct journal_head *head = &resume->head;
@@ -125,8 +122,6 @@ static int note_loop(struct resume *resume, const struct job_setup *setup, struc
     return 0;
 }
 
-/* --- grown loops --- */
-
 const char *resume_list(const struct job_setup *setup)
 {
     const struct hdss_kernel *kernel = setup->kernel;
@@ -142,7 +137,6 @@ const char *resume_list(const struct job_setup *setup)
     return found;
 }
 
-/* Rejects a run in which some of the iterations [first, end) have changed. */
 static int refuse_changed(const struct resume *resume, const struct job_setup *setup, uint64_t first, uint64_t end,
                           struct error *error)
 {
@@ -190,8 +184,6 @@ static void print_new(const struct resume *resume, const struct job_setup *setup
         say(err, "%s: %s has %" PRIu64 " new %s%s", name, list != NULL ? list : setup->kernel->name, more,
             setup->loop.are_tasks ? "line" : "iteration", more == 1 ? "" : "s");
 }
-
-/* --- before the run --- */
 
 static uint64_t percent(const struct journal_content *content)
 {
@@ -256,7 +248,7 @@ static int look_at_parts(struct resume *resume, const struct job_setup *setup, b
     return 0;
 }
 
-/* Checks a run whose journal has an end. If its output is missing the run begins anew. */
+/* Checks a run whose journal has an end. If its output is missing, the run begins anew. */
 static int look_at_end(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
     const uint64_t before = journal_loop(&resume->earlier.content.head).count;
@@ -299,7 +291,7 @@ static int check_start(const struct job_setup *setup, const char *path, struct e
                      setup->job.output, path);
 }
 
-/* Finds the part of the earlier run that can be used: all, unless parts are missing. Sizes are compared; if nothing is
+/* Finds the part of the earlier run that can be used: all, unless parts are missing. Sizes are compared. If nothing is
  * left to compute the parts are also read, because the final files are made from them. Returns 1 if only the ranges in
  * `sound` can be used. */
 static int find_sound(const struct journal_content *content, const struct job_setup *setup, struct ranges *sound,
@@ -317,7 +309,7 @@ static int find_sound(const struct journal_content *content, const struct job_se
     return ranges_total(sound) < done;
 }
 
-/* Computes again the chunks that are missing or damaged. If nothing exists at all, the run is rejected later. */
+/* Lets chunks be computed again that are missing or damaged. If nothing exists at all, the run is rejected later. */
 static int forget_missing(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name,
                           struct error *error)
 {
@@ -403,7 +395,6 @@ static int resume_read_earlier(struct resume *resume, const struct job_setup *se
     }
 }
 
-/* Path of the journal next to the output; "" without an output. */
 static const char *path_beside(const struct job *job, char path[JOB_JOURNAL_PATH_MAX])
 {
     snprintf(path, JOB_JOURNAL_PATH_MAX, "%s%s", job->output, job->output[0] != '\0' ? JOB_JOURNAL_ENDING : "");
@@ -481,7 +472,7 @@ int resume_check_output(const struct resume *resume, const struct job_setup *set
                : results_check_place(setup->job.output, &setup->loop, error);
 }
 
-/* In a loop with dependencies: selects the recovery point to continue from. If chunks would be shorter than the
+/* In a loop with dependencies, selects the recovery point to continue from. If chunks would be shorter than the
  * distance of the dependencies, the journal belongs to another loop. */
 static int take_point(struct resume *resume, const struct job_setup *setup, struct error *error)
 {
@@ -543,7 +534,7 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
     char beside[JOB_JOURNAL_PATH_MAX];
     path_beside(&setup->job, beside);
     if (beside[0] != '\0' && strcmp(beside, resume->path) != 0)
-        unlink(beside); /* the output that it describes is replaced */
+        unlink(beside); /* The output that it describes is replaced. */
     assert(!resume->is_over && "nothing is left to do");
     if (resume->path[0] == '\0')
         return 0;
@@ -565,8 +556,6 @@ int resume_create_output(struct resume *resume, const struct job_setup *setup, i
         return found;
     return check_absent(resume, setup, error) < 0 ? -1 : results_create(setup->job.output, &setup->loop, lock, error);
 }
-
-/* --- during the run and at its end --- */
 
 int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error)
 {
@@ -592,7 +581,6 @@ int resume_record_deaths(struct resume *resume, const struct poison *deaths, str
     return journal_append_deaths(&resume->journal, deaths, error);
 }
 
-/* True if all of the range has died too often. */
 static bool has_died_too_often(const struct journal *journal, struct range range, const struct job_setup *setup)
 {
     struct poison known;
@@ -659,7 +647,7 @@ void resume_conclude(struct resume *resume, const struct job_setup *setup, bool 
     struct stat output;
     const bool is_device = setup->collect && stat(setup->job.output, &output) == 0 && !S_ISREG(output.st_mode);
     const bool is_kept = is_right && !is_device && journal_end(&resume->journal, bytes, &unused) == 0;
-    resume_end_journal(resume, !is_kept); /* without its end the journal is removed: the files are complete */
+    resume_end_journal(resume, !is_kept); /* Without its end the journal is removed, because the files are complete. */
 }
 
 void resume_give_up(struct resume *resume)

@@ -11,12 +11,12 @@
 #include <stdio.h>
 
 struct resume {
-    char path[JOB_JOURNAL_PATH_MAX]; /* empty: no journal */
-    char *text;                      /* names the job; owned */
+    char path[JOB_JOURNAL_PATH_MAX];
+    char *text; /* names the job; owned */
     struct journal_head head;
-    struct journal_growth growths[JOURNAL_GROWTHS]; /* of the head, if the loop may grow */
-    bool grows;                                     /* more iterations may follow during the run */
-    struct journal_file earlier;                    /* journal of the resumed run; empty if there is none */
+    struct journal_growth growths[JOURNAL_GROWTHS];
+    bool grows;
+    struct journal_file earlier; /* journal of the resumed run; empty if there is none */
     bool resumed;
     bool is_over;   /* resumed and complete: nothing remains to do */
     bool goes_on;   /* resumed and complete: the final files exist, and parts are made from them */
@@ -27,23 +27,22 @@ struct resume {
     struct error failure; /* first failure to record; empty: none */
 };
 
-/* Initializes without a journal. */
 void resume_init(struct resume *resume);
 
-/* The file that lists the iterations, if it is clear which; else NULL. Borrowed from the set-up. */
+/* Returns the file that lists the iterations, borrowed from the set-up; NULL if there is no such file, or several. */
 const char *resume_list(const struct job_setup *setup);
 
-/* Checks without changing anything: reads the journal for --resume, and rejects a new run that would destroy one that
- * can be resumed. `keeps`: this run keeps a journal. Must be followed by resume_end() or resume_give_up(). */
+/* The first of three steps; changes nothing. Reads the journal for --resume, and rejects a new run that would destroy
+ * one that can be resumed. `keeps`: this run keeps a journal. Must be followed by resume_end() or resume_give_up(). */
 int resume_look(struct resume *resume, const struct job_setup *setup, bool keeps, struct error *error);
 
-/* Second step: checks that the output exists, or can be created. */
+/* The second step: checks that the output exists, or can be created. */
 int resume_check_output(const struct resume *resume, const struct job_setup *setup, struct error *error);
 
-/* Third step: takes the usable part of the earlier run. `name` precedes notes on `err` about dropped parts. */
+/* The third step: takes the usable part of the earlier run. `name` precedes notes on `err` about dropped parts. */
 int resume_take(struct resume *resume, const struct job_setup *setup, FILE *err, const char *name, struct error *error);
 
-/* Finds iterations done by the earlier run that the kernel reported as failed, among those kept by resume_take(). */
+/* Of the iterations that resume_take() has kept, finds those that the kernel reported as failed. */
 int resume_find_failed(const struct resume *resume, const struct job_setup *setup, struct ranges *failed,
                        struct error *error);
 
@@ -53,17 +52,17 @@ int resume_begin(struct resume *resume, const struct job_setup *setup, struct er
 /* Creates or opens the output; `lock` as for results_create(). Returns 0, -1 or RESULTS_NO_ROOM. */
 int resume_create_output(struct resume *resume, const struct job_setup *setup, int *lock, struct error *error);
 
-/* Records the present length of the loop before iterations beyond the old length. `grows`: it may grow further. */
+/* Records the present length of the loop; call it before iterations beyond the old length are recorded. `grows`: it may
+ * grow further. */
 int resume_record_growth(struct resume *resume, const struct job_setup *setup, bool grows, struct error *error);
 
 int resume_record(struct resume *resume, const struct range *ranges, size_t count, uint64_t digest,
                   struct error *error);
 
-/* Takes `part`, the bytes from `offset` of `all` in total, and records the recovery point after the last part. */
+/* Takes `part`, the bytes from `offset` of `all` in total. Records the recovery point after the last part. */
 int resume_record_point(struct resume *resume, const struct journal_point *part, uint64_t offset, uint64_t all,
                         struct error *error);
 
-/* Records the deaths of iterations so far, as in journal_append_deaths(). */
 int resume_record_deaths(struct resume *resume, const struct poison *deaths, struct error *error);
 
 /* True if the run can be resumed later: also if it is complete but iterations failed. */
@@ -74,7 +73,7 @@ static inline bool resume_is_possible(const struct resume *resume, bool some_fai
 }
 
 /* True if only iterations remain that a resumed run would give up at once because of their deaths, so that only
- * --resume failed runs them. Called before resume_end(). */
+ * --resume failed runs them. Call it before resume_end(). */
 bool resume_is_given_up(const struct resume *resume, const struct job_setup *setup);
 
 void resume_end(struct resume *resume);

@@ -23,7 +23,6 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Estimates beyond a hundred years are not shown. */
 #define LEFT_MAX_S 3e9
 
 void root_init(struct root *root, const char *name, const char *version)
@@ -69,7 +68,7 @@ int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers,
 
 int root_check(struct root *root, bool keeps_journal)
 {
-    root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted; /* root_note_added() counts these */
+    root->grows = root->setup.loop.grows && !root->setup.job.found.is_counted; /* root_note_added() counts these. */
     if (job_setup_check(&root->setup, CHECKED_BY_LEADER, keeps_journal, &root->resume, &root->error) < 0)
         return -1;
     return resume_take(&root->resume, &root->setup, root->err, root->name, &root->error);
@@ -237,7 +236,7 @@ static int root_convert(struct root *root, int status)
     return sync ? results_sync_files(setup->job.output, &setup->loop, &root->error) : 0;
 }
 
-/* Checks that all written results still exist. If the run ended early no other check follows. */
+/* Checks that all written results still exist. If the run ended early, no other check follows. */
 static int root_look_again(struct root *root, int status)
 {
     const struct job_setup *setup = &root->setup;
@@ -272,11 +271,11 @@ static int finish_output(struct root *root, int status)
     return status == EXIT_STATUS_DONE && ranges_total(&root->failed) > 0 ? EXIT_STATUS_TASKS : status;
 }
 
-/* A journal that could not be written is reported here at the latest. */
+/* At the latest here, a journal that could not be written is reported. */
 static int root_check_journal(struct root *root, int status)
 {
     const char *failure = root->resume.failure.text;
-    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* a resumed run reports its growth */
+    if (failure[0] == '\0' && record_growth(root, &root->error) < 0) /* A resumed run reports its growth. */
         root->resume.failure = root->error;
     if (failure[0] == '\0' || status == EXIT_STATUS_FAILED)
         return status;
@@ -284,7 +283,7 @@ static int root_check_journal(struct root *root, int status)
     return EXIT_STATUS_FAILED;
 }
 
-/* Removes the parts from which the final files were made; with --join no they are the output. */
+/* Removes the parts from which the final files were made. With --join no the parts are the output. */
 static void remove_parts(const struct root *root)
 {
     const struct job_setup *setup = &root->setup;
@@ -306,7 +305,7 @@ int root_finish_output(struct root *root, int status)
     return status;
 }
 
-/* The journal is completed first: afterwards the parts are not needed. */
+/* The journal is completed first; then the parts are not needed. */
 void root_clear_away(struct root *root, int status)
 {
     if (root->resume.path[0] != '\0' && root->complete) {
@@ -336,7 +335,7 @@ static void complete_report(struct root *root, struct report *report, uint64_t f
     report->failed_tasks = report->failed_task_count > 0 ? ranges_at(&root->failed, 0) : NULL;
     reasons_sort(&root->reasons);
     report->reasons = &root->reasons;
-    report->failure = NULL; /* already printed on standard error */
+    report->failure = NULL; /* The failure is already printed on standard error. */
     report_compute(report);
 }
 
@@ -357,7 +356,7 @@ static int root_write_report(struct root *root, const struct report *report)
     return result;
 }
 
-/* `hdss run` prints the summary if possible, because a launcher may drop the last output of a rank. */
+/* Lets `hdss run` print the summary if possible, because a launcher may drop the last output of a rank. */
 static void root_print_summary(struct root *root, const struct report *report)
 {
     const struct job *job = &root->setup.job;

@@ -32,10 +32,10 @@ struct root {
     struct precedence precedence; /* owned; empty if no iterations wait */
     struct ranges done_failed;    /* failed iterations of earlier runs, if some iterations wait; owned */
     struct ranges failed;         /* at the end: done but failed; owned */
-    struct reasons reasons;       /* of failed tasks */
-    bool complete;                /* at the end: all done, nothing failed, output made */
-    bool resumable;               /* at the end: a later run can continue */
-    bool is_given_up;             /* at the end: only with --resume failed */
+    struct reasons reasons;
+    bool complete; /* at the end: all done, nothing failed, output made */
+    bool resumable;
+    bool is_given_up; /* at the end: only with --resume failed */
     struct terminal terminal;
     uint64_t process_start_ns;
     int64_t started_at;
@@ -49,8 +49,8 @@ void root_use_streams(struct root *root, FILE *out, FILE *err);
 
 void root_fini(struct root *root);
 
-/* Reads the speeds of --power, one per rank; NULL if they are measured. Freed by the caller, also on failure. This and
- * the following functions leave the error in root->error. */
+/* Reads the speeds of --power, one per rank; NULL if they are measured. The caller frees them, also on failure. This
+ * and the following functions leave the error in root->error. */
 int root_read_speeds(struct root *root, const unsigned *ranks, unsigned workers, double **speeds);
 
 /* Checks everything before anything is changed, mainly an earlier run. `keeps_journal`: this run keeps one. */
@@ -63,20 +63,19 @@ int root_read_precedence(struct root *root);
 int root_create_files(struct root *root);
 int root_open_sink(struct root *root);
 
-/* Records the number of iterations that users have added to an open loop. */
 void root_note_added(struct root *root, uint64_t added, bool is_complete);
 
-/* Present length of a growing loop: from the kernel, or from root_note_added(). */
+/* Sets the present length of a growing loop, from the kernel or from root_note_added(). */
 struct growth;
 int root_grow(struct root *root, struct growth *growth, struct error *error);
 
 struct progress;
 void root_show_progress(struct root *root, const struct progress *progress);
 
-/* Prints an error line in the name of `rank`. */
 void root_print_failure(struct root *root, const char *text, unsigned rank);
 
-/* Prints which requests are not met as asked, and notes about inputs, unless `status` is not 0 (run rejected). */
+/* Prints notes about inputs and about requests that are not met as asked, unless the run was rejected (`status` is not
+ * 0). */
 void root_print_notes(const struct root *root, int status);
 
 /* Syncs stored results for --durability node and records a group of ranges. */
@@ -92,7 +91,7 @@ int root_record_point(struct root *root, const struct journal_point *part, uint6
 int root_finish_output(struct root *root, int status);
 
 /* After a complete run: completes its journal, or removes it if `status` is not 0, and removes the parts of the final
- * files. Called after all ranks have left, so that a run killed before that can be resumed. */
+ * files. Call it after all ranks have left, so that a run killed before that can be resumed. */
 void root_clear_away(struct root *root, int status);
 
 /* Completes the report, prints the summary and writes the report. Returns the exit status. */

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 struct set_job {
-    struct set_job *next; /* of a later job */
+    struct set_job *next;
     struct driver *driver;
     void *part;
 };
@@ -26,13 +26,13 @@ struct set_rank {
     const struct set_role *role;
     const struct topology *topology;
     struct link *link;
-    struct set_job *jobs; /* in order; owned */
+    struct set_job *jobs;
 };
 
 static _Noreturn void give_up(const struct set_rank *rank, uint32_t number, const char *text)
 {
     say(stderr, "hdss: rank %u: job %u: %s", runtime_rank(rank->runtime), number, text);
-    exit(EXIT_STATUS_FAILED); /* the launcher ends the other ranks */
+    exit(EXIT_STATUS_FAILED); /* The launcher ends the other ranks. */
 }
 
 static void take_job(void *context, uint32_t number, const unsigned char *bytes, size_t size)
@@ -70,7 +70,6 @@ static void end_jobs(struct set_rank *rank)
     }
 }
 
-/* Reads the set's options and groups the ranks. NULL: the error is printed. */
 static const struct topology *group(struct runtime *runtime, unsigned words, char *const *word,
                                     struct serve_options *options)
 {
@@ -91,7 +90,7 @@ int set_rank_run(struct runtime *runtime, unsigned words, char *const *word, con
     struct set_rank rank = {.runtime = runtime, .role = role, .topology = group(runtime, words, word, &options)};
     const struct job_source source = {.context = &rank, .announced = take_job};
     if (rank.topology == NULL)
-        exit(EXIT_STATUS_FAILED); /* the launcher ends the other ranks */
+        exit(EXIT_STATUS_FAILED); /* The launcher ends the other ranks. */
     rank.link = link_open(runtime);
     if (rank.link == NULL)
         return EXIT_STATUS_FAILED;

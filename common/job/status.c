@@ -9,13 +9,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Opens the pipe named in the environment. -1: none. */
 static int status_open(const char *variable)
 {
     const char *path = getenv(variable);
     struct stat found;
     int given;
-    if (path != NULL && sscanf(path, STATUS_DESCRIPTOR, &given) == 1) /* a launcher of MPI may have closed it */
+    if (path != NULL &&
+        sscanf(path, STATUS_DESCRIPTOR, &given) == 1) /* An MPI launcher may have closed the descriptor. */
         return fstat(given, &found) == 0 && S_ISFIFO(found.st_mode) ? fcntl(given, F_DUPFD_CLOEXEC, 3) : -1;
     return path != NULL ? open(path, O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC) : -1;
 }
@@ -70,14 +70,13 @@ void status_tell_end(const char *role, int status, bool degraded)
                      snprintf(line, sizeof line, "\n" STATUS_END "\n", role, status, degraded ? STATUS_DEGRADED : ""));
 }
 
-/* Like status_open(), but only for pipes. */
 static int status_open_pipe(const char *variable)
 {
     struct stat found;
     int file = status_open(variable);
     if (file < 0 || (fstat(file, &found) == 0 && S_ISFIFO(found.st_mode)))
         return file;
-    close(file); /* on another machine the path may name an unrelated file */
+    close(file); /* On another machine the path may name an unrelated file. */
     return -1;
 }
 
@@ -92,7 +91,7 @@ bool status_tell_summary(const char *text)
     return told;
 }
 
-/* Drops a line that does not fit: the next one follows soon. */
+/* A line that does not fit is dropped: the next one follows soon. */
 bool status_tell_progress(const char *text)
 {
     int file = status_open_pipe(PROGRESS_VARIABLE);

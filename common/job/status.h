@@ -26,7 +26,8 @@
 /* A longer summary may not fit in the pipe. */
 #define SUMMARY_PIPED_MAX 65536u
 
-/* Set by `hdss run` if it ends remaining ranks itself after the run, so that the supermaster need not wait for them. */
+/* `hdss run` sets it if it ends remaining ranks itself after the run, so that the supermaster need not wait for
+ * them. */
 #define SURVIVAL_VARIABLE "HDSS_RANKS_MAY_END"
 
 /* Lines, each between two newlines. Empty and unknown lines are ignored. */

@@ -86,7 +86,7 @@ void surroundings_leave(struct surroundings_before *before)
 {
     if (before->folder < 0)
         return;
-    if (fchdir(before->folder) < 0) { /* relative names would refer to other files */
+    if (fchdir(before->folder) < 0) { /* Relative names would refer to other files. */
         perror("hdss: cannot return to the own folder");
         abort();
     }

@@ -21,13 +21,14 @@ struct surroundings {
     char *const *environment; /* ends with NULL; borrowed */
 };
 
-/* Surroundings of the process to return to, including arithmetic and signal settings that a kernel may have changed. */
+/* The surroundings of the process, to which it returns. A kernel may have changed the arithmetic and signal
+ * settings. */
 struct surroundings_before {
     int folder; /* descriptor; -1: nothing was entered */
     mode_t umask;
     char **environment;
     fenv_t arithmetic; /* mainly the rounding mode */
-    sigset_t signals;  /* blocked signals */
+    sigset_t signals;
 };
 
 #define SURROUNDINGS_NONE ((struct surroundings){.folder = -1})

@@ -16,7 +16,7 @@
 #define TECHNIQUE_SYMBOL "hdss_technique"
 #define PYTHON_SYMBOL    "hdss_python_technique"
 
-/* Provided by the Python module: makes a technique from "module.Class". NULL with one line in `error`. */
+/* The Python module provides it. Makes a technique from "module.Class". NULL with `error`. */
 typedef const struct hdss_technique *python_technique(const char *name, char error[HDSS_TECHNIQUE_ERROR_MAX]);
 
 static const struct object_kind technique_objects = {
@@ -31,7 +31,6 @@ struct loaded_technique {
     char name[SCHED_SPEC_TEXT_MAX];
 };
 
-/* The technique made from the plug-in under this name; made at the first call. */
 static const struct technique *make_technique(const char *name, const struct hdss_technique *plugin,
                                               struct error *error)
 {

@@ -6,7 +6,7 @@
 #include "common/sched/sched.h"
 #include "common/util/error.h"
 
-/* sched_spec_parse() for built-in techniques and plug-ins: "./mine.so:param=value,...",
+/* Like sched_spec_parse(), for built-in techniques and plug-ins: "./mine.so:param=value,...",
  * "python:module.Class:param=value,...". The technique is valid until the process ends. On failure `spec` is
  * unchanged. */
 int technique_load(struct sched_spec *spec, const char *text, struct error *error);

@@ -19,8 +19,9 @@
 #define LOOK_MS          200
 #define LOG_LOOK_MS      1000
 
-/* Descriptor of the terminal of standard output or error, or of the launcher's; to be closed; -1: no terminal. mpirun
- * gives its ranks a pseudo-terminal for their output, so that only the launcher's stream counts there. */
+/* Returns a descriptor of the terminal of standard output or error, or of the launcher's, which the caller closes; -1:
+ * no terminal. mpirun gives its ranks a pseudo-terminal for their output, so for that only the launcher's stream
+ * counts. */
 static int terminal_open_terminal(int stream)
 {
     char link[64];
@@ -73,7 +74,6 @@ void terminal_init_none(struct terminal *terminal)
     *terminal = (struct terminal){.mode = TERMINAL_NONE, .width = DEFAULT_WIDTH, .utf8 = locale_is_utf8()};
 }
 
-/* Writes an incomplete line. */
 static void terminal_write(const char *text)
 {
     if (!status_tell_progress(text))

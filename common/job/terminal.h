@@ -9,7 +9,7 @@
 #include <time.h>
 
 enum terminal_mode {
-    TERMINAL_NONE,     /* no progress */
+    TERMINAL_NONE,
     TERMINAL_IN_PLACE, /* a single line, overwritten */
     TERMINAL_LINES,    /* a log: a line from time to time */
 };
@@ -18,7 +18,7 @@ struct terminal {
     enum terminal_mode mode;
     unsigned width;
     bool utf8;
-    bool shown;      /* an unfinished line is shown */
+    bool shown;
     bool output_too; /* standard output is a terminal as well */
     double next_line_s, line_gap_s, longest_gap_s;
 };
@@ -34,18 +34,18 @@ void terminal_show(struct terminal *terminal, const char *line);
  * --progress always. */
 bool terminal_is_due(struct terminal *terminal, double elapsed_s);
 
-/* Writes the line with date and time. */
 void terminal_log(const char *line);
 
-/* Milliseconds between two updates; 0: none. */
+/* Returns the milliseconds between two updates; 0: none. */
 unsigned terminal_look_ms(const struct terminal *terminal);
 
-/* "2026-02-28 17:05:09", without the date if it equals that of `today`. */
+/* Writes the time as in "2026-02-28 17:05:09", without the date if it equals that of `today`. */
 enum { TERMINAL_TIME_MAX = 32 };
 const char *terminal_time(time_t when, time_t today, char text[TERMINAL_TIME_MAX]);
 
 /* Removes the overwritten line before other text. */
 void terminal_clear(struct terminal *terminal);
 
-/* Text before standard output: clears the line if both streams are the same terminal, in any order of output. */
+/* Returns the text to print before standard output: it clears the line if both streams are the same terminal, in any
+ * order of output. */
 const char *terminal_text_start(const struct terminal *terminal);

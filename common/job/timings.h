@@ -11,12 +11,12 @@
 
 struct timing {
     uint64_t first, count;
-    double us;       /* microseconds per iteration */
+    double us;
     unsigned worker; /* rank of the worker; set by timings_join() */
 };
 
 struct timings {
-    struct timing *items; /* owned */
+    struct timing *items;
     size_t length, capacity;
 };
 
