@@ -96,7 +96,7 @@ void af_feedback(struct sched *sched, const struct sched_feedback *feedback)
     af->measured++;
 }
 
-/* The formula of af_next() in double-double arithmetic. Kept out of line because few chunks need it. */
+/* The formula of af_next() in double-double arithmetic. It is a function of its own because few chunks need it. */
 __attribute__((noinline, cold)) static uint64_t af_chunk_exactly(uint64_t remaining, double d, double speeds,
                                                                  double mean, bool up)
 {
@@ -136,7 +136,7 @@ double af_weight(const struct sched *sched, unsigned worker)
 
 void af_again(struct sched *sched)
 {
-    (void)sched; /* everything learned is kept */
+    (void)sched; /* All that was learned is kept. */
 }
 
 const struct technique technique_af = {

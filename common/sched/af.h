@@ -7,7 +7,7 @@
 
 extern const struct technique_param af_params[];
 
-/* The init() of both techniques: maf counts a worker's waiting time and rounds chunks up. */
+/* The init() of maf, which counts a worker's waiting time and rounds chunks up. */
 int maf_init(struct sched *sched, struct error *error);
 
 uint64_t af_next(struct sched *sched, unsigned worker);

@@ -63,8 +63,8 @@ int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, str
     return 0;
 }
 
-/* Weight of a worker. A worker that is not measured is assumed to have the average speed of the measured ones, scaled
- * by its power; the factor powers/V does that. */
+/* Returns the weight of a worker. A worker that is not measured is assumed to have the average speed of the measured
+ * ones, scaled by its power; the factor powers/V does that. */
 double awf_weight(const struct sched *sched, unsigned worker)
 {
     const struct awf *awf = sched->own;

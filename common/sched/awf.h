@@ -11,9 +11,9 @@
 #include "common/util/error.h"
 
 enum awf_period {
-    AWF_PER_STEP,  /* one measurement and one weight per time step */
-    AWF_PER_BATCH, /* one measurement and one weight per batch */
-    AWF_PER_CHUNK, /* one measurement and one weight per chunk */
+    AWF_PER_STEP,
+    AWF_PER_BATCH,
+    AWF_PER_CHUNK,
 };
 
 extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[];
@@ -21,9 +21,9 @@ extern const struct technique_param awf_params_by_batch[], awf_params_by_chunk[]
 /* `with_wait`: the total chunk time is measured, waiting included. */
 int awf_prepare(struct sched *sched, enum awf_period period, bool with_wait, struct error *error);
 
-uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);              /* for AWF_PER_STEP and AWF_PER_BATCH */
-uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker);              /* for AWF_PER_CHUNK */
-double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch); /* for AWF_PER_BATCH */
+uint64_t awf_next_by_batch(struct sched *sched, unsigned worker);
+uint64_t awf_next_by_chunk(struct sched *sched, unsigned worker);
+double awf_batch_weight(struct sched *sched, unsigned worker, uint64_t batch);
 void awf_feedback(struct sched *sched, const struct sched_feedback *feedback);
 double awf_weight(const struct sched *sched, unsigned worker);
 void awf_again(struct sched *sched);

@@ -36,13 +36,13 @@ struct bold_worker {
 struct bold {
     struct learn_pool pool;
     double reported_s; /* latest of the workers' clocks */
-    double left;       /* estimated iterations left */
+    double left;
     double unreported; /* M */
     struct learn_sum speeds;
     struct bold_worker workers[];
 };
 
-/* Constants of the rule; they depend on mu, sigma and h only. */
+/* Constants of the rule, from mu, sigma and h alone. */
 struct bold_constants {
     double a;              /* 2 (sigma/mu)^2 */
     double b, log_b;       /* 8a ln(8a), and its logarithm; 0 if it has none */
@@ -87,7 +87,7 @@ static struct bold_constants bold_constants_of(const struct sched *sched)
     return (struct bold_constants){a, b, b > 0 ? log(b) : 0, c1, c2, log(c2)};
 }
 
-/* Chunk size for R iterations and Q = R/P > 1. Without a cost of chunks (h = 0) it is the smallest. */
+/* Returns the chunk size for R iterations and Q = R/P > 1. Without a cost of chunks (h = 0) it is the smallest. */
 static double bold_size(const struct bold *bold, const struct bold_constants *c, double remaining, double workers)
 {
     double q = remaining / workers, log_q = log(q), v = q / (c->b + q);
@@ -141,7 +141,7 @@ static void bold_feedback(struct sched *sched, const struct sched_feedback *feed
         bold->left -= passed * learn_sum_value(&bold->speeds) + count - time * worker->speed;
         bold_set_speed(bold, feedback->worker, 0);
     } else {
-        bold->left -= count; /* handed out before anything was measured */
+        bold->left -= count; /* The chunk was handed out before anything was measured. */
     }
     learn_pool_add(&bold->pool, sched, feedback);
 }

@@ -6,10 +6,9 @@
 #include <stdlib.h>
 
 /* Limit for a table: 64 MiB, computed in about a second. Only loops such as 2^40 iterations on a million workers exceed
- * it; a technique with equal chunks is better for these. */
+ * it; for these a technique with equal chunks is better. */
 #define CHUNKS_MAX (UINT64_C(1) << 26)
 
-/* Entries of a new table; it doubles when it is full. */
 #define TABLE_MIN 64
 
 static bool takes_table(const struct sched *sched)
@@ -17,7 +16,6 @@ static bool takes_table(const struct sched *sched)
     return sched->technique->start == NULL || sched->technique->start(sched, 0) == SCHED_NO_START;
 }
 
-/* Returns the first step that starts at N; no chunk before it is empty. */
 static uint64_t count_by_start(const struct sched *sched)
 {
     uint64_t low = 0, high = sched->iterations;
@@ -31,8 +29,9 @@ static uint64_t count_by_start(const struct sched *sched)
     return low;
 }
 
-/* The common size of all chunks except the last, or 0 if they differ. If the start has a formula, sizes grow or shrink
- * monotonically, so it is enough to compare the first chunk with the last but one. The last chunk holds the rest. */
+/* Returns the common size of all chunks except the last, or 0 if they differ. If the start has a formula, sizes grow or
+ * shrink monotonically, so it is enough to compare the first chunk with the last but one. The last chunk holds the
+ * rest. */
 static uint64_t equal_size(const struct sched_bounds *bounds)
 {
     if (bounds->count < 2)
@@ -109,6 +108,6 @@ uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step)
         return sched->technique->start(sched, step);
     uint64_t start = bounds->table[step / BOUNDS_STRIDE];
     for (uint64_t i = step - step % BOUNDS_STRIDE; i < step; i++)
-        start += sched_at(sched, i); /* never the last chunk, so none is cut */
+        start += sched_at(sched, i); /* This is never the last chunk, so none is cut. */
     return start;
 }

@@ -12,17 +12,17 @@
 #define BOUNDS_STRIDE 8
 
 struct sched_bounds {
-    const struct sched *sched; /* borrowed */
-    uint64_t count;            /* S, number of chunks */
-    uint64_t equal;            /* size of every chunk except the last; 0: sizes differ */
-    uint64_t *table;           /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
+    const struct sched *sched;
+    uint64_t count;  /* S, number of chunks */
+    uint64_t equal;  /* size of every chunk except the last; 0: sizes differ */
+    uint64_t *table; /* starts of chunks 0, BOUNDS_STRIDE, ..; owned; NULL: no table is needed */
 };
 
-/* Requires a closed form; `sched` must outlive the bounds. Fails without memory, or with too many chunks. */
+/* Requires a closed form; `sched` must outlive the bounds. Fails if memory runs out or there are too many chunks. */
 int sched_bounds_init(struct sched_bounds *bounds, const struct sched *sched, struct error *error);
 void sched_bounds_fini(struct sched_bounds *bounds);
 
-/* First iteration of chunk `step`, counted from the loop's beginning; N for steps after the last chunk. */
+/* Returns the first iteration of chunk `step`, counted from the loop's beginning; N for steps after the last chunk. */
 uint64_t sched_bounds_start(const struct sched_bounds *bounds, uint64_t step);
 
 /* Returns the size of chunk `step`, which is below S, and its first iteration in `*first`. */

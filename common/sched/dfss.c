@@ -57,7 +57,7 @@ static uint64_t dfss_next(struct sched *sched, unsigned worker)
     return floor_times_power(sched, worker, twofold_kept(state + SHARE));
 }
 
-/* Computes K from R alone: a stage hands out its share V times, so it lasts until R has fallen by that amount. A stage
+/* Computes K from R alone. A stage hands out its share V times, so it lasts until R has fallen by that amount. A stage
  * takes at least 1/alpha of the rest, so even the longest loop has at most 44 alpha stages, over all calls. */
 static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
 {
@@ -66,7 +66,7 @@ static uint64_t dfss_from_rest(struct sched *sched, unsigned worker)
     struct twofold share = dfss_share(sched, twofold_of(stage));
     while (rest <= stage - share.high * sched->power_sum * (1 - ROUNDING_GUARD)) {
         stage -= share.high * sched->power_sum;
-        if (stage < rest) /* rounding error of powers and shares */
+        if (stage < rest) /* Powers and shares have rounding errors. */
             stage = rest;
         share = dfss_share(sched, twofold_of(stage));
     }

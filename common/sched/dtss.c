@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* dtss: the trapezoid of tss over units of power. A worker of power V_j takes V_j steps at once.
  *
- * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid; that is the
+ * carry=chunk continues from the truncated previous chunk instead of the real level of the trapezoid: that is the
  * weighted TSS of [SW]. */
 #include "common/sched/sched.h"
 #include "common/sched/technique.h"
@@ -74,7 +74,7 @@ static struct twofold level_to_start_again(const struct sched *sched)
     return twofold_of(trapezoid_level(sched->remaining, constant[FIRST], constant[LAST], constant[DECREMENT]));
 }
 
-/* Sum of V_j steps if the last ones would fall below L: these count as L. */
+/* Returns the sum of V_j steps; steps that would fall below L count as L. */
 static double sum_with_floor(const double *constant, double level, double power)
 {
     double falling = (level - constant[LAST]) / constant[DECREMENT] + 1;

@@ -17,7 +17,7 @@ static const struct technique_param fiss_params[] = {
     {.name = NULL},
 };
 
-/* The batches of fac2's closed form, ceil((1/2)^(b+1) N/P): the number that [DCA] suggests. */
+/* Returns the number of batches of fac2's closed form, ceil((1/2)^(b+1) N/P), which [DCA] suggests. */
 static uint64_t batches_of_fac2(const struct sched *sched)
 {
     const uint64_t quotient = sched->iterations > 0 ? (sched->iterations - 1) / sched->workers : 0;
@@ -61,7 +61,7 @@ static uint64_t fiss_at(const struct sched *sched, uint64_t step)
 static uint64_t fiss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t batch = step / sched->workers, level = sched->constant.integer[LEVEL_BATCH];
-    if (step >= sched->iterations) /* no chunk is empty */
+    if (step >= sched->iterations) /* No chunk is empty. */
         return sched->iterations;
     if (batch < level)
         return start_of_equal(sched, sched->min_chunk, step);
@@ -74,7 +74,7 @@ static uint64_t fiss_start(const struct sched *sched, uint64_t step)
     return start_within(sched, before + step % sched->workers * fiss_chunk_of_batch(sched, batch));
 }
 
-/* Computes K from sched->step: nothing depends on the remaining work. */
+/* Computes K from sched->step, because nothing depends on the remaining work. */
 static uint64_t fiss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;

@@ -21,8 +21,8 @@ static const struct technique_param fsc_params[] = {
     {.name = NULL},
 };
 
-/* The smallest K >= 1 with K^3 >= cube, at most `most`. Bisection instead of cbrt() or pow(), whose last digit differs
- * between mathematical libraries: in a flat run every worker computes the chunk itself. */
+/* Returns the smallest K >= 1 with K^3 >= cube, at most `most`. It bisects instead of calling cbrt() or pow(), whose
+ * last digit differs between mathematical libraries: in a flat run every worker computes the chunk itself. */
 static uint64_t ceil_cube_root(double cube, uint64_t most)
 {
     uint64_t low = 1, high = most > 1 ? most : 1;

@@ -32,7 +32,7 @@ enum { DIGIT_BITS = 6, RADIX = 1 << DIGIT_BITS, LIMBS = 8 };
 struct geometric {
     uint64_t iterations; /* N = iterations part/parts, in lowest terms */
     uint64_t part, parts;
-    uint64_t workers;       /* P */
+    uint64_t workers;
     uint64_t end;           /* from this step on the value is known to be below 1 */
     uint128 mean;           /* N/P, with 64 integer and 64 fractional bits */
     uint128 power[][RADIX]; /* power[k][d] = ((P-1)/P)^(d 64^k), with 128 fractional bits */
@@ -84,7 +84,8 @@ static void reduce(uint64_t *a, uint64_t *b)
     *b /= divisor;
 }
 
-/* N/P rounded down. The fraction is computed in halves, because a rest below P < 2^96 has room for 32 more bits. */
+/* Returns N/P rounded down. The fraction is computed in halves, because a rest below P < 2^96 has room for 32 more
+ * bits. */
 static uint128 geometric_mean_of(const struct geometric *geometric)
 {
     uint128 dividend = (uint128)geometric->iterations * geometric->part;
@@ -127,7 +128,6 @@ struct wide {
     uint64_t limb[LIMBS];
 };
 
-/* The upper half of the product. */
 static void wide_multiply(struct wide *product, const struct wide *a, const struct wide *b)
 {
     uint64_t all[2 * LIMBS] = {0};
@@ -153,7 +153,7 @@ static void wide_divide(struct wide *value, uint64_t divisor)
     }
 }
 
-/* A fraction strictly below ((P-1)/P)^exponent: 1 is represented by 1 - 2^-512. */
+/* Returns a fraction strictly below ((P-1)/P)^exponent; 1 is represented by 1 - 2^-512. */
 static struct wide wide_power(uint64_t workers, uint64_t exponent)
 {
     struct wide power, base;
@@ -170,7 +170,6 @@ static struct wide wide_power(uint64_t workers, uint64_t exponent)
     return power;
 }
 
-/* Multiplies in place and returns the overflow. */
 static uint64_t wide_scale(struct wide *value, uint64_t factor)
 {
     uint64_t carry = 0;
@@ -182,7 +181,7 @@ static uint64_t wide_scale(struct wide *value, uint64_t factor)
     return carry;
 }
 
-/* Kept out of line so that the fast path does not reserve its registers and stack. */
+/* This is a function of its own, so that the fast path does not reserve its registers and stack. */
 __attribute__((noinline, cold)) static uint64_t ceil_near_whole(const struct geometric *geometric, uint64_t step)
 {
     struct wide power = wide_power(geometric->workers, step);

@@ -12,10 +12,10 @@
 
 struct geometric;
 
-/* For `iterations` up to 2^63 and at least one worker; released with free(). */
+/* For `iterations` up to 2^63 and at least one worker. The caller frees it with free(). */
 struct geometric *geometric_new(uint64_t iterations, unsigned workers);
 
-/* geometric_new() for the rational number N = iterations part/parts; requires part <= parts and parts >= 1. */
+/* Like geometric_new(), for the rational number N = iterations part/parts; requires part <= parts and parts >= 1. */
 struct geometric *geometric_new_part(uint64_t iterations, uint64_t part, uint64_t parts, unsigned workers);
 
 /* ceil(N/P ((P-1)/P)^step), at least 1. */

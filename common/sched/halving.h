@@ -4,14 +4,13 @@
 
 #include <stdint.h>
 
-/* floor(value / 2^times) */
 static inline uint64_t halved(uint64_t value, uint64_t times)
 {
     return times < 64 ? value >> times : 0;
 }
 
-/* Sum of floor(value / 2^k) over k = 1 .. times: the value without its low digits, minus the number of ones in these
- * (Legendre's formula for the factors two of a factorial). */
+/* Returns the sum of floor(value / 2^k) over k = 1 .. times: the value without its low digits, minus the number of ones
+ * in these (Legendre's formula for the factors two of a factorial). */
 static inline uint64_t halved_sum(uint64_t value, uint64_t times)
 {
     uint64_t rest = halved(value, times), low = times < 64 ? value ^ rest << times : value;

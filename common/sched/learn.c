@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Learning from the measured times of chunks: see learn.h.
  *
- * Everything is O(1) per chunk: running sums, and for each worker one suspect chunk, kept apart until it is clear
- * whether the worker's speed has changed. */
+ * Everything is O(1) per chunk: running sums, and for each worker one suspect chunk, which is kept apart until it is
+ * clear whether the worker's speed has changed. */
 #include "common/sched/learn.h"
 
 #include "common/sched/sched.h"
@@ -13,12 +13,12 @@
 #include <stdlib.h>
 
 /* A departure must exceed this many standard errors. Means of small chunks of an irregular loop have longer tails than
- * a normal distribution: single iterations of exponentially distributed times exceed 4 by chance once in 150 cases, and
- * twice in a row once in 22,000. */
+ * a normal distribution: single iterations with exponentially distributed times exceed 4 by chance once in 150 cases,
+ * and twice in a row once in 22,000. */
 #define STANDARD_ERRORS 4
 
-/* With this many degrees of freedom a history's variance is taken as exact: that of one chunk timed in eight pieces. It
- * is too small by a factor of 4 once in 36 cases. */
+/* With this many degrees of freedom the variance of a history counts as exact: that of one chunk timed in eight pieces.
+ * It is too small by a factor of 4 once in 36 cases. */
 #define FREEDOM_ENOUGH 7
 
 /* Two chunks whose means differ by less than this factor have the same speed. If the speed changed during the first,
@@ -101,9 +101,9 @@ static bool spread_is_known(const struct learn_stats *stats, const struct learn_
     return stats->freedom > 0 || chunk->freedom > 0 || stats->chunks > 2;
 }
 
-/* Variance of the chunk's mean minus the history's mean if the speed has not changed: W/n_chunk + W/n_history + B. The
- * chunk's own spread counts only while the history is short: a change of speed during the chunk would look like spread,
- * and hide itself. */
+/* Returns the variance of the chunk's mean minus the history's mean if the speed has not changed: W/n_chunk +
+ * W/n_history + B. The chunk's own spread counts only while the history is short: a change of speed during the chunk
+ * would look like spread, and hide itself. */
 static double variance_of_distance(const struct learn_stats *stats, const struct learn_chunk *chunk)
 {
     double within = variance_within(stats);
@@ -112,7 +112,6 @@ static double variance_of_distance(const struct learn_stats *stats, const struct
     return within / chunk->iterations + within / stats->iterations + variance_between(stats);
 }
 
-/* 1 if the chunk's mean is above the history's by more than the factor, -1 if below, 0 otherwise. */
 static int direction(const struct learn_stats *stats, const struct learn_chunk *chunk, double restart)
 {
     double mean = learn_mean_of(chunk);
@@ -134,7 +133,8 @@ static bool is_same_speed(const struct learn_chunk *chunk, const struct learn_ch
            learn_mean_of(other) <= learn_mean_of(chunk) * SAME_SPEED;
 }
 
-/* True if the chunk confirms the suspect before it; a chunk too small to depart by itself, by the same speed. */
+/* True if the chunk confirms the suspect before it. A chunk too small to depart from the history by itself confirms it
+ * by having the suspect's speed. */
 static bool is_confirmed(const struct learn_worker *worker, const struct learn_chunk *chunk, double restart)
 {
     const struct learn_stats *stats = &worker->stats;

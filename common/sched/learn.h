@@ -30,7 +30,7 @@
 #define LEARN_TIME_MIN 1e-12
 #define LEARN_TIME_MAX 1e9
 
-/* Bound of deviation over mean; at this value one iteration in 10^8 takes all the time. */
+/* Bound of deviation over mean. At this value one iteration in 10^8 takes all the time. */
 #define LEARN_SPREAD_MAX 1e4
 
 /* The parameter `restart` of the techniques that learn each worker's speed. With the default, chunks of an irregular
@@ -68,29 +68,30 @@
         .summary = "time that handing out a chunk costs, in seconds"                                                   \
     }
 
-/* One chunk, or several merged. */
 struct learn_chunk {
     double iterations;
     double compute;
     double time;     /* seconds that count for the speed: compute time, or compute and waiting time */
-    double variance; /* variance of the time of one iteration, from the spread within the chunk */
+    double variance; /* of the time of one iteration, from the spread within the chunk */
     double freedom;  /* degrees of freedom of `variance`; 0: unknown */
 };
 
-/* Mean and deviation of one iteration's compute time over the chunks added. Initialised with zeros. */
+/* Mean and deviation of one iteration's compute time over the chunks added. Initialised with zeros. In the formulas
+ * above: sum(n_c x_c), x, S, sum((m-1) s^2) and sum(m-1). */
 struct learn_stats {
     double chunks, iterations;
-    double compute;         /* sum(n_c x_c) */
-    double mean;            /* x */
-    double between;         /* S */
-    double within, freedom; /* sum((m-1) s^2), sum(m-1) */
+    double compute;
+    double mean;
+    double between;
+    double within, freedom;
 };
 
-/* The history of a worker, initially zero. Averages weight the k-th chunk since the history started by k. */
+/* The history of a worker, initially zero. Averages weight the k-th chunk since the history started by k: sum(k t_k)
+ * and sum(k n_k). */
 struct learn_worker {
     struct learn_stats stats;
-    double weighted_time, weighted_iterations; /* sum(k t_k), sum(k n_k) */
-    struct learn_chunk suspect;                /* latest chunk, if it departs from the history; no iterations: none */
+    double weighted_time, weighted_iterations;
+    struct learn_chunk suspect; /* latest chunk, if it departs from the history; no iterations: none does */
 };
 
 /* Sum of terms that are added, changed and removed. It has twice the digits of a double, so a large term leaves an
@@ -106,19 +107,19 @@ bool learn_chunk_of(struct learn_chunk *chunk, const struct sched_feedback *feed
 void learn_chunk_merge(struct learn_chunk *chunk, const struct learn_chunk *other);
 
 void learn_stats_add(struct learn_stats *stats, const struct learn_chunk *chunk);
-/* Variance of one iteration; 0 if unknown. */
+/* Returns the variance of one iteration; 0 if unknown. */
 double learn_stats_variance(const struct learn_stats *stats);
 
 /* Adds the worker's next chunk. The history starts anew if this chunk and the one before depart from it in the same
  * direction, by more than the factor `restart` and by more than the spread explains. It starts from both chunks, or
  * from this one only if they differ, because the speed then changed during the first. `restart` 0: never. */
 void learn_worker_add(struct learn_worker *worker, const struct learn_chunk *chunk, double restart);
-/* sum(k t_k) / sum(k n_k), seconds for one iteration; 0: not measured. */
+/* Returns sum(k t_k) / sum(k n_k), seconds for one iteration; 0: not measured. */
 double learn_worker_pace(const struct learn_worker *worker);
-/* Unweighted mean and variance of one iteration over the history; false if nothing is measured. */
+/* Sets the unweighted mean and variance of one iteration over the history. False if nothing is measured. */
 bool learn_worker_moments(const struct learn_worker *worker, double *mean, double *variance);
 
-/* The value of `restart` as given, or its default. Fails if it is between 0 and 1. */
+/* Sets the value of `restart` as given, or its default. Fails if it is between 0 and 1. */
 int learn_restart(const struct sched *sched, unsigned param, double *restart, struct error *error);
 
 void learn_sum_add(struct learn_sum *sum, double term);
@@ -132,7 +133,7 @@ enum { LEARN_NOT_WANTED = -1 };
 
 struct learn_pool {
     int mean_param, deviation_param; /* index of the technique's parameter, or LEARN_NOT_WANTED */
-    uint64_t chunks;                 /* chunks measured so far */
+    uint64_t chunks;
     struct learn_stats stats;
 };
 

@@ -14,13 +14,13 @@
 
 enum { REST = BATCH_OWN }; /* in sched->state: R at the start of the batch */
 
-/* Most batches in the table. Chunks after it have one iteration. */
+/* A table has at most this many batches. Chunks after it have one iteration. */
 #define BATCHES_MAX (UINT64_C(1) << 20)
 
 struct mfac {
     struct learn_pool pool;
-    uint64_t batches; /* batches with chunks above 1 */
-    uint64_t chunk[]; /* chunk size of each batch */
+    uint64_t batches;
+    uint64_t chunk[];
 };
 
 static const struct technique_param mfac_params[] = {
@@ -29,14 +29,13 @@ static const struct technique_param mfac_params[] = {
     {.name = NULL},
 };
 
-/* R after P chunks. */
 static uint64_t rest_behind(const struct sched *sched, uint64_t rest, uint64_t chunk)
 {
     uint128 taken = (uint128)chunk * sched->workers;
     return taken < rest ? rest - (uint64_t)taken : 0;
 }
 
-/* Chunk size of a batch. Once it is below 2 it stays there, because x grows while R falls. */
+/* Returns the chunk size of a batch. After it has fallen below 2 it stays there, because x grows while R falls. */
 static uint64_t chunk_of_rest(const struct sched *sched, uint64_t rest, bool first)
 {
     return rest > 0 ? factoring_chunk(sched, rest, first) : 1;
@@ -47,7 +46,6 @@ static bool mfac_is_given(const struct sched *sched)
     return sched->spec.given[FACTORING_MU] && sched->spec.given[FACTORING_SIGMA];
 }
 
-/* Counts the batches with chunks above 1, and stores their chunk sizes in `table` unless it is NULL. */
 static uint64_t walk_batches(const struct sched *sched, uint64_t *table)
 {
     uint64_t batch = 0;

@@ -12,8 +12,9 @@ enum { CHUNK };
 /* Fractional bits of the binary logarithm, and the constant 0.55 in hundredths. */
 enum { FRACTION_BITS = LOGARITHM_BITS, OFFSET = 55, HUNDRED = 100 };
 
-/* log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating the 64-bit
- * mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are exact. */
+/* Returns log2(t) 2^57 for t >= 2. Each squaring of the mantissa gives one binary digit. The error from truncating the
+ * 64-bit mantissa doubles with each squaring and counts half as much: below 57 2^-63 in all. Powers of two are
+ * exact. */
 uint64_t binary_logarithm(uint64_t value)
 {
     unsigned whole = 63 - (unsigned)__builtin_clzll(value);

@@ -13,14 +13,13 @@
 
 _Static_assert(SCHED_PARAMS_MAX == HDSS_TECHNIQUE_PARAMS_MAX, "a plug-in has as many parameters as other techniques");
 
-/* The block in sched->own. */
 struct plugged {
     const struct hdss_technique *plugin;
     struct hdss_technique_loop loop;
     struct hdss_technique_value values[HDSS_TECHNIQUE_PARAMS_MAX];
-    struct error failure; /* text that sched->failure points to */
+    struct error failure; /* the text that sched->failure points to */
     struct called call;
-    alignas(max_align_t) unsigned char state[]; /* [plugin->state_bytes] */
+    alignas(max_align_t) unsigned char state[];
 };
 
 static const struct technique_plugin *plugin_of(const struct sched *sched)

@@ -9,26 +9,22 @@
 #include "hdss/technique.h"
 
 struct technique_plugin {
-    struct technique technique; /* first, so that a pointer to it can be cast back */
+    struct technique technique; /* must be first, so that a pointer to it can be cast back */
     const struct hdss_technique *plugin;
     struct technique_param params[SCHED_PARAMS_MAX + 1];
     bool has_fallback[SCHED_PARAMS_MAX];
     union sched_value fallback[SCHED_PARAMS_MAX];
 };
 
-/* Checks the plug-in's table and makes a technique of it. `name`, in specs, and the plug-in are borrowed. */
+/* Checks the plug-in's table and makes a technique of it. The plug-in, and `name`, which specs use, are borrowed. */
 int technique_plugin_init(struct technique_plugin *made, const char *name, const struct hdss_technique *plugin,
                           struct error *error);
 
-/* Traits of a plug-in that ranks need which do not cut with it. */
-enum plugin_trait {
-    PLUGIN_LEARNS = 1, /* learns from sched_feedback() */
-    PLUGIN_MAY_GROW = 2,
-    PLUGIN_TRAITS_ALL = 3
-};
+/* Traits of a plug-in that ranks need even if they do not cut with it. */
+enum plugin_trait { PLUGIN_LEARNS = 1, PLUGIN_MAY_GROW = 2, PLUGIN_TRAITS_ALL = 3 };
 
-/* The traits of a technique: a set of enum plugin_trait. */
+/* Returns the traits of a technique, a set of enum plugin_trait. */
 unsigned technique_traits(const struct technique *technique);
 
-/* A stand-in with these traits for a plug-in loaded by another rank; it cuts nothing. */
+/* Returns a stand-in with these traits for a plug-in that another rank has loaded. It cuts nothing. */
 const struct technique *technique_elsewhere(unsigned traits);

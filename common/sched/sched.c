@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A loop and its chunks, as far as all techniques share it: preparation, weighting, clamping, and powers from measured
- * speeds.
+/* What all techniques share: preparation, weighting, clamping, and powers from measured speeds.
  *
  * Whatever a technique's formula gives, this file guarantees that a chunk is not empty while work remains, is not
  * larger than the remaining work, and that the loop ends. */
@@ -63,7 +62,6 @@ static int check_measured(const struct sched_config *config, struct error *error
     return 0;
 }
 
-/* Stores the decimal number that the double `powers[worker]` stands for. */
 static int copy_power(struct sched *sched, unsigned worker, struct error *error)
 {
     struct twofold power;
@@ -167,7 +165,7 @@ void sched_fini(struct sched *sched)
     sched->loads = NULL;
 }
 
-/* K V_j / Q_j, [SW] eq 2; for techniques weighted by nature K includes V_j. Learned speeds exclude the load: see
+/* K V_j / Q_j, [SW] eq 2. For techniques weighted by nature K includes V_j. Learned speeds exclude the load: see
  * sched_feedback(). */
 static double available(const struct sched *sched, unsigned worker, double chunk)
 {
@@ -182,7 +180,6 @@ void sched_set_load(struct sched *sched, unsigned worker, double load)
         sched->loads[worker] = load;
 }
 
-/* K of the technique, and what the upper bound leaves of it, which is weighted then. */
 static uint64_t take_formula(struct sched *sched, uint64_t chunk)
 {
     sched->formula = chunk;
@@ -280,7 +277,7 @@ void sched_claim(struct sched *sched, uint64_t count)
     sched->is_disturbed |= count > 0;
 }
 
-/* Removes the load from a measured time. Otherwise a loaded core would count as a slow one, and the load count
+/* Removes the load from a measured time. Otherwise a loaded core would count as a slow one, and the load would count
  * twice. */
 static void unload(struct sched_feedback *feedback, double load)
 {

@@ -37,7 +37,7 @@ enum sched_form { SCHED_FORM_RECURSIVE, SCHED_FORM_CLOSED };
 
 enum sched_param_kind { SCHED_PARAM_INTEGER, SCHED_PARAM_REAL, SCHED_PARAM_CHOICE };
 
-/* Choices of the parameter SCHED_VARIANT, in the order of VARIANT_PARAM. */
+/* The choices of SCHED_VARIANT, in the order of VARIANT_PARAM. */
 enum sched_variant { SCHED_VARIANT_HDSS, SCHED_VARIANT_PAPER };
 
 /* How a parameter gets its value if it is not given. */
@@ -53,7 +53,7 @@ struct technique_param {
     const char *name;
     enum sched_param_kind kind;
     enum sched_measured measured;
-    const char *fallback;    /* default in words, for help texts ("ceil(N/(2P))") */
+    const char *fallback;    /* the default in words, for help texts ("ceil(N/(2P))") */
     double minimum, maximum; /* inclusive; integers up to 2^63 */
     const char *choices;     /* "ceil|floor" */
     const char *summary;     /* one line, with the unit */
@@ -76,12 +76,12 @@ struct sched_spec {
 struct sched_config {
     uint64_t iterations;  /* N, up to SCHED_ITERATIONS_MAX */
     unsigned workers;     /* P, 1 .. SCHED_WORKERS_MAX */
-    const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX, borrowed during init only; NULL for all 1 */
-    uint64_t min_chunk;   /* 0 is taken as 1 */
-    uint64_t max_chunk;   /* bounds K before weighting; recursive form only; 0: there is none */
+    const double *powers; /* V_j, one per worker, SCHED_POWER_MIN .. _MAX; borrowed during init only; NULL: all are 1 */
+    uint64_t min_chunk;   /* 0 counts as 1 */
+    uint64_t max_chunk;   /* bounds K before weighting; recursive form only; 0: no bound */
     enum sched_weighting weighting;
     bool loads;        /* sched_set_load() will be called; required for ACP */
-    double overhead_s; /* worker's time for getting one chunk; 0: unknown */
+    double overhead_s; /* a worker's time for getting one chunk; 0: unknown */
     double swr;        /* shortest over longest of five timed iterations, in (0, 1]; 0: unknown */
 };
 
@@ -100,7 +100,7 @@ struct sched_feedback {
 /* A measured value that replaces a parameter. */
 struct sched_value_used {
     const char *name;
-    double value; /* times in seconds */
+    double value;
 };
 
 /* The state of one loop. Techniques read the members; all other code uses the functions. */
@@ -110,28 +110,27 @@ struct sched {
     uint64_t iterations; /* N */
     unsigned workers;    /* P */
     uint64_t min_chunk, max_chunk;
-    enum sched_weighting weighting; /* on top of the technique; not POWER where that is weighted by nature */
-    uint64_t remaining;             /* R */
-    uint64_t step;                  /* number of chunks cut so far, i */
-    uint64_t formula;               /* K of the latest chunk, as the technique gave it */
-    double *powers;                 /* V_j, owned; NULL if nothing is weighted */
-    double power_sum;               /* V */
-    double *power_rests;        /* what the decimal number that a power stands for is above it, owned; NULL if they are
-                                   equal */
-    struct twofold power_total; /* V of the decimal numbers */
-    double power_doubt;         /* part of itself by which a power may be off: 0 if all are decimal numbers */
-    double *loads;              /* Q_j, owned; NULL if they do not matter */
-    double overhead_s, swr;     /* values of the configuration; 0: not known */
-    double measured[SCHED_PARAMS_MAX]; /* values measured instead of given, by parameter; NaN until known */
+    enum sched_weighting weighting; /* in addition to the technique; not POWER if that is weighted by nature */
+    uint64_t remaining;
+    uint64_t step;       /* i, the number of chunks cut so far */
+    uint64_t formula;    /* K of the latest chunk, as the technique gave it */
+    double *powers;      /* V_j, owned; NULL if nothing is weighted */
+    double power_sum;    /* V */
+    double *power_rests; /* decimal number that a power stands for, minus the power; owned; NULL if all are equal */
+    struct twofold power_total;        /* V of the decimal numbers */
+    double power_doubt;                /* relative error of the powers: 0 if all are decimal numbers */
+    double *loads;                     /* Q_j, owned; NULL if they do not matter */
+    double overhead_s, swr;            /* as configured; 0: unknown */
+    double measured[SCHED_PARAMS_MAX]; /* values that were measured instead of given, by parameter; NaN until known */
     union {
         uint64_t integer[8];
         double real[8];
-    } constant, state;   /* the technique's own, zero before its init() */
+    } constant, state;   /* of the technique, zero before its init() */
     uint64_t place;      /* where the latest chunk begins: see struct technique_places */
     bool is_disturbed;   /* the remaining work has changed other than by chunks cut */
     bool is_laid_out;    /* the parts were laid out anew at the latest chunk; the caller clears it */
     const char *failure; /* why the technique cannot continue, borrowed from `own`; NULL: no failure */
-    void *own;           /* the technique's own block, released by its fini() and free(); may be NULL */
+    void *own;           /* block of the technique, released by its fini() and free(); may be NULL */
 };
 
 /* Functions of a technique that also chooses the iterations of a chunk: each worker has a part of the loop, from which
@@ -150,17 +149,17 @@ struct technique_places {
 
 enum {
     SCHED_NEEDS_POWER = 1,
-    SCHED_NEEDS_FEEDBACK = 2, /* uses the measured time of each chunk */
+    SCHED_NEEDS_FEEDBACK = 2,
 };
 
 struct technique {
     const char *name;
-    const char *alias;                    /* may be NULL */
-    const char *title;                    /* "guided self-scheduling" */
-    const char *rule;                     /* formula in one line */
-    const char *source;                   /* paper and equation */
-    const char *when;                     /* when to use it, one sentence */
-    const struct technique_param *params; /* may be NULL */
+    const char *alias;
+    const char *title; /* for example "guided self-scheduling" */
+    const char *rule;
+    const char *source;
+    const char *when;
+    const struct technique_param *params;
     unsigned needs;
     enum sched_powers powers;
     bool for_comparison;
@@ -198,14 +197,14 @@ struct technique {
 /* Returns all techniques in the order of the manual, and their number in `*count`. */
 const struct technique *const *sched_techniques(size_t *count);
 
-/* By name or alias, ignoring case; underscores match dashes, as in LB4OMP. NULL if there is none. */
+/* Finds a technique by name or alias, ignoring case; underscores match dashes, as in LB4OMP. NULL if there is none. */
 const struct technique *sched_find(const char *name);
 
 /* Parses `name[:param=value,...]`. On failure `spec` is unchanged. Plug-ins are refused: see technique_load() of
  * common/job/technique_load.h. */
 int sched_spec_parse(struct sched_spec *spec, const char *text, struct error *error);
 
-/* sched_spec_parse() for a known technique; `params` is the text after the colon, or NULL. */
+/* Like sched_spec_parse(), for a known technique; `params` is the text after the colon, or NULL. */
 int sched_spec_parse_params(struct sched_spec *spec, const struct technique *technique, const char *params,
                             struct error *error);
 
@@ -235,7 +234,7 @@ int technique_param_parse(const struct technique_param *param, const char *text,
 /* Writes which values the parameter accepts, in words ("an integer from 1 to 2^63"), truncated to `size`. */
 void technique_param_accepts(const struct technique_param *param, char *text, size_t size);
 
-/* `none`, `power` or `acp`. On failure `weighting` is unchanged. */
+/* Parses `none`, `power` or `acp`. On failure `weighting` is unchanged. */
 int sched_weighting_parse(enum sched_weighting *weighting, const char *text, struct error *error);
 const char *sched_weighting_name(enum sched_weighting weighting);
 
@@ -251,13 +250,15 @@ void sched_fini(struct sched *sched);
  * plug-in fails, sched->failure is set and chunks have the smallest size. */
 uint64_t sched_next(struct sched *sched, unsigned worker);
 
-/* The next chunk of a loop that is cut from first to last iteration without returned work. False if no work remains. */
+/* Takes the next chunk of a loop that is cut from first to last iteration without returned work. False if no work
+ * remains. */
 bool sched_cut(struct sched *sched, unsigned worker, struct range *chunk);
 
-/* Extends the chunk just returned by sched_next() by up to `more` iterations; returns by how many. */
+/* Extends the chunk that sched_next() has just returned by up to `more` iterations. Returns by how many. */
 uint64_t sched_widen(struct sched *sched, unsigned worker, uint64_t more);
 
-/* Shortens the chunk just returned by sched_next() or extended by sched_widen() by `count` iterations, which remain. */
+/* Shortens the chunk that sched_next() has just returned or sched_widen() extended by `count` iterations, which
+ * remain. */
 void sched_shorten(struct sched *sched, unsigned worker, uint64_t count);
 
 /* With ACP: `load` is the number of runnable processes on the worker's core, the worker included. */
@@ -278,11 +279,10 @@ void sched_claim(struct sched *sched, uint64_t count);
  * negative or not a number) are ignored. */
 void sched_feedback(struct sched *sched, const struct sched_feedback *feedback);
 
-/* The technique's estimate of the worker as a weight (mean 1). If the technique does not learn: power over mean
+/* Returns the technique's estimate of the worker as a weight (mean 1); if the technique does not learn, power over mean
  * power. */
 double sched_weight(const struct sched *sched, unsigned worker);
 
-/* The measured values in use; returns their number. */
 unsigned sched_values_used(const struct sched *sched, struct sched_value_used used[SCHED_PARAMS_MAX]);
 
 /* Starts the next time step: a loop of `iterations` with the same workers, keeping what was learned. After a failure
@@ -293,12 +293,12 @@ int sched_again(struct sched *sched, uint64_t iterations, struct error *error);
  * by a probe that was not made. */
 int sched_check_closed(const struct sched *sched, struct error *error);
 
-/* Closed form: size of chunk `step`, counted from 0, before clamping to the remaining work, at least max(min_chunk, 1).
- * Never weighted. Requires sched_check_closed(). */
+/* Closed form: returns the size of chunk `step`, counted from 0, before clamping to the remaining work, at least
+ * max(min_chunk, 1). Never weighted. Requires sched_check_closed(). */
 uint64_t sched_at(const struct sched *sched, uint64_t step);
 
-/* Size of a chunk for `worker` if `remaining` iterations are left by another rank's count: min(R, max(K, min_chunk,
- * 1)). Requires technique->from_rest; such a loop uses only this function and sched_feedback(). */
+/* Returns the size of a chunk for `worker` if `remaining` iterations are left by another rank's count: min(R, max(K,
+ * min_chunk, 1)). Requires technique->from_rest; such a loop uses only this function and sched_feedback(). */
 uint64_t sched_from_rest(struct sched *sched, unsigned worker, uint64_t remaining);
 
 /* Turns measured speeds (any unit, all > 0) into the powers that the technique and the weighting need. */

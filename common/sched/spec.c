@@ -18,7 +18,7 @@
 
 struct text {
     char *at;
-    size_t size; /* bytes left from `at` on, with the NUL */
+    size_t size;
 };
 
 static void __attribute__((format(printf, 2, 3))) spec_append(struct text *text, const char *format, ...)
@@ -42,7 +42,6 @@ static void append_limit(struct text *text, const struct technique_param *param,
         spec_append(text, "%.0f", limit);
 }
 
-/* "a|b|c" as "a, b or c". */
 static void spec_append_choices(struct text *text, const char *choices)
 {
     for (const char *choice = choices; *choice != '\0';) {
@@ -77,7 +76,6 @@ static const struct {
     {"chunk", "css"},  {"fixed", "css"},  {"random", "rnd"},
 };
 
-/* The name that was probably meant, or NULL. */
 static const char *spec_meant(const char *word)
 {
     struct suggestion nearest;
@@ -286,7 +284,7 @@ bool sched_spec_probes(const struct sched_spec *spec)
     return spec_is_missing(spec, SCHED_MEASURED_BY_PROBE);
 }
 
-/* The shortest decimal that parses to the same double. */
+/* Writes the shortest decimal that parses to the same double. */
 static void append_real(struct text *text, double value)
 {
     char digits[40];

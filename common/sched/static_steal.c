@@ -24,7 +24,6 @@
 enum { PARAM_CHUNK, PARAM_RULE };
 enum { RULE_LLVM, RULE_LB4OMP };
 
-/* In sched->constant: iterations of a chunk. */
 enum { CHUNK };
 
 /* Default number of chunks in each worker's part. */
@@ -53,10 +52,10 @@ struct part {
 };
 
 struct steal {
-    bool is_shared;    /* all workers use part 0 */
-    bool is_whole;     /* each part is one chunk */
-    uint64_t *filled;  /* one bit per part that is not empty */
-    struct part *part; /* [workers] */
+    bool is_shared;   /* all workers use part 0 */
+    bool is_whole;    /* each part is one chunk */
+    uint64_t *filled; /* one bit per part that is not empty */
+    struct part *part;
 };
 
 static struct part *part_of(const struct sched *sched, unsigned worker)
@@ -75,7 +74,6 @@ static void note_filled(struct steal *steal, const struct part *part)
         steal->filled[index / WORD_BITS] &= ~bit;
 }
 
-/* Returns the first part from `from` on that is not empty, or `workers`. */
 static unsigned next_filled(const struct steal *steal, unsigned from, unsigned workers)
 {
     uint64_t mask = UINT64_MAX << from % WORD_BITS;
@@ -85,14 +83,14 @@ static unsigned next_filled(const struct steal *steal, unsigned from, unsigned w
     return workers;
 }
 
-/* Chunks lie on multiples of the chunk size; the first may have been cut in two. */
+/* Chunks begin at multiples of the chunk size; the first may have been cut in two. */
 static uint64_t chunks_left(const struct sched *sched, const struct part *part)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
     return part->begin < part->end ? ceil_div(part->end, chunk) - part->begin / chunk : 0;
 }
 
-/* A worker's share of `units`, rounded down. deal_out() gives the rest to the first workers, one each. */
+/* Returns a worker's share of `units`, rounded down. deal_out() gives the rest to the first workers, one each. */
 static uint64_t share_of(const struct sched *sched, unsigned worker, uint64_t units)
 {
     if (sched->powers == NULL)
@@ -148,7 +146,6 @@ static uint64_t a_quarter(const struct sched *sched, const struct part *part)
     return left > 7 ? left / 4 : 1;
 }
 
-/* Moves the last `chunks` chunks of the victim's part to the thief, whose part is empty. */
 static void move_chunks(struct sched *sched, struct part *thief, struct part *victim, uint64_t chunks)
 {
     const uint64_t chunk = sched->constant.integer[CHUNK];
@@ -162,7 +159,6 @@ static void move_chunks(struct sched *sched, struct part *thief, struct part *vi
     note_filled(sched->own, victim);
 }
 
-/* Returns the first worker from `from` on, in a circle, from which LB4OMP may steal, or `workers`. */
 static unsigned find_lb4omp_victim(const struct sched *sched, unsigned from)
 {
     const struct steal *steal = sched->own;
@@ -181,7 +177,7 @@ static void steal_as_lb4omp(struct sched *sched, struct part *thief, unsigned fi
 {
     const struct steal *steal = sched->own;
     const unsigned victim = find_lb4omp_victim(sched, thief->victim);
-    if (victim == sched->workers) { /* only chunks are left that LB4OMP does not steal */
+    if (victim == sched->workers) { /* Only chunks are left that LB4OMP does not steal. */
         move_chunks(sched, thief, &steal->part[first_filled], steal->is_whole ? UINT64_MAX : 1);
         return;
     }

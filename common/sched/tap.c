@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* tap: tapering. gss's chunks, made smaller according to the spread of the iterations' times.
+/* tap: tapering. Its chunks are those of gss, made smaller according to the spread of the iterations' times.
  *
  * Until mean and deviation are measured, batches take half of what remains, as in fac2: the first P chunks of gss would
  * use up 63 % of the loop before anything is measured. */
@@ -47,7 +47,7 @@ static void fix_spread(struct sched *sched)
     twofold_keep(sched->constant.real + SPREAD, twofold_divide(twofold_multiply(alpha, sigma), mu));
 }
 
-/* With given values the closed form's table is needed, otherwise the measurements. */
+/* With given values the closed form needs a table, otherwise the measurements need a pool. */
 static int tap_init(struct sched *sched, struct error *error)
 {
     fix_spread(sched);
@@ -56,7 +56,7 @@ static int tap_init(struct sched *sched, struct error *error)
     return sched->own != NULL ? 0 : error_set(error, "technique tap: out of memory");
 }
 
-/* Kept out of line because few chunks need it. */
+/* This is a function of its own because few chunks need it. */
 __attribute__((noinline, cold)) static uint64_t taper_near_whole(struct twofold g, struct twofold h)
 {
     struct twofold square = twofold_multiply(h, twofold_add(twofold_multiply(twofold_of(4), g), h));

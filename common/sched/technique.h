@@ -46,10 +46,9 @@
 TECHNIQUE_LIST(TECHNIQUE_DECLARE)
 #undef TECHNIQUE_DECLARE
 
-/* 0.29 * 100 is 28.999999999999996 in doubles: a value this close to a whole number is taken as that number. */
+/* 0.29 * 100 is 28.999999999999996 in doubles, so a value this close to a whole number counts as that number. */
 #define ROUNDING_GUARD 1e-9
 
-/* Products and sums of two numbers of iterations do not fit 64 bits. */
 __extension__ typedef unsigned __int128 uint128;
 
 static inline uint64_t ceil_div(uint64_t dividend, uint64_t divisor)
@@ -79,11 +78,11 @@ static inline double ceil_real(double value)
 }
 
 /* Tolerance for numbers derived from decimal ones by a few twofold operations, relative to the number and to 1: a value
- * this close to a whole number is taken as that number. */
+ * this close to a whole number counts as that number. */
 #define TWOFOLD_GUARD        0x1p-94
 #define TWOFOLD_GUARD_OF_ONE 0x1p-80
 
-/* Relative error `doubt` of measured or computed doubles; 0 stands for an exact decimal number. */
+/* The `doubt` (relative error) of doubles that were measured or computed. The doubt of an exact decimal number is 0. */
 #define DOUBLE_DOUBT 0x1p-51
 
 static inline struct twofold twofold_guard(struct twofold value, double doubt)
@@ -92,7 +91,6 @@ static inline struct twofold twofold_guard(struct twofold value, double doubt)
     return twofold_of(fabs(value.high) * (doubt + TWOFOLD_GUARD) + least);
 }
 
-/* Rounds down, clamped to [0, SCHED_ITERATIONS_MAX]. */
 static inline uint64_t floor_twofold(struct twofold value, double doubt)
 {
     struct twofold whole = twofold_floor(twofold_add(value, twofold_guard(value, doubt)));
@@ -118,7 +116,7 @@ static inline uint64_t ceil_to_integer(struct twofold value, double doubt)
     return floor_twofold(ceil_twofold(value, doubt), 0);
 }
 
-/* Reads a number of two doubles from sched->constant.real or sched->state.real. */
+/* Read and write a number of two doubles in sched->constant.real or sched->state.real. */
 static inline struct twofold twofold_kept(const double *kept)
 {
     return (struct twofold){kept[0], kept[1]};
@@ -130,7 +128,6 @@ static inline void twofold_keep(double *kept, struct twofold value)
     kept[1] = value.low;
 }
 
-/* The decimal number that V_j stands for. */
 static inline struct twofold power_meant(const struct sched *sched, unsigned worker)
 {
     return (struct twofold){sched->powers[worker], sched->power_rests != NULL ? sched->power_rests[worker] : 0};
@@ -155,7 +152,7 @@ static inline uint64_t floor_times_power(const struct sched *sched, unsigned wor
     return floor_twofold(twofold_multiply(chunk, power_meant(sched, worker)), sched->power_doubt);
 }
 
-/* Relative rounding error of P V_j / V and of a chunk times it: a product may exceed its whole number by it. */
+/* Relative rounding error of P V_j / V and of a chunk times it; it may push a product above a whole number. */
 #define WEIGHT_GUARD 0x1p-52
 
 /* K w, rounded up. */
@@ -165,7 +162,8 @@ static inline uint64_t ceil_weighted(double chunk, double weight)
     return (uint64_t)ceil_real(share - share * WEIGHT_GUARD);
 }
 
-/* ceil(R/V), the share of one unit of power, for R > 0; at least 1, without upper limit because of small powers. */
+/* ceil(R/V), the share of one unit of power, for R > 0. At least 1; without upper limit, because powers may be
+ * small. */
 static inline struct twofold ceil_share(const struct sched *sched, struct twofold rest, struct twofold total)
 {
     double share = rest.high / total.high;
@@ -175,7 +173,6 @@ static inline struct twofold ceil_share(const struct sched *sched, struct twofol
     return whole.high < 1 ? twofold_of(1) : whole;
 }
 
-/* Start of a chunk with `before` iterations before it, at most N. */
 static inline uint64_t start_within(const struct sched *sched, uint128 before)
 {
     return before < sched->iterations ? (uint64_t)before : sched->iterations;
@@ -186,7 +183,6 @@ static inline uint64_t start_of_equal(const struct sched *sched, uint64_t chunk,
     return start_within(sched, (uint128)step * (chunk > sched->min_chunk ? chunk : sched->min_chunk));
 }
 
-/* The integer or choice index as given, or `fallback`. */
 static inline uint64_t param_integer(const struct sched *sched, unsigned param, uint64_t fallback)
 {
     return sched->spec.given[param] ? sched->spec.values[param].integer : fallback;
@@ -197,7 +193,6 @@ static inline double param_real(const struct sched *sched, unsigned param, doubl
     return sched->spec.given[param] ? sched->spec.values[param].real : fallback;
 }
 
-/* The decimal number that a parameter stands for. */
 static inline struct twofold param_meant(const struct sched *sched, unsigned param, double fallback)
 {
     struct twofold number;
@@ -205,20 +200,21 @@ static inline struct twofold param_meant(const struct sched *sched, unsigned par
     return number;
 }
 
-/* A parameter as given, else as measured; NaN until known. */
+/* Returns a parameter as given, else as measured; NaN until known. */
 static inline double param_measured(const struct sched *sched, unsigned param)
 {
     return param_real(sched, param, sched->measured[param]);
 }
 
-/* Parameter of techniques whose rule here differs from their paper; `what` names the difference. */
+/* Parameter of techniques whose rule differs from their paper's; `what` names the difference. */
 #define VARIANT_PARAM(what)                                                                                            \
     {                                                                                                                  \
         .name = SCHED_VARIANT, .kind = SCHED_PARAM_CHOICE, .fallback = "hdss", .choices = "hdss|paper",                \
         .summary = "paper: to the letter of the paper, " what                                                          \
     }
 
-/* mfsc's chunk, which fsc cuts first: floor(0.55 + t ln 2 / ln t), t = ceil(N/P), [2L]. Equal on all machines. */
+/* Returns mfsc's chunk, which fsc cuts first: floor(0.55 + t ln 2 / ln t), t = ceil(N/P), [2L]. Equal on all
+ * machines. */
 uint64_t mfsc_chunk(uint64_t iterations, unsigned workers);
 
 /* log2(value) 2^LOGARITHM_BITS for value >= 2, the same on every machine. */

@@ -22,7 +22,7 @@ int trapezoid_init(struct sched *sched, struct error *error);
 /* False with variant=paper: the work that remains after the last step is handed out in chunks of `last`. */
 bool trapezoid_begins_again(const struct sched *sched);
 
-/* The step from which on the trapezoid covers the remaining work. */
+/* Returns the step from which on the trapezoid covers the remaining work. */
 uint64_t trapezoid_step_again(const struct sched *sched);
 
 /* Sum of F - floor((slope i + offset)/divisor) over i = 0 .. count-1, none negative. O(log count). */
@@ -36,9 +36,9 @@ static inline uint64_t trapezoid_steps(uint64_t iterations, uint64_t first, uint
     return steps < 2 ? 2 : steps;
 }
 
-/* Chunk at which the trapezoid starts again if work remains after its end (because weighted chunks were smaller, or a
- * lost worker's chunks came back): from this chunk on it covers the rest, which therefore does not end in chunks of
- * `last`. From (K^2 - L^2)/(2D) = R. */
+/* Returns the chunk at which the trapezoid starts again if work remains after its end (because weighted chunks were
+ * smaller, or a lost worker's chunks came back). From this chunk on it covers the rest, which therefore does not end in
+ * chunks of `last`. From (K^2 - L^2)/(2D) = R. */
 static inline double trapezoid_level(uint64_t remaining, double first, double last, double decrement)
 {
     if (decrement <= 0)

@@ -9,7 +9,6 @@
 enum { LEVEL_STEP = TRAPEZOID_OWN };
 enum { STEP }; /* in sched->state: step in the trapezoid; it is reset when the trapezoid starts again */
 
-/* The smallest chunk. */
 static uint64_t tss_smallest(const struct sched *sched)
 {
     uint64_t last = sched->constant.integer[TRAPEZOID_LAST];
@@ -50,7 +49,7 @@ static uint64_t tss_at(const struct sched *sched, uint64_t step)
 static uint64_t tss_start(const struct sched *sched, uint64_t step)
 {
     const uint64_t *constant = sched->constant.integer;
-    if (step >= sched->iterations) /* no chunk is empty */
+    if (step >= sched->iterations) /* No chunk is empty. */
         return sched->iterations;
     uint64_t falling = step < constant[LEVEL_STEP] ? step : constant[LEVEL_STEP];
     uint128 before =

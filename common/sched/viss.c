@@ -50,7 +50,7 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
 {
     uint64_t limit = sched->constant.integer[LIMIT], level = sched->constant.integer[LEVEL_BATCH];
     uint64_t batch = step / sched->workers;
-    if (step >= sched->iterations) /* no chunk is empty */
+    if (step >= sched->iterations) /* No chunk is empty. */
         return sched->iterations;
     if (batch < level)
         return start_of_equal(sched, sched->min_chunk, step);
@@ -60,7 +60,7 @@ static uint64_t viss_start(const struct sched *sched, uint64_t step)
                                    (uint128)(step % sched->workers) * viss_chunk_of_batch(limit, batch));
 }
 
-/* Computes K from sched->step: nothing depends on the remaining work. */
+/* Computes K from sched->step, because nothing depends on the remaining work. */
 static uint64_t viss_next(struct sched *sched, unsigned worker)
 {
     (void)worker;
