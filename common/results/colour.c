@@ -26,11 +26,10 @@ static const struct stop values[] = {
     {0.0, {24, 10, 60}}, {0.25, {70, 46, 150}}, {0.5, {26, 124, 150}}, {0.75, {88, 190, 110}}, {1.0, {250, 240, 140}},
 };
 
-/* For comparison of pictures. */
 static const struct stop greys[] = {{0.0, {255, 255, 255}}, {1.0, {0, 0, 0}}};
 
 struct oklab {
-    double c[3]; /* L, a, b */
+    double c[3];
 };
 
 static double linear_of(uint8_t byte)
@@ -85,7 +84,7 @@ static void rgb_of(const struct oklab *lab, uint8_t rgb[3])
         rgb[i] = byte_of(linear[i]);
 }
 
-/* Slope of a coordinate at stop i: Catmull-Rom, but 0 at local extrema, so that no colour overshoots. */
+/* Returns the slope of a coordinate at stop i: Catmull-Rom, but 0 at local extrema, so that no colour overshoots. */
 static double slope(const struct stop *stops, const struct oklab *labs, size_t count, size_t i, int coordinate)
 {
     if (i == 0 || i + 1 == count)
@@ -149,7 +148,7 @@ static bool is_real(enum hdss_type type)
     return type == HDSS_FLOAT32 || type == HDSS_FLOAT64;
 }
 
-/* XOR mask that maps signed values to unsigned ones in the same order. */
+/* Returns the XOR mask that maps signed values to unsigned ones in the same order. */
 static uint64_t sign_shift(enum hdss_type type)
 {
     return type == HDSS_INT32 || type == HDSS_INT64 ? (uint64_t)1 << 63 : 0;
@@ -201,7 +200,6 @@ void colours_fini(struct colours *colours)
     free(colours->bins);
 }
 
-/* True for values drawn black or as not computed. */
 static bool is_special(const struct colours *colours, uint64_t value)
 {
     return colours->has_full && (value == colours->full || value == colours->nothing);
@@ -240,7 +238,6 @@ void colours_see_counts(struct colours *colours, const void *row, uint64_t count
     }
 }
 
-/* Replaces the count of each bin by its colour step. */
 void colours_settle(struct colours *colours)
 {
     if (colours->bins == NULL || colours->lowest > colours->highest)

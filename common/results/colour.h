@@ -19,28 +19,27 @@
 struct colours {
     enum hdss_type type;
     uint8_t map[COLOUR_STEPS][3];
-    /* for integers, in the unsigned order of integer_at() */
+    /* for integers, in the unsigned order of integer_at(); `from` and `to` are for reals */
     bool has_full;
-    double rank_weight;     /* see colours_settle() */
+    double rank_weight;
     uint64_t full, nothing; /* drawn black and as "not computed" */
     uint64_t lowest, highest;
     uint64_t *bins; /* histogram, after colours_settle() the colour steps; owned */
-    /* for reals */
     double from, to;
 };
 
 int colours_init(struct colours *colours, const struct hdss_loop *loop);
 void colours_fini(struct colours *colours);
 
-/* First pass: range of values. */
+/* The first pass: finds the range of values. */
 void colours_see_range(struct colours *colours, const void *row, uint64_t count);
 
-/* Second pass: frequencies; not needed for reals. */
+/* The second pass: counts values; not needed for reals. */
 void colours_see_counts(struct colours *colours, const void *row, uint64_t count);
 bool colours_need_counts(const struct colours *colours);
 
-/* Called between the second and the third pass. */
+/* Call it between the second and the third pass. */
 void colours_settle(struct colours *colours);
 
-/* Third pass: writes red, green, blue for each value. */
+/* The third pass: writes red, green, blue for each value. */
 void colours_paint(const struct colours *colours, const void *row, uint64_t count, uint8_t *rgb);

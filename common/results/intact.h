@@ -2,8 +2,8 @@
 /* Checks that the output of a long run was not removed, replaced or truncated by others. Internal interface between the
  * files of common/results.
  *
- * Writes themselves do not fail then: data of a removed file are lost at the end, and a truncated file grows again with
- * zeros at the next record. */
+ * Writing does not fail after such a change: data of a removed file are lost at the end, and a truncated file grows
+ * again with zeros at the next record. */
 #pragma once
 
 #include "common/results/results.h"
@@ -15,11 +15,11 @@
 /* Checks that the open file still has a name and at least `bytes`. */
 int intact_check(int fd, const char *path, uint64_t bytes, struct error *error);
 
-/* Like intact_check(), before a write; at most once a second, as parallel file systems ask all writers for the size. */
+/* Like intact_check(), before a write; at most once a second, because parallel file systems ask all writers for the
+ * size. */
 int intact_check_sink(struct results_sink *sink, uint64_t bytes, struct error *error);
 
-/* At the end: checks that the name refers to the open file. */
+/* Checks at the end that the name refers to the open file. */
 int intact_check_name(int fd, const char *path, struct error *error);
 
-/* Returns -1 with an error that says what happened: "was removed". */
 int intact_refuse(const char *path, const char *what, struct error *error);

@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* with version 1.0 */
 static const char npy_magic[8] = "\x93NUMPY\x01\x00";
 
 static const char *type_code(enum hdss_type type)

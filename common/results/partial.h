@@ -10,14 +10,13 @@
 
 struct partial {
     char target[PATH_MAX]; /* the file itself if the path is a link */
-    char name[PATH_MAX];   /* temporary name */
+    char name[PATH_MAX];
 };
 
 int partial_init(struct partial *partial, const char *path, struct error *error);
 
-/* Creates a new file and replaces leftovers of an earlier run; does not follow links. NULL with errno. */
+/* Creates a new file and replaces leftovers of an earlier run. Does not follow links. NULL with errno. */
 FILE *partial_open(const struct partial *partial);
 
-/* Renames the file. Returns 0, or -1 with errno. */
 int partial_keep(const struct partial *partial);
 void partial_drop(const struct partial *partial);

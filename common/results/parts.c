@@ -98,7 +98,6 @@ bool parts_begun(const char *path)
     return access(file_in(path, RUN_FILE, file), F_OK) == 0;
 }
 
-/* True for names like "12-0". */
 static bool is_part_name(const char *name)
 {
     size_t run = strspn(name, "0123456789"), rank = name[run] == '-' ? strspn(name + run + 1, "0123456789") : 0;
@@ -126,7 +125,7 @@ int parts_list(const char *folder, struct part_file **files, size_t *count)
         result = grown == NULL ? -1 : 0;
         *files = grown != NULL ? grown : *files;
         if (result == 0)
-            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has checked the length */
+            strcpy((*files)[(*count)++].name, item->d_name); /* is_part_name() has checked the length. */
     }
     closedir(dir);
     if (*count > 0)
@@ -155,7 +154,6 @@ static int parts_write_run(const char *path, unsigned streams, uint32_t run, str
     return result < 0 && (errno == ENOSPC || errno == EDQUOT) ? RESULTS_NO_ROOM : result;
 }
 
-/* Returns 0, RESULTS_ABSENT or -1. */
 static int parts_read_run(const char *path, unsigned streams, uint32_t *run, struct error *error)
 {
     char file[PATH_MAX];
@@ -174,14 +172,14 @@ static int parts_read_run(const char *path, unsigned streams, uint32_t *run, str
     return 0;
 }
 
-/* Opens and locks the file `run`; `*lock` (-1: no file) is the caller's. Fails if another run holds the lock. */
+/* Opens and locks the file `run`. The caller owns `*lock` (-1: no file). Fails if another run holds the lock. */
 static int lock_run(const char *path, int *lock, struct error *error)
 {
     char file[PATH_MAX];
     *lock = file_open_locked(file_in(path, RUN_FILE, file), O_RDWR);
     if (*lock < 0 && errno == EWOULDBLOCK)
         return error_set(error, "%.200s" FOLDER_ENDING ": another run is writing it", path);
-    return 0; /* a missing or unusable file is reported when it is read or created */
+    return 0; /* A missing or unusable file is reported when it is read or created. */
 }
 
 static void parts_unlock(int lock)
@@ -312,7 +310,6 @@ static int parts_refuse_write(const struct results_sink *sink, struct error *err
     return error_set(error, "%.200s: cannot write: %s", sink->path, strerror(errno));
 }
 
-/* Writes head and block in one call if possible. */
 static int parts_append(struct results_sink *sink, unsigned char *head, const void *bytes, uint64_t size)
 {
     const struct iovec both[] = {{head, PART_HEAD_BYTES}, {(void *)bytes, size}};

@@ -26,13 +26,13 @@ struct part_head {
     uint64_t first, count, bytes, sum;
 };
 
-/* False if the bytes are not a valid head. */
 bool part_head_get(struct part_head *head, const unsigned char in[PART_HEAD_BYTES]);
 
-/* Path of the stream with this ending: appended to the output's name, or replacing its .out. Returns `file`. */
+/* Writes the path of the stream with this ending into `file`, which it returns. The ending is appended to the output's
+ * name, or replaces its .out. */
 const char *parts_stream_file(const char *path, const char *ending, char file[PATH_MAX]);
 
-/* These correspond to the functions in results.h of the same names. */
+/* These correspond to the functions of the same names in results.h. */
 int parts_check(const char *path, const struct hdss_loop *loop, struct error *error);
 int parts_check_place(const char *path, struct error *error);
 int parts_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
@@ -61,13 +61,11 @@ int parts_sweep(const char *path, const struct hdss_loop *loop, const struct ran
 /* "RUN-RANK" with NUL. */
 #define PART_NAME_MAX 24
 
-/* Lists the part files in the folder; `files` is freed by the caller. -1 with errno. */
 struct part_file {
     char name[PART_NAME_MAX];
 };
 int parts_list(const char *folder, struct part_file **files, size_t *count);
 
-/* Writes the streams' files. */
 int parts_join(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,
                struct reasons *reasons, struct error *error);
 
@@ -75,16 +73,14 @@ int parts_join(const char *path, const struct hdss_loop *loop, const struct rang
 int parts_review(const char *path, const struct hdss_loop *loop, const struct ranges *among, struct ranges *failed,
                  struct reasons *reasons, struct error *error);
 
-/* Corresponds to results_take_back() in results.h. */
 int parts_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
 
-/* Corresponds to results_hold() in results.h. */
 int parts_hold(const char *path, const struct hdss_loop *loop, const struct ranges *done, struct error *error);
 
 /* Adds qualifying iterations of `done` to `found`, and sets `digest` to the sum for sound ones. */
 enum parts_wanted {
-    PARTS_SOUND,     /* valid as written */
-    PARTS_WITH_HEAD, /* has a head, its data may be invalid */
+    PARTS_SOUND,
+    PARTS_WITH_HEAD, /* has a head; its data may be invalid */
     PARTS_FAILED     /* sound, and reported as failed */
 };
 int parts_look(const char *path, const struct hdss_loop *loop, const struct ranges *done, enum parts_wanted wanted,

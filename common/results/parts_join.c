@@ -14,18 +14,18 @@
 #define BUFFER_BYTES (1u << 20)
 struct stream {
     struct partial partial;
-    FILE *file;   /* NULL: closed */
-    char *buffer; /* owned */
+    FILE *file;
+    char *buffer;
 };
 
 struct join {
     const char *path;
     const struct hdss_loop *loop;
-    struct range whole; /* iterations that must exist; count 0: any */
-    uint64_t next;      /* end of the part of `whole` joined so far */
+    struct range whole; /* iterations that must exist; count 0: none must */
+    uint64_t next;      /* end of the part of `whole` that is joined so far */
     struct ranges *failed;
-    struct reasons *reasons; /* NULL: not wanted */
-    unsigned log;            /* stream with the task log */
+    struct reasons *reasons;
+    unsigned log; /* stream with the task log */
     struct stream stream[HDSS_STREAMS_MAX];
 };
 
@@ -55,7 +55,6 @@ static int open_stream(struct join *join, unsigned s, struct error *error)
     return 0;
 }
 
-/* Total length in a stream of `count` iterations from index `from` on. */
 static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from, uint32_t count)
 {
     uint64_t sum = 0;
@@ -66,7 +65,6 @@ static uint64_t sum_lengths(const struct block *block, unsigned s, uint32_t from
     return sum;
 }
 
-/* The stream of the task log, which contains the reasons of failures; the number of streams if there is none. */
 static unsigned find_log(const struct hdss_loop *loop)
 {
     for (unsigned s = 0; loop->are_tasks && s < loop->streams; s++) {
@@ -162,7 +160,6 @@ static int close_stream(struct join *join, unsigned s, struct error *error)
     return result;
 }
 
-/* Closes the files and, if all are complete, renames them. */
 static int parts_join_end(struct join *join, int result, struct error *error)
 {
     for (unsigned s = 0; s < join->loop->streams; s++)

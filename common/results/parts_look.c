@@ -9,7 +9,7 @@ struct look {
     const struct ranges *done;
     enum parts_wanted wanted;
     struct ranges *found;
-    uint64_t digest; /* sum over the sound iterations found */
+    uint64_t digest;
 };
 
 /* Advances `at` past the streams of iteration `i`, and returns the digest of those in the checksum. */

@@ -5,28 +5,27 @@
 
 #include "common/results/parts.h"
 
-/* Limit of open files. */
 #define PARTS_OPEN_MAX 64
 
 struct parts_reader {
     unsigned streams;
     char folder[PATH_MAX];
-    struct part_file *files; /* owned */
+    struct part_file *files;
     size_t file_count, file_capacity;
-    int fd[PARTS_OPEN_MAX]; /* [file modulo PARTS_OPEN_MAX]; -1: none */
+    int fd[PARTS_OPEN_MAX]; /* [file modulo PARTS_OPEN_MAX]; -1: no file */
     uint32_t fd_of[PARTS_OPEN_MAX];
-    struct block block;   /* the loaded block */
-    unsigned char *bytes; /* of the loaded block; owned */
+    struct block block;
+    unsigned char *bytes;
     uint64_t room;
     bool is_loaded;
-    uint32_t loaded_file; /* its origin */
+    uint32_t loaded_file; /* where the loaded block comes from */
     uint64_t loaded_at;
 };
 
 void parts_reader_init(struct parts_reader *reader, const char *path, unsigned streams);
 void parts_reader_fini(struct parts_reader *reader);
 
-/* Lists the files; known ones keep their indices, new ones are appended. A missing folder is empty. */
+/* Lists the files. Known ones keep their indices, new ones are appended. A missing folder is empty. */
 int parts_reader_list(struct parts_reader *reader, struct error *error);
 
 int parts_reader_size(struct parts_reader *reader, uint32_t file, uint64_t *size, struct error *error);

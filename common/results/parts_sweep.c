@@ -11,7 +11,7 @@
 
 #include <stdlib.h>
 
-/* Small, as there is one for each task of millions: the rest of a head is read again with its block. */
+/* This is small, because each of millions of tasks has one; the rest of a head is read again with its block. */
 struct entry {
     uint64_t first, at;
     uint32_t count, file, run;
@@ -27,11 +27,11 @@ struct sweep {
     const struct ranges *among; /* NULL: all */
     struct ranges *there;       /* only the iterations are wanted, and no entries; NULL: entries */
     struct parts_reader reader;
-    struct entry *entries; /* owned */
+    struct entry *entries;
     size_t count, capacity;
     struct piece *pieces; /* of the present group; owned */
     size_t piece_count, piece_capacity;
-    bool by_heads; /* also pass entries with invalid blocks */
+    bool by_heads; /* entries with invalid blocks are passed, too */
     parts_taker *take;
     void *context;
 };
@@ -80,7 +80,7 @@ static bool is_after(const void *item, const void *other, const void *context)
     return ((const struct entry *)item)->first > ((const struct entry *)other)->first;
 }
 
-/* In place, which qsort() is not: it would take as much memory again. */
+/* Sorts in place; qsort() would take as much memory again. */
 static void sort_by_first(struct entry *entries, size_t count)
 {
     static const struct heap_kind largest_first = {sizeof(struct entry), 2, is_after};
@@ -105,7 +105,6 @@ static int read_all_heads(struct sweep *sweep, struct error *error)
     return 0;
 }
 
-/* Returns 1, 0 if the block does not match its head, or -1. */
 static int parts_sweep_load(struct sweep *sweep, const struct entry *entry, struct error *error)
 {
     struct part_head head;
@@ -132,7 +131,6 @@ static int add_piece(struct sweep *sweep, const struct piece *piece)
     return 0;
 }
 
-/* Index of the first range that ends after `iteration`. */
 static size_t range_behind(const struct ranges *set, uint64_t iteration)
 {
     size_t low = 0, high = ranges_length(set);
@@ -147,7 +145,6 @@ static size_t range_behind(const struct ranges *set, uint64_t iteration)
     return low;
 }
 
-/* Adds the iterations of the entry that are not covered yet. */
 static int add_uncovered(struct sweep *sweep, const struct entry *entry, struct ranges *covered)
 {
     const uint64_t end = entry->first + entry->count;
@@ -178,7 +175,6 @@ static int by_place(const void *a, const void *b)
     return (x->first > y->first) - (x->first < y->first);
 }
 
-/* Decides which entries of a group provide which iterations. */
 static int cut_group(struct sweep *sweep, struct entry *group, size_t count, struct error *error)
 {
     struct ranges covered;
@@ -200,7 +196,6 @@ static int cut_group(struct sweep *sweep, struct entry *group, size_t count, str
     return good < 0 ? -1 : 0;
 }
 
-/* Number of entries from index i on that overlap, directly or through others. */
 static size_t group_size(const struct sweep *sweep, size_t i)
 {
     uint64_t end = 0;

@@ -22,7 +22,6 @@ struct taken_file {
     uint64_t at, end, piece;
 };
 
-/* Opens the file of a stream after its heading and divides it among `count` iterations. */
 static int open_file(struct taken_file *file, const char *path, const struct hdss_stream *stream, uint64_t count,
                      struct error *error)
 {
@@ -41,7 +40,6 @@ static int open_file(struct taken_file *file, const char *path, const struct hds
     return 0;
 }
 
-/* Writes an entry of `count` iterations; the first gets the next piece of each file. */
 static int write_entry(struct results_sink *sink, struct taken_file *files, uint64_t first, uint64_t count,
                        struct error *error)
 {

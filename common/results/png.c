@@ -17,15 +17,15 @@
 #endif
 
 #define PNG_SIDE_MAX    0x7fffffffu
-#define SHEET_GAP       2   /* pixels */
+#define SHEET_GAP       2
 #define SHEET_GAP_SHADE 172 /* grey, distinct from white and black pictures */
 
 /* A two-dimensional result has one picture. */
 struct sheet {
     uint64_t pictures, picture_width, picture_height;
-    uint64_t across;        /* pictures per row */
-    uint64_t width, height; /* pixels of the sheet */
-    uint64_t row_height;    /* pixels of a row of pictures with the gap below */
+    uint64_t across;
+    uint64_t width, height;
+    uint64_t row_height; /* pixels of a row of pictures, with the gap below it */
 };
 
 static uint64_t pictures_across(const struct sheet *sheet)
@@ -145,7 +145,7 @@ static int png_writer_choose_colours(struct painter *painter)
 
 static void png_writer_write_head(struct painter *painter, FILE *out)
 {
-    enum { LEVEL = 4 }; /* a quarter more bytes than level 9 in a tenth of the time */
+    enum { LEVEL = 4 }; /* A quarter more bytes than level 9 in a tenth of the time. */
     bool bits = is_bilevel(&painter->rows->loop);
     png_set_user_limits(painter->png, PNG_SIDE_MAX, PNG_SIDE_MAX);
     png_set_write_fn(painter->png, out, on_write, on_flush);
@@ -174,13 +174,11 @@ static int paint_rows(struct painter *painter, FILE *out)
     return 0;
 }
 
-/* Position in the rows of a file; starts with 0 and rewound rows. */
 struct sheet_source {
     const char *row;
-    uint64_t left; /* elements in the row */
+    uint64_t left;
 };
 
-/* Copies the next `count` elements across row boundaries. */
 static int sheet_take(struct sheet_source *source, struct rows *rows, uint64_t count, char *elements,
                       struct error *error)
 {
@@ -204,7 +202,6 @@ static int sheet_take(struct sheet_source *source, struct rows *rows, uint64_t c
     return 0;
 }
 
-/* Paints a row of `count` pictures into the buffer. Pictures and records need not coincide. */
 static int paint_pictures(struct painter *painter, struct sheet_source *source, uint64_t count)
 {
     const struct sheet *sheet = &painter->sheet;

@@ -36,13 +36,12 @@ static const struct results_format *format_of(const char *path)
     return NULL;
 }
 
-/* Name of the written file: FILE, or FILE.records if the final file is made at the end. */
 static void written_path(const char *path, const struct results_format *format, char written[PATH_MAX])
 {
     snprintf(written, PATH_MAX, "%s%s", path, format->convert != NULL ? ".records" : "");
 }
 
-/* O_NOFOLLOW for names chosen by HDSS. A link that the user names is followed. */
+/* HDSS does not follow links at names that it has chosen; it follows a link that the user names. */
 static int link_flag(const struct results_format *format)
 {
     return format->convert != NULL ? O_NOFOLLOW : 0;
@@ -97,7 +96,7 @@ static bool is_regular(int fd)
     return fstat(fd, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Locks the open file, or closes it and fails if another run has the lock. */
+/* Locks the open file. If another run has the lock, closes it and fails. */
 static int records_lock(int fd, const char *written, struct error *error)
 {
     if (!is_regular(fd) || file_lock(fd))
@@ -106,7 +105,6 @@ static int records_lock(int fd, const char *written, struct error *error)
     return error_set(error, "%.200s: another run is writing it", written);
 }
 
-/* Passes the locked descriptor to the caller if wanted. */
 static int records_keep(int fd, int *lock)
 {
     if (lock == NULL)
@@ -115,7 +113,6 @@ static int records_keep(int fd, int *lock)
     return 0;
 }
 
-/* Fails if a run is writing the existing file. */
 static int look_for_lock(const char *written, const struct results_format *format, struct error *error)
 {
     struct stat status;
@@ -123,7 +120,7 @@ static int look_for_lock(const char *written, const struct results_format *forma
         return 0;
     int fd = open(written, O_WRONLY | O_CLOEXEC | link_flag(format));
     if (fd < 0)
-        return 0; /* reported when the file is created */
+        return 0; /* This is reported when the file is created. */
     if (records_lock(fd, written, error) < 0)
         return -1;
     close(fd);
@@ -153,7 +150,7 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     int fd = file_open_to_write(written, O_CREAT | link_flag(format));
     if (fd < 0)
         return error_set(error, "%.200s: cannot create: %s", written, file_write_error(errno));
-    if (records_lock(fd, written, error) < 0) /* before truncating the file */
+    if (records_lock(fd, written, error) < 0) /* The file must not be truncated before it is locked. */
         return -1;
     uint64_t header_bytes = header_of(format, loop, header), bytes = header_bytes + array_bytes(loop);
     if ((is_regular(fd) && ftruncate(fd, 0) < 0) || file_write_at(fd, header, header_bytes, 0) < 0 ||
@@ -168,7 +165,6 @@ int records_create(const char *path, const struct hdss_loop *loop, int *lock, st
     return records_keep(fd, lock) < 0 ? records_refuse_write(written, bytes, error) : 0;
 }
 
-/* True if the open file has the size and header of records_create(). */
 static bool records_is_ours(int fd, uint64_t bytes, const char *header, uint64_t header_bytes)
 {
     char there[RESULTS_HEADER_MAX];
@@ -208,7 +204,7 @@ int records_look_again(const char *path, const struct hdss_loop *loop, int lock,
     if (!is_regular(lock))
         return 0;
     written_path(path, format, written);
-    /* opening makes a network file system ask its server */
+    /* Opening makes a network file system ask its server. */
     int fd = open(written, O_RDONLY | O_CLOEXEC | O_NONBLOCK | link_flag(format));
     int result = intact_check_name(lock, written, error);
     if (result == 0)
@@ -230,7 +226,6 @@ bool records_exist(const char *path)
     return access(path, F_OK) == 0 || access(written, F_OK) == 0;
 }
 
-/* Opens the written file and checks that records_create() made it. */
 static int open_written(const char *path, int flags, uint64_t bytes, struct error *error)
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC | flags);
@@ -381,7 +376,6 @@ static int convert_to(FILE *out, const struct conversion *conversion, struct row
     return status;
 }
 
-/* Writes `partial` from the records and renames it. */
 static int records_convert_all(const struct conversion *conversion, struct rows *rows, struct error *error)
 {
     FILE *out = partial_open(&conversion->partial);

@@ -79,7 +79,7 @@ int results_sync(struct results_sink *sink, struct error *error)
 
 int results_close(struct results_sink *sink, struct error *error)
 {
-    return records_close(sink, error); /* parts have a single open file as well */
+    return records_close(sink, error); /* Parts have a single open file as well. */
 }
 
 int results_convert(const char *path, const struct hdss_loop *loop, const struct range *whole, struct ranges *failed,

@@ -23,14 +23,14 @@
 #include <stdint.h>
 
 struct results_sink {
-    int fd; /* -1: closed */
+    int fd;
     struct hdss_loop loop;
     uint64_t header_bytes;
     uint64_t record_bytes;
-    char *path;         /* of the written file; owned */
+    char *path;
     char *line;         /* one row of the array, for tiles only; owned */
-    uint64_t looked_ns; /* time of the last check by intact.h; 0: none */
-    /* variable output only */
+    uint64_t looked_ns; /* when intact.h last checked the file; 0: never */
+    /* of variable output only, like all members below */
     uint32_t run; /* number of this run; resumed runs have earlier ones */
     uint64_t end;
     bool name_is_synced; /* the name would survive a crash */
@@ -45,8 +45,8 @@ int results_check_place(const char *path, const struct hdss_loop *loop, struct e
 /* Returned with an error if the disk is full. */
 #define RESULTS_NO_ROOM 1
 
-/* Creates the written file in full size, or empties an old one. `*lock` (`lock` may be NULL) receives a descriptor,
- * closed by the caller, that keeps other runs out. Returns 0, -1 (for example if another run writes the file), or
+/* Creates the written file in full size, or empties an old one. `*lock` (`lock` may be NULL) receives a descriptor that
+ * keeps other runs out; the caller closes it. Returns 0, -1 (for example if another run writes the file), or
  * RESULTS_NO_ROOM; then the file is removed. */
 int results_create(const char *path, const struct hdss_loop *loop, int *lock, struct error *error);
 
@@ -69,14 +69,13 @@ bool results_exist(const char *path, const struct hdss_loop *loop);
 unsigned results_files(const struct hdss_loop *loop);
 const char *results_file(const char *path, const struct hdss_loop *loop, unsigned i, char file[PATH_MAX]);
 
-/* Total size of the existing final files. */
 uint64_t results_bytes(const char *path, const struct hdss_loop *loop);
 
-/* Variable output only. Recreates the parts of a complete run, with the iterations of `range`, from its final files, so
+/* Variable output only: recreates the parts of a complete run, with the iterations of `range`, from its final files, so
  * that it can be continued. The final files remain. Returns 0, -1 or RESULTS_NO_ROOM. */
 int results_take_back(const char *path, const struct hdss_loop *loop, struct range range, struct error *error);
 
-/* Opens what results_create() made, possibly on another node; `writer` is different for each rank. */
+/* Opens what results_create() made, perhaps on another node; `writer` is different for each rank. */
 int results_open(struct results_sink *sink, const char *path, const struct hdss_loop *loop, unsigned writer,
                  struct error *error);
 
@@ -88,7 +87,6 @@ int results_write(struct results_sink *sink, uint64_t first, uint64_t count, con
 int results_read(const char *path, const struct hdss_loop *loop, uint64_t first, uint64_t count, void *records,
                  struct error *error);
 
-/* Syncs the results stored so far to the disk. */
 int results_sync(struct results_sink *sink, struct error *error);
 
 /* Closes the sink in any case. Fails if the system reports a delayed write error. */

@@ -13,14 +13,14 @@
 
 struct rows {
     int fd;
-    const char *path; /* for errors; borrowed */
+    const char *path;
     struct hdss_loop loop;
     uint64_t rows, columns;
     bool transposed; /* the file is stored by columns */
-    size_t element;  /* bytes */
+    size_t element;
     uint64_t next;
     uint64_t first, count, room; /* rows in the block, and its capacity */
-    char *block, *column;        /* owned */
+    char *block, *column;
 };
 
 /* On failure nothing is open. */
@@ -29,5 +29,5 @@ void rows_close(struct rows *rows);
 
 void rows_rewind(struct rows *rows);
 
-/* The next row of `columns` elements, valid until the next call; NULL after the last one. */
+/* Sets `row` to the next row of `columns` elements, valid until the next call; NULL after the last one. */
 int rows_next(struct rows *rows, const void **row, struct error *error);

@@ -18,11 +18,11 @@
 
 struct results_tail {
     struct parts_reader reader;
-    uint64_t *ends; /* [count] for the reader's files: end of the entries returned so far */
+    uint64_t *ends; /* [count] end of the entries of each file that were returned so far; owned */
     size_t count, capacity;
-    bool looks;    /* a pass through the files is in progress */
-    uint32_t file; /* the present file, */
-    uint64_t size; /* and its size */
+    bool looks; /* a pass through the files is in progress: at `file`, of `size` bytes */
+    uint32_t file;
+    uint64_t size;
     uint64_t first, corrupted;
     int stale; /* descriptor of the folder of an earlier run, which is ignored; -1: none */
 };
@@ -55,7 +55,7 @@ struct results_tail *results_tail_begin(const char *path, unsigned streams, bool
     }
     *tail = (struct results_tail){.stale = -1};
     parts_reader_init(&tail->reader, path, streams);
-    if (!resumes) /* while it is open its inode number is not reused */
+    if (!resumes) /* While the folder is open, its inode number is not reused. */
         tail->stale = open(tail->reader.folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     return tail;
 }
@@ -69,7 +69,6 @@ void results_tail_end(struct results_tail *tail)
     free(tail);
 }
 
-/* True if the folder is still that of an earlier run. */
 static bool is_stale(struct results_tail *tail)
 {
     struct stat known, there;
@@ -93,7 +92,7 @@ static int take_next(struct results_tail *tail, bool last, struct results_entry 
         if (good <= 0)
             return good;
         good = parts_reader_load(&tail->reader, place.file, place.at, &head, error);
-        if (good < 0 || (good == 0 && !last)) /* on a network file system the bytes may arrive a moment later */
+        if (good < 0 || (good == 0 && !last)) /* On a network file system the bytes may arrive a moment later. */
             return good;
         *end = part_end(place.at, &head);
         tail->corrupted += good == 0;

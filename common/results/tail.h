@@ -24,23 +24,21 @@ struct results_entry {
     uint64_t first;
 };
 
-/* Starts at the beginning. Existing parts are ignored unless the run `resumes`; otherwise it creates new ones. */
+/* Starts at the beginning. Existing parts are ignored unless the run `resumes`, because a new run creates new ones. */
 struct results_tail *results_tail_begin(const char *path, unsigned streams, bool resumes, struct error *error);
 void results_tail_end(struct results_tail *tail);
 
 /* Returns 1 with the next entry loaded, 0 if there is none yet, or -1. `last`: damaged entries are skipped. */
 int results_tail_next(struct results_tail *tail, bool last, struct results_entry *entry, struct error *error);
 
-/* Loads the block of an earlier entry. */
 int results_tail_load(struct results_tail *tail, struct results_place place, uint64_t *first, struct error *error);
 
-/* The loaded block, valid until the next load. */
+/* Returns the loaded block, valid until the next load. */
 const struct block *results_tail_block(const struct results_tail *tail);
 
-/* Frees the disk space of the loaded block if possible; it cannot be loaded again. Its head remains. */
+/* Frees the disk space of the loaded block if possible; then it cannot be loaded again. Its head remains. */
 void results_tail_release(struct results_tail *tail);
 
-/* Number of skipped entries. */
 uint64_t results_tail_corrupted(const struct results_tail *tail);
 
 /* Removes the parts; for readers of runs that do not join them. */
