@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Addresses of --http: see address.h. Host names are not resolved here. */
+/* Addresses of --http: see address.h. Host names are not resolved. */
 #include "common/config/address.h"
 
 #include "common/util/number.h"
@@ -15,12 +15,11 @@
 #define IPV6_LETTERS "0123456789abcdefABCDEF:."
 
 struct written_host {
-    const char *text; /* [length], without brackets */
+    const char *text;
     size_t length;
     bool is_ipv6;
 };
 
-/* Reads a host from the start of the text. Returns the rest of the text; NULL: no host. */
 static const char *read_host(struct written_host *host, const char *text)
 {
     host->is_ipv6 = text[0] == '[';

@@ -7,7 +7,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Size of a host with NUL: the longest possible name. */
+/* Size of the longest host, with NUL. */
 #define ADDRESS_HOST_MAX 254
 /* Size of HOST:PORT with IPv6 brackets. */
 #define ADDRESS_TEXT_MAX (ADDRESS_HOST_MAX + 8)
@@ -22,15 +22,13 @@ struct address {
     uint16_t port;               /* 0: any free port */
 };
 
-/* Reads PORT, :PORT, or HOST:PORT, an IPv6 host in brackets. Without a host the address is the loopback.
- *
- * On failure the error is empty: see ADDRESS_ACCEPTED. */
+/* Reads PORT, :PORT, or HOST:PORT, with an IPv6 host in brackets. Without a host the address is the loopback. On
+ * failure the error is empty: see ADDRESS_ACCEPTED. */
 int address_parse(struct address *address, const char *text, struct error *error);
 
-/* True if the address is known, without name resolution, to be reachable from this machine only. */
+/* True if the address can be reached only from this machine, as far as that is known without name resolution. */
 bool address_is_loopback(const struct address *address);
 
-/* Writes the address as it appears in a URL. */
 void address_print(const struct address *address, char text[ADDRESS_TEXT_MAX]);
 
 /* True if the Host header of a request (NULL: none) names this machine as `address` does, or as loopback. This rejects

@@ -39,7 +39,7 @@ int dca_options_parse(struct dca_options *options, int argc, char *const *argv, 
     const struct options all = dca_options_all();
     struct options_reader reader;
     struct options_word word;
-    const struct option_row *of_node = NULL; /* an option for --dca node only, which may appear later in the line */
+    const struct option_row *of_node = NULL; /* an option for --dca node only; that may appear later in the line */
     int more = 0, first;
     *options = (struct dca_options){.word = calloc((size_t)argc + 1, sizeof *options->word)};
     worker_options_init(&options->worker);

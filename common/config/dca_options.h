@@ -10,13 +10,13 @@
 struct dca_options {
     struct worker_options worker;
     int words;
-    char **word; /* the job's command line, borrowed from argv; the list is owned */
+    char **word; /* the job's command line; the list is owned, the words belong to argv */
 };
 
 bool dca_is_asked(int argc, char *const *argv);
 
 struct options dca_options_all(void);
 
-/* Sorts the words, and parses those of the worker only. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
+/* Sorts the words, and parses only those of the worker. Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 int dca_options_parse(struct dca_options *options, int argc, char *const *argv, struct error *error);
 void dca_options_fini(struct dca_options *options);

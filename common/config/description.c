@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Increased when the fields change. */
+/* Raise this when the fields change. */
 #define DESCRIPTION_VERSION  1
 #define TABLE_VERSION        1
 #define DESCRIPTION_TEXT_MAX 65536
@@ -46,7 +46,7 @@ static void put_text(struct text *text, const char *value)
     }
 }
 
-/* The record fields are written as zero for variable output, for which they are meaningless. */
+/* Variable output has no records, so these fields are written as zero. */
 static void put_records(struct text *text, const struct hdss_loop *loop)
 {
     static const struct hdss_loop none;
@@ -102,7 +102,7 @@ char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop 
     return text_take(&text);
 }
 
-/* The bits of the number, so that it is restored exactly. */
+/* Returns the bits of the number, so that it is restored exactly. */
 static uint64_t bits_of_real(double real)
 {
     uint64_t bits;
@@ -137,7 +137,7 @@ char *kernel_table_text(const struct hdss_kernel *kernel)
 
 /* Reads fields one by one. After the first invalid field `is_wrong` stays true and all fields are 0 or "". */
 struct description_reader {
-    char *at; /* next field; NULL after the last one */
+    char *at;
     bool is_wrong;
 };
 
@@ -168,7 +168,6 @@ static uint64_t description_number(struct description_reader *reader, uint64_t m
     return reader->is_wrong ? 0 : number;
 }
 
-/* Reads a text field and decodes it in place. */
 static const char *description_word(struct description_reader *reader)
 {
     char *field = next_field(reader), *to = field;

@@ -10,10 +10,10 @@
 struct description {
     struct hdss_kernel kernel;
     struct hdss_loop loop; /* without a note */
-    char *texts;           /* owned; the texts of both members point into it */
+    char *texts;           /* owned; holds the texts of both members */
 };
 
-/* Returns the word, which is equal for equal kernels and loops; freed by the caller. */
+/* Returns the word, which is equal for equal kernels and loops. The caller frees it. */
 char *description_text(const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
 /* Reads a word and checks it like the description of a kernel. On failure nothing is owned. */
@@ -23,14 +23,14 @@ void description_fini(struct description *description);
 /* True if the word describes this kernel and loop. If the loop has grown, its inputs are not compared. */
 bool description_matches(const char *text, const struct hdss_kernel *kernel, const struct hdss_loop *loop);
 
-/* A kernel's table that came from another process: all functions fail. */
+/* A kernel's table that came from another process: all its functions fail. */
 struct kernel_table {
     struct hdss_kernel kernel;
     struct hdss_param params[HDSS_PARAMS_MAX + 1];
-    char *texts; /* owned; the texts of both members point into it */
+    char *texts; /* owned; holds the texts of both members */
 };
 
-/* Returns the table as a word, without its functions; freed by the caller. */
+/* Returns the table as a word, without its functions. The caller frees it. */
 char *kernel_table_text(const struct hdss_kernel *kernel);
 
 /* Reads a word into `table`, which must not be moved afterwards, and checks it like the table of a loaded kernel.

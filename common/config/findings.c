@@ -31,7 +31,6 @@ char *findings_text(const struct findings *findings)
     return text_take(&text);
 }
 
-/* Reads the field "NAME=NUMBER" at `*at` and advances `*at`. False if it is missing or exceeds `most`. */
 static bool read_number(const char **at, const char *name, uint64_t most, uint64_t *number)
 {
     const size_t length = strlen(name);
@@ -60,7 +59,7 @@ static bool read_field(const char **at, struct findings *findings)
         return findings->plugin_traits = (unsigned)number, true;
     if (strncmp(*at, "loop=", 5) != 0)
         return false;
-    findings->loop = *at + 5; /* the last field extends to the end of the word */
+    findings->loop = *at + 5; /* The last field extends to the end of the word. */
     *at += strlen(*at);
     return true;
 }

@@ -11,7 +11,7 @@
 
 struct findings {
     bool has_inputs;
-    uint64_t inputs;        /* digest of the kernel's input files */
+    uint64_t inputs;
     bool grows;             /* the loop grows, even if this rank finds it complete */
     bool is_counted;        /* `added` iterations follow those that the kernel describes */
     uint64_t added;         /* known at the start of the job */
@@ -20,7 +20,7 @@ struct findings {
     const char *loop;       /* word of description.h; NULL: each rank asks the kernel */
 };
 
-/* Returns the findings as one word, never empty; freed by the caller. */
+/* Returns the findings as one word, never empty. The caller frees it. */
 char *findings_text(const struct findings *findings);
 
 /* Reads word 0 of a command line; `loop` borrows from it. A word that is not from findings_text() has no findings. */

@@ -122,7 +122,7 @@ static bool has_ending(const char *name, const char *ending)
     return length > size && strcmp(name + length - size, ending) == 0;
 }
 
-/* Only .json is accepted, because another ending is mostly a confusion with --output. Devices, for pipes, and - for
+/* Only .json is accepted, because with another ending the user mostly means --output. Devices, for pipes, and - for
  * standard output are accepted as well. */
 static int job_take_report(void *target, const char *value, struct error *error)
 {
@@ -164,7 +164,7 @@ static int take_overwrite(void *target, const char *value, struct error *error)
     return 0;
 }
 
-/* Takes --max-output as the kernel's parameter max_output, whose number is checked with the other parameters. */
+/* Takes --max-output as the kernel's parameter max_output; the number is checked with the other parameters. */
 static int take_max_output(void *target, const char *value, struct error *error)
 {
     struct job *job = target;
@@ -459,7 +459,6 @@ int job_check_technique(const struct job *job, const char *option, const struct 
     return 0;
 }
 
-/* Lists the missing parameters that would be measured: "mu=, sigma=". */
 static void list_measured(const struct sched_spec *spec, char *text, size_t size)
 {
     size_t length = 0;

@@ -23,16 +23,14 @@
 #define JOB_JOURNAL_PATH_MAX  (JOB_PATH_MAX + 8)
 
 enum job_durability { JOB_DURABILITY_PROCESS, JOB_DURABILITY_NODE };
-/* Writers of the results of pods: their masters, or the supermaster, which receives them in streams. */
+/* Who writes the results of pods: their masters, or the supermaster, which receives them in streams. */
 enum job_results { JOB_RESULTS_THERE, JOB_RESULTS_HERE };
-/* Handling of the journal of an earlier run. */
 enum job_earlier { JOB_EARLIER_REFUSE, JOB_EARLIER_RESUME, JOB_EARLIER_RESUME_FAILED, JOB_EARLIER_OVERWRITE };
-/* Form of the summary at the end of the run. */
 enum job_summary { JOB_SUMMARY_TEXT, JOB_SUMMARY_JSON, JOB_SUMMARY_NONE };
 enum job_progress { JOB_PROGRESS_AUTO, JOB_PROGRESS_ALWAYS, JOB_PROGRESS_NEVER };
 
 struct job {
-    struct run_spec spec; /* the part that the machines of the run borrow */
+    struct run_spec spec;
     bool technique_given;
     bool threads_given;
     bool sync_points_given;
@@ -40,13 +38,13 @@ struct job {
     bool verify_action_given;
     uint64_t first, count;         /* --iterations; count is UINT64_MAX if not given */
     char power_file[JOB_PATH_MAX]; /* file for RUN_POWER_FILE, list for RUN_POWER_LIST */
-    char output[JOB_PATH_MAX];     /* empty: no output */
-    bool output_is_default;        /* its kernel has named it */
-    char report[JOB_PATH_MAX];     /* empty: no report */
-    char costs[JOB_PATH_MAX];      /* --record-costs; empty: none */
-    char trace[JOB_PATH_MAX];      /* empty: none */
-    char journal[JOB_PATH_MAX];    /* empty: the output's name and JOB_JOURNAL_ENDING */
-    bool joins;                    /* --join: the parts of variable output are joined into its files at the end */
+    char output[JOB_PATH_MAX];
+    bool output_is_default; /* the kernel has named it */
+    char report[JOB_PATH_MAX];
+    char costs[JOB_PATH_MAX]; /* --record-costs */
+    char trace[JOB_PATH_MAX];
+    char journal[JOB_PATH_MAX]; /* empty: the output's name and JOB_JOURNAL_ENDING */
+    bool joins;                 /* the parts of variable output are joined into its files at the end */
     bool join_given;
     bool journal_off;
     enum job_durability durability;
@@ -54,30 +52,28 @@ struct job {
     enum job_earlier earlier;
     enum job_progress progress;
     enum job_summary summary;
-    bool control_off;                /* --control off: the run cannot be queried */
-    struct address http;             /* empty host: not given */
-    char metrics_file[JOB_PATH_MAX]; /* empty: none */
-    bool listens;                    /* --listen: pods may join */
-    struct address listen;           /* also at this TCP port; empty host: only by a local socket */
-    char pods_file[JOB_PATH_MAX];    /* --pods-file, the ticket for pods; empty: none given */
+    bool control_off;
+    struct address http; /* empty host: not given */
+    char metrics_file[JOB_PATH_MAX];
+    bool listens;
+    struct address listen; /* also at this TCP port; empty host: only by a local socket */
+    char pods_file[JOB_PATH_MAX];
     unsigned await_pods; /* number of pods to wait for, and the most that may join; 0: any number, no waiting */
     bool log_every_given;
     uint64_t log_every_ns; /* between two lines of the log, if the progress is shown as a log */
-    struct findings found; /* from word 0 */
-    const char *plugin;    /* --technique if it names a plug-in; borrowed from the words; else NULL */
-    const char *kernel;    /* borrowed from the words */
+    struct findings found;
+    const char *plugin; /* --technique if it names a plug-in, else NULL; borrowed from the words, as is `kernel` */
+    const char *kernel;
     unsigned kernel_params;
     const char *kernel_param[JOB_KERNEL_PARAMS_MAX]; /* name=value; borrowed from the words, and from max_output */
     char max_output[40]; /* --max-output as a kernel parameter, or empty; with it the struct must not be copied */
 };
 
-/* True if the job resumes an earlier run. */
 static inline bool job_resumes(const struct job *job)
 {
     return job->earlier == JOB_EARLIER_RESUME || job->earlier == JOB_EARLIER_RESUME_FAILED;
 }
 
-/* Sets all options to their defaults, without a kernel. */
 void job_init(struct job *job);
 
 /* Parses a command line. argv[0] is ignored unless it is a findings_text(). Returns 0, or OPTIONS_HELP or
@@ -93,17 +89,16 @@ int job_check_technique(const struct job *job, const char *option, const struct 
 /* Sets the output that the kernel asks for unless --output is given. */
 void job_take_output(struct job *job, const struct hdss_loop *loop);
 
-/* Checks that the files of the job are compatible, after the output is known. */
 int job_check_files(const struct job *job, struct error *error);
 
 /* True if the report goes to standard output, which nothing else may use then. */
 bool job_reports_to_output(const struct job *job);
 
-/* Writes the name of the job's journal to `path`, empty if there is none, and returns it. */
+/* Writes the name of the job's journal to `path`, empty if there is none. Returns `path`. */
 const char *job_journal_path(const struct job *job, char path[JOB_JOURNAL_PATH_MAX]);
 
 /* For other programs that take a job, and for completions. */
 const struct options *job_options(void);
 
-/* The page for --help; freed by the caller. NULL if memory runs out. */
+/* Returns the page for --help, which the caller frees. NULL if memory runs out. */
 char *job_help_text(void);

@@ -27,7 +27,7 @@ const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEP
     size_t used = 0;
     if (row->accepted != NULL)
         return row->accepted;
-    number_bound_text((double)row->least, least); /* exact as double: integers up to 2^53 and powers of two */
+    number_bound_text((double)row->least, least); /* A double holds integers up to 2^53 and powers of two exactly. */
     number_bound_text((double)row->most, most);
     switch (row->kind) {
     case OPTION_INTEGER: snprintf(text, OPTION_ACCEPTED_MAX, "an integer from %s to %s", least, most); break;
@@ -105,7 +105,8 @@ int option_take_path(char *path, size_t size, const char *value, struct error *e
 
 int option_take(const struct option_row *row, void *target, const char *value, struct error *error)
 {
-    unsigned char *member = target != NULL ? (unsigned char *)target + row->offset : NULL; /* a parser needs none */
+    unsigned char *member =
+        target != NULL ? (unsigned char *)target + row->offset : NULL; /* A parser needs no target. */
     const bool given = true;
     int result = 0;
     switch (row->kind) {

@@ -29,7 +29,6 @@ void options_reader_init(struct options_reader *reader, const struct options *op
     *reader = (struct options_reader){.options = options, .argc = argc, .argv = argv, .at = 1};
 }
 
-/* Finds a row by its name of `length` or, if `length` is 0, by its letter. */
 static const struct option_row *options_find_row(const struct options *options, const char *name, size_t length,
                                                  char letter)
 {
@@ -65,7 +64,6 @@ static bool is_option(const struct options *options, const char *word)
     return strncmp(word, "--", 2) == 0 && options_find_row(options, word + 2, strcspn(word + 2, "="), 0) != NULL;
 }
 
-/* Takes the value of the option just read: the text after '=', or the next word. */
 static int options_take_value(struct options_reader *reader, const char *after, struct options_word *word,
                               struct error *error)
 {
@@ -76,7 +74,7 @@ static int options_take_value(struct options_reader *reader, const char *after, 
         word->value = after + 1;
         return 0;
     }
-    if (row->value[0] == '[') { /* optional value: only an exact match of the next word is taken */
+    if (row->value[0] == '[') { /* If the value is optional, the next word is taken only if it is exactly that. */
         bool given = reader->at < reader->argc && strcmp(reader->argv[reader->at], row->accepted) == 0;
         word->value = given ? reader->argv[reader->at++] : NULL;
         return 0;
@@ -99,7 +97,7 @@ static int take_long_option(struct options_reader *reader, const char *text, str
     return options_take_value(reader, text + length, word, error);
 }
 
-/* Takes the first of `letters`; the rest is its value, or more letters. */
+/* Takes the first of `letters`. The rest is its value, or more letters. */
 static int take_letter(struct options_reader *reader, const char *letters, struct options_word *word,
                        struct error *error)
 {

@@ -28,27 +28,27 @@
 enum { OPTIONS_HELP = 1, OPTIONS_VERSION = 2 };
 
 enum option_kind {
-    OPTION_PARSED,    /* by apply() */
-    OPTION_FLAG,      /* no value: sets a bool */
-    OPTION_INTEGER,   /* `least` to `most`, or the word `zero`: unsigned or uint64_t */
-    OPTION_SECONDS,   /* 0 to `most`: uint64_t, in nanoseconds */
-    OPTION_CHOICE,    /* index of the word in `value`: enum or bool */
-    OPTION_WORD,      /* a word of at most `least` characters: const char *, borrowed */
-    OPTION_PATH,      /* file name: char [] */
-    OPTION_TECHNIQUE, /* struct sched_spec */
+    OPTION_PARSED,
+    OPTION_FLAG,    /* no value: sets a bool */
+    OPTION_INTEGER, /* `least` to `most`, or the word `zero`: unsigned or uint64_t */
+    OPTION_SECONDS, /* 0 to `most`: uint64_t, in nanoseconds */
+    OPTION_CHOICE,  /* index of the word in `value`: enum or bool */
+    OPTION_WORD,    /* a word of at most `least` characters: const char *, borrowed */
+    OPTION_PATH,
+    OPTION_TECHNIQUE,
 };
 
 /* Programs and modes that do not accept certain options: see `not_for`. */
 enum option_scope {
-    OPTION_DCA = 1,      /* workers without a supermaster, --dca */
-    OPTION_SIMULATE = 2, /* hdss simulate */
+    OPTION_DCA = 1, /* workers without a supermaster, --dca */
+    OPTION_SIMULATE = 2,
     OPTION_STUDY = 4,    /* the key `options` of a study, which sets the option itself */
     OPTION_COUNTERS = 8, /* --dca rma and two-sided, which have no queue on the node */
 };
 
 struct option_row {
     const char *name; /* without dashes; NULL ends the table */
-    char letter;      /* 0: none */
+    char letter;
     /* Name of the value in the help, also used for completion: "none|power" lists words; "FILE", "FILE.json", "PROGRAM"
      * are file names; "SPEC" is a technique, "PLUGIN" a shared object; "[failed]" is optional; "[=PROGRAM]" is optional
      * and must follow an =; NULL for flags. */
@@ -62,7 +62,7 @@ struct option_row {
     uint64_t least, most;
     const char *zero; /* word for 0; NULL: none */
     size_t given;     /* offset of a bool in the target that is set as well; 0: none */
-    unsigned not_for; /* set of enum option_scope */
+    unsigned not_for;
 };
 
 /* Initializers for the kinds; FIELD is a member of TYPE. */
@@ -82,29 +82,28 @@ struct option_section {
 };
 
 struct options {
-    const char *usage; /* follows "Usage: "; lines separated by newlines */
+    const char *usage;
     const char *about;
     struct option_section sections[OPTIONS_SECTIONS_MAX];
     const char *notes; /* paragraphs after the options, separated by newlines; leading blanks are kept; may be NULL */
 };
 
-/* --help and --version, for every program. */
 extern const struct option_row options_common[];
 
-/* Iterates over a command line. argv[0] is the program's name. */
+/* Iterates over a command line, which is borrowed. argv[0] is the program's name. */
 struct options_reader {
-    const struct options *options; /* borrowed */
+    const struct options *options;
     int argc;
-    char *const *argv; /* borrowed */
+    char *const *argv;
     int at;
     const char *letters; /* rest of a word with several letters, before `at`; NULL: none */
-    bool operands_only;  /* `--` was seen */
+    bool operands_only;
 };
 
 /* A word of a command line, or an option with its value. */
 struct options_word {
-    const struct option_row *row; /* NULL: operand */
-    const char *value;            /* of the option, NULL for a flag; or the operand; borrowed from argv */
+    const struct option_row *row;
+    const char *value; /* of the option, NULL for a flag; or the operand; borrowed from argv */
 };
 
 void options_reader_init(struct options_reader *reader, const struct options *options, int argc, char *const *argv);
@@ -119,21 +118,20 @@ int option_take(const struct option_row *row, void *target, const char *value, s
 /* Copies a file name to path[size]. Fails if it is empty or too long. */
 int option_take_path(char *path, size_t size, const char *value, struct error *error);
 
-/* The accepted values for errors: text of the row, or composed in `text`. */
+/* Returns the accepted values for errors: the text of the row, or one composed in `text`. */
 const char *option_accepted(const struct option_row *row, char text[OPTION_ACCEPTED_MAX]);
 
-/* option_take() with a complete error: option, value, accepted values. */
+/* Like option_take(), but the error is complete: option, value, accepted values. */
 int option_apply(const struct options_word *word, void *target, struct error *error);
 
-/* Parses the whole line. Operands are passed to operand(), which returns the same values; NULL: errors. */
+/* Parses the whole line. Operands are passed to operand(), which returns the same values; NULL: operands are errors. */
 int options_parse(const struct options *options, int argc, char *const *argv, void *target,
                   int (*operand)(void *target, const char *word, struct error *error), struct error *error);
 
-/* Finds a row by name; may return NULL. */
 const struct option_row *options_find(const struct options *options, const char *name);
 
-/* Index of `value` in "none|power", or -1. */
+/* Returns the index of `value` in "none|power", or -1. */
 int option_choice(const char *choices, const char *value);
 
-/* The page for --help, at most 80 columns wide; freed by the caller. */
+/* Returns the page for --help, at most 80 columns wide. The caller frees it. */
 char *options_help(const struct options *options);

@@ -79,7 +79,7 @@ static void add_usage(struct text *text, const char *usage)
     }
 }
 
-/* Adds paragraphs separated by empty lines; consecutive indented paragraphs form one example. */
+/* Adds paragraphs, separated by empty lines. Consecutive indented paragraphs form one example. */
 static void add_notes(struct text *text, const char *notes)
 {
     bool was_indented = false;

@@ -29,7 +29,6 @@ static void params_append(char *text, size_t size, const char *part, size_t leng
     snprintf(text + used, size - used, "%.*s", (int)length, part);
 }
 
-/* Appends the choices "row|column" as "row, column". */
 static void params_append_choices(char *text, size_t size, const char *choices)
 {
     while (*choices != '\0') {
@@ -174,7 +173,7 @@ static int check_manner(const char *name, const struct hdss_kernel *kernel, stru
                : error_set(error, "kernel %.200s: its manner '%.60s' names what is no parameter", name, kernel->manner);
 }
 
-/* The table may come from user code: every entry is checked. */
+/* The table may come from user code, so every entry is checked. */
 int kernel_check_table(const char *name, const struct hdss_kernel *kernel, struct error *error)
 {
     union hdss_value value;
@@ -265,7 +264,6 @@ static int check_records(const struct hdss_kernel *kernel, const struct hdss_loo
     return 0;
 }
 
-/* True if the endings are valid in file names and differ. */
 static bool streams_are_sound(const struct hdss_loop *loop)
 {
     for (unsigned i = 0; i < loop->streams; i++) {
@@ -374,10 +372,10 @@ int kernel_inputs(const struct hdss_kernel *kernel, const union hdss_value *valu
 }
 
 struct precedence_calls {
-    struct hdss_precedence calls; /* first member: passed to the kernel */
+    struct hdss_precedence calls; /* must be first: passed to the kernel */
     struct precedence *precedence;
     uint64_t iterations;
-    struct error error; /* empty: no error */
+    struct error error;
 };
 
 static int note_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t other)
@@ -394,7 +392,6 @@ static int note_wait(struct hdss_precedence *calls, uint64_t iteration, uint64_t
     return 0;
 }
 
-/* Names the iterations of a cycle; only the first few of a long one. */
 static int refuse_circle(const struct hdss_kernel *kernel, const uint64_t *circle, int64_t length, struct error *error)
 {
     char text[200] = "";

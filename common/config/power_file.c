@@ -19,7 +19,6 @@ struct reader {
     unsigned line;
 };
 
-/* Copies the next field to `field`, empty at the end of the line, and returns the rest. */
 static const char *power_file_take_field(const char *text, char field[FIELD_MAX])
 {
     text += strspn(text, BLANKS);
@@ -28,7 +27,7 @@ static const char *power_file_take_field(const char *text, char field[FIELD_MAX]
     memcpy(field, text, kept);
     field[kept] = '\0';
     if (kept < length)
-        field[kept - 1] = '~'; /* truncated: makes it an invalid number */
+        field[kept - 1] = '~'; /* This makes a truncated field an invalid number. */
     return text + length;
 }
 
@@ -79,7 +78,6 @@ static const char *power_file_take_line(struct reader *reader, const char *text,
     return *text == '\n' ? text + 1 : text;
 }
 
-/* Names the workers without a power, ranges as "3-7". */
 static int missing(const struct reader *reader, unsigned count, struct error *error)
 {
     char list[ERROR_TEXT_MAX / 2] = "";

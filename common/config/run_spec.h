@@ -34,51 +34,52 @@ struct run_spec {
     bool technique_by_kernel; /* `technique` is the default for iterations that wait or have effects */
     bool chosen_late;         /* with technique_auto: chosen from finished chunks, without probes */
     enum sched_weighting weighting;
-    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 is taken as 1 */
-    uint64_t max_chunk;     /* of what the technique says; 0: as many as it says */
+    uint64_t min_chunk;     /* no chunk but the last has fewer iterations; 0 counts as 1 */
+    uint64_t max_chunk;     /* no chunk is larger, whatever the technique says; 0: no limit */
     unsigned refill_chunks; /* chunks for each worker in one refill; 1 .. RUN_REFILL_CHUNKS_MAX */
     enum run_refill refill; /* WHEN_EMPTY: a master asks for its next refill when its pool is empty, not before */
-    enum run_power power;   /* source of the workers' powers */
+    enum run_power power;
     enum run_group_by group_by;
-    bool masters_compute; /* ranks that serve workers also compute */
-    uint64_t break_after; /* they check for messages after so many iterations; 0: after about 50 us */
+    bool masters_compute;
+    uint64_t break_after; /* such ranks check for messages after this many iterations; 0: after about 50 us */
     enum ask_ahead ask_ahead;
     unsigned ask_ahead_chunks; /* ASK_AHEAD_FIXED: chunks held besides the running one, 1 .. RUN_ASK_AHEAD_MAX */
     enum run_recall recall;    /* ON: idle workers get work of others that has not begun */
     enum run_copies copies;    /* ON: an overdue chunk is also given to an idle worker */
-    double verify;             /* share of iterations that a second worker computes as well, 0 to 1 */
-    uint64_t verify_seed;      /* selects these iterations */
-    enum run_verify_action verify_action; /* if results differ */
-    enum run_isolate isolate;             /* ON: a helper runs the kernel; AUTO: see job_setup_is_isolated() */
-    enum run_timeout timeout;             /* GIVEN: a helper is killed if an iteration takes longer than `timeout_ns` */
-    uint64_t timeout_ns;                  /* AUTO: if it takes far longer than other iterations */
-    unsigned threads;                     /* per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
-    struct sched_spec thread_technique;   /* among the threads of a worker */
+    double verify; /* share of iterations that a second worker computes as well, 0 to 1; `verify_seed` selects them */
+    uint64_t verify_seed;
+    enum run_verify_action verify_action;
+    enum run_isolate isolate; /* ON: a helper runs the kernel; AUTO: see job_setup_is_isolated() */
+    enum run_timeout timeout; /* GIVEN: a helper is killed if an iteration takes longer than `timeout_ns`; AUTO: if it
+                                 takes far longer than others */
+    uint64_t timeout_ns;
+    unsigned threads; /* per worker, 1 .. RUN_THREADS_MAX; 0: one per core */
+    struct sched_spec thread_technique;
     /* synchronization points per chunk of a loop with dependencies; 0: RUN_SYNC_POINTS per worker */
     uint64_t sync_points;
-    unsigned retries;       /* of failed iterations */
+    unsigned retries;
     unsigned node_failures; /* consecutive failures after which a node may be excluded, see --node-failures; 0: never */
-    uint64_t drain_ns;      /* time for workers to finish their chunks after a drain */
-    uint64_t calculation_ns; /* for studies: added to the calculation of each chunk */
-    uint64_t assignment_ns;  /* for studies: added to the assignment of each chunk */
+    uint64_t drain_ns;
+    uint64_t calculation_ns; /* for studies: time added to the calculation of each chunk, and to its assignment */
+    uint64_t assignment_ns;
 };
 
-#define RUN_TECHNIQUE         "dfss" /* default of --technique */
-#define RUN_TECHNIQUE_SINGLE  "ss"   /* default if iterations wait for each other or have side effects */
+#define RUN_TECHNIQUE         "dfss"
+#define RUN_TECHNIQUE_SINGLE  "ss"   /* default if iterations wait or have side effects */
 #define RUN_TECHNIQUE_AUTO    "auto" /* the technique with the shortest predicted time */
-#define RUN_THREAD_TECHNIQUE  "fac2" /* default of --thread-technique */
+#define RUN_THREAD_TECHNIQUE  "fac2"
 #define RUN_REFILL_CHUNKS_MAX 64
 #define RUN_ASK_AHEAD_MAX     8
 #define RUN_THREADS_MAX       1024
 #define RUN_SYNC_POINTS       3
-#define RUN_RETRIES           2 /* default of --retries */
+#define RUN_RETRIES           2
 #define RUN_RETRIES_MAX       100
-#define RUN_NODE_FAILURES     10 /* default of --node-failures */
+#define RUN_NODE_FAILURES     10
 #define RUN_NODE_FAILURES_MAX 100
-#define RUN_VERIFY_SEED       1  /* default of --verify */
-#define RUN_DRAIN_S           20 /* default of --drain-time */
+#define RUN_VERIFY_SEED       1
+#define RUN_DRAIN_S           20
 #define RUN_DRAIN_MAX_S       1000000
-#define RUN_TIMEOUT_MIN_S     0.001 /* for --iteration-timeout */
+#define RUN_TIMEOUT_MIN_S     0.001
 #define RUN_TIMEOUT_MAX_S     1000000
 #define RUN_TIMEOUT_AUTO_S    60 /* lower bound of --iteration-timeout auto */
 

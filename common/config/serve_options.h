@@ -12,22 +12,22 @@
 #define SERVE_NAME_MAX 41 /* with NUL; shorter than the name of a socket, which includes it */
 #define SERVE_PATH_MAX 1024
 #define SERVE_AT_ONCE  8
-#define SERVE_MOST     64 /* jobs at once */
+#define SERVE_MOST     64
 
 struct serve_options {
     char name[SERVE_NAME_MAX];
-    char state[SERVE_PATH_MAX];        /* folder of the queue and of what jobs say; empty: that of the name */
-    unsigned at_once;                  /* jobs that run at once, at most */
-    uint64_t chunk_time_ns;            /* limit for a chunk that keeps other jobs waiting at its worker */
-    uint64_t idle_ns;                  /* the set ends after this time without a job; 0: never */
-    bool resumes;                      /* continue with an existing queue */
-    bool after_loss;                   /* with that: the set was lost, and is started again */
-    bool forgets;                      /* drops its jobs */
-    bool group_even;                   /* as the job's --group-by: an enum run_group_by */
-    struct address http;               /* as the job's --http */
-    bool listens;                      /* pods may join */
-    struct address listen;             /* also at this TCP port; empty host: only by a local socket */
-    char metrics_file[SERVE_PATH_MAX]; /* like --metrics-file of a job */
+    char state[SERVE_PATH_MAX]; /* folder of the queue and of the output of jobs; empty: that of the name */
+    unsigned at_once;
+    uint64_t chunk_time_ns; /* limit for a chunk that keeps other jobs waiting at its worker */
+    uint64_t idle_ns;       /* the set ends after this time without a job; 0: never */
+    bool resumes;
+    bool after_loss; /* with `resumes`: the set was lost, and is started again */
+    bool forgets;
+    bool group_even; /* as the job's --group-by: an enum run_group_by */
+    struct address http;
+    bool listens;
+    struct address listen; /* also at this TCP port; empty host: only by a local socket */
+    char metrics_file[SERVE_PATH_MAX];
 };
 
 /* Bounds and default of --max-chunk-time. */
@@ -39,19 +39,17 @@ struct serve_options {
 /* True if the command line starts a set: its first word is --serve or --serve=NAME. */
 bool serve_is_asked(int argc, char *const *argv);
 
-/* Returns 0, OPTIONS_HELP, OPTIONS_VERSION or -1. */
 int serve_options_parse(struct serve_options *options, int argc, char *const *argv, struct error *error);
 
 /* Parses the value of --listen: `local`, or an address. */
 #define SERVE_LISTEN_TEXT "local, HOST:PORT or PORT"
 int serve_parse_listen(const char *value, struct address *address, struct error *error);
 
-/* Parses the value of --max-chunk-time. -1: invalid. */
 int serve_parse_chunk_time(const char *value, uint64_t *ns);
 
 /* True for valid names of sets: letters, digits, '.', '_' and '-', not starting with '.' or '-', and not like the name
  * of a run. */
 bool serve_is_name(const char *name);
 
-/* The page for --help; freed by the caller. NULL if memory runs out. */
+/* Returns the page for --help, which the caller frees. NULL if memory runs out. */
 char *serve_help_text(void);

@@ -15,14 +15,14 @@
 
 /* All pointers are owned. */
 struct submission {
-    char *name; /* NULL: none */
+    char *name;
     int priority;
     unsigned weight; /* share of the computing time among jobs, 1 to SUBMISSION_WEIGHT_MAX */
     uint32_t *after; /* [after_count] jobs that must finish before this one begins */
     size_t after_count;
     char **words; /* [word_count] kernel and options, without a program; ends with NULL like argv */
     size_t word_count;
-    char *folder; /* working folder, an absolute path */
+    char *folder;
     unsigned umask;
     char **environment; /* [environment_count] "NAME=value"; ends with NULL like environ */
     size_t environment_count;
